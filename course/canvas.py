@@ -77,7 +77,7 @@ def of_user(archive: Archive, user: str, files: list[re.Match[str]]) -> HandIn:
 
 def fill(gradebook: Path, standings: Sequence[Standing], assignment: str = "") -> Filled:
     """The gradebook that Canvas exported, with the points of one assignment: the columns that name a
-    student, and that assignment's. `assignment`: its column ("Matrix product (123456)"), name or
+    student, and that assignment's. `assignment`: its column ("Lab 3 (123456)"), name or
     number; empty: the only one. Raises BadInput."""
     table = read_table(gradebook)
     section = refuse_missing(table, CANVAS, "Section", "export the gradebook in Canvas")

@@ -49,11 +49,17 @@ def write_tables(settings: Settings, standings: Sequence[Standing], folder: Path
         (folder / FEEDBACK).mkdir(parents=True, exist_ok=True)
     write_text(folder / "gradebook.csv", gradebook(standings))
     write_text(folder / "attempts.csv", attempts(standings))
-    write_text(folder / "class.md", summary(standings, settings.assignment))
+    name = settings.assignment or lab_of(standings)
+    write_text(folder / "class.md", summary(standings, name))
     with faults_of(folder):
-        write_class_page(standings, settings.assignment, folder / "class.html")
+        write_class_page(standings, name, folder / "class.html")
         for each in standings:
-            write_feedback(each, settings.assignment, folder / FEEDBACK)
+            write_feedback(each, name, folder / FEEDBACK)
+
+
+def lab_of(standings: Sequence[Standing]) -> str:
+    records = (attempt.record for each in standings for attempt in each.attempts if attempt.record)
+    return next((record.lab.name for record in records), "the assignment")
 
 
 def write_text(path: Path, text: str | bytes) -> None:

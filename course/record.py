@@ -69,9 +69,8 @@ class Item(Read):
     suite: str
     hidden: bool
     title: str = ""
-    m: int | None = None
-    k: int | None = None
-    n: int | None = None
+    params: dict[str, int] | None = None
+    """In the order of a command line."""
     score: float
     max_score: float
     reason: str = ""
@@ -84,8 +83,7 @@ class Item(Read):
     @property
     def shape(self) -> str:
         """Empty where it is not shown."""
-        return " ".join(f"{name}={value}" for name, value in (("m", self.m), ("k", self.k), ("n", self.n))
-                        if value is not None)
+        return " ".join(f"{name}={value}" for name, value in (self.params or {}).items())
 
 
 class Case(Item):
@@ -116,10 +114,6 @@ class Mark(Item):
     criterion: str
     status: str
     lost_in: list[str] = []
-
-    @property
-    def title_of(self) -> str:
-        return {"tiled": "tiles"}.get(self.criterion, self.criterion)
 
     @property
     def why(self) -> str:
@@ -184,10 +178,17 @@ class Build(Read):
     output: str = ""
 
 
+class Lab(Read):
+    name: str
+    """Of its programs, too."""
+    title: str = ""
+
+
 class Record(Read):
-    format: Literal[4]
+    format: Literal[5]
     complete: Literal[True]
     submission: Submission
+    lab: Lab
     suites: list[str]
     seed: int
     score: float

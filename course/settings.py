@@ -68,7 +68,7 @@ class Late(Table):
 class File(Table):
     """class.toml as it is written."""
 
-    assignment: Line = Field("SGEMM", description="one line of at most 200 characters")
+    assignment: Line = Field("", description="one line of at most 200 characters")
     submissions: str | Annotated[list[str], Field(min_length=1)] = Field(
         SUBMISSIONS, description="a path, or a list of paths")
     roster: str | None = Field(None, description="the path of a CSV file")

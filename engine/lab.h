@@ -33,7 +33,9 @@ enum {
     LAB_PARAMS = 6,
     LAB_ARRAYS = ENGINE_ARRAYS,
     LAB_ARGUMENTS = LAB_PARAMS + LAB_ARRAYS,
-    LAB_FILLS = 12
+    LAB_FILLS = 12,
+    LAB_COMPARISONS = 8,
+    LAB_CRITERIA = 8
 };
 
 struct lab_param {
@@ -73,6 +75,8 @@ struct lab_usage {
 struct lab_fill {
     const char *name; /* "random" */
     const char *what; /* for --help: lines separated by \n */
+    /* Those of lab_truth.comparisons that a test case with it may ask for; none: any. */
+    const char *comparisons[LAB_COMPARISONS];
 };
 
 enum { SUM_FACTORS = 4, SUM_TERM = -1 };
@@ -117,9 +121,12 @@ struct lab {
     const char *version; /* of the assignment: what --version prints and grades record */
     struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
     int counting_fill;                /* the one that is easiest to follow by hand */
-    struct array_sum sum;             /* no factors: there is none */
-    int sum_terms;                    /* the parameter that says how many terms it has */
-    struct vocabulary words;          /* but for the output's name and the wrapper's: lab_words() */
+    /* What its test cases may ask for beside a correct result and clean memory, each a file NAME.py
+     * of grader/criteria/ or of criteria/ in its folder. */
+    const char *criteria[LAB_CRITERIA];
+    struct array_sum sum;    /* no factors: there is none */
+    int sum_terms;           /* the parameter that says how many terms it has */
+    struct vocabulary words; /* but for the output's name and the wrapper's: lab_words() */
     struct lab_panel panels[LAB_ARRAYS]; /* all of them 0: arrays lie below each other */
     /* The usual index of each array, where a kernel has shared arrays and where it has none; null:
      * nothing is said. */
@@ -251,8 +258,6 @@ enum lab_purpose {
     SHAPE_PHASES, /* of which a block can be followed by hand */
     SHAPE_PAGE    /* for the walkthrough: one block whole, and the edges of the next ones */
 };
-
-enum { LAB_COMPARISONS = 8 };
 
 /* What is not null is a lab's own; a lab has to give fill, and reference or verify. */
 struct lab_truth {

@@ -32,7 +32,6 @@ from .cases.read import of_cases  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .intake.submission import read_submission  # noqa: E402
 from .one_submission import Run  # noqa: E402
-from .record.model import VERSION  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402
 
@@ -47,7 +46,7 @@ def main(words: list[str]) -> int:
             asked = options.check(vars(given))
             if given.about:
                 return about(asked)
-            submission = read_submission(given.submission, given.name)
+            submission = read_submission(asked.kernel(given.submission), given.name)
             only = selected(asked, given.k)
             if given.list:
                 return listed(asked, only)
@@ -111,12 +110,13 @@ def about(asked: options.Asked) -> int:
     points = sum(suite.worth for suite in asked.suites)
     if asked.backend == "cuda":
         points += sum(shape.points for suite in asked.suites for shape in suite.performance)
-    known = {"version": VERSION, "grader": of_grader(), "cases": of_cases(asked.suites),
+    known = {"lab": asked.lab.name, "version": asked.lab.version,
+             "grader": of_grader(asked.lab.folder), "cases": of_cases(asked.suites),
              "suites": [suite.name for suite in asked.suites], "max_score": points,
              "backend": asked.backend, "host": socket.gethostname()}
     fault = None
     try:
-        parts = trusted_parts(asked.backend)
+        parts = trusted_parts(asked.backend, asked.lab.folder)
         refuse_full_disk(Path(tempfile.gettempdir()))
         known |= {"compiler": parts.compiler, "architecture": parts.architecture,
                   "protection": asked.sandbox(parts.jail).kind}

@@ -32,10 +32,11 @@ def run_of(config: pytest.Config) -> Run:
     given = {name.lstrip("-"): config.getoption(name)
              for name in {**options.OF_ONE, **options.SHARED}}
     try:
-        return Run(options.check(given), read_submission(given["submission"], given["name"]),
+        asked = options.check(given)
+        return Run(asked, read_submission(asked.kernel(given["submission"]), given["name"]),
                    named=given["name"] is not None)
-    except BadInput as error:
-        pytest.exit(f"grade: {error}", returncode=2)
+    except (BadInput, MachineFault) as error:
+        pytest.exit(f"grade: {error}", returncode=2 if isinstance(error, BadInput) else 3)
 
 
 @pytest.fixture(scope="session")

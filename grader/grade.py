@@ -31,7 +31,7 @@ from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
 from .pool import run_all
 from .record import model
-from .record.model import VERSION, Cause, Finding, Mark, Record, Refusal, Test, Timing
+from .record.model import Cause, Finding, Mark, Record, Refusal, Test, Timing
 from .run.limits import GPU_SECONDS, HOST_SECONDS
 from .text import printable
 from .verdict import points, repair
@@ -149,8 +149,9 @@ class Grading:
             max_score=possible, needs_review=points.needs_review([*tests, *timings], self._runner.limit),
             build=self._runner.build, refusal=refusal, tests=tests,
             marks=marks, performance=timings, protection=box.kind, protection_note=box.note,
-            backend=parts.backend, architecture=parts.architecture, version=VERSION,
-            grader=of_grader(), cases=of_cases(self.suites),
+            backend=parts.backend, architecture=parts.architecture, version=parts.lab.version,
+            lab=model.Lab(name=parts.lab.name, title=parts.lab.title),
+            grader=of_grader(parts.lab.folder), cases=of_cases(self.suites),
             compiler=parts.compiler, started=self._started.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._began, 3),
         )  # fmt: skip

@@ -10,7 +10,7 @@
 # What is given becomes an option, even if it is empty.
 python = sh grader/python.sh
 option = $${$1+--$2 "$$$1"}
-options = --suite "$${SUITE-public}" --results "$${RESULTS-results}" $(call option,SEED,seed) $(call option,JOBS,jobs) \
+options = --lab "$$LAB" --suite "$${SUITE-public}" --results "$${RESULTS-results}" $(call option,SEED,seed) $(call option,JOBS,jobs) \
     $(call option,LIMIT,limit) $(call option,PROTECTION,protection) $(grade_backend) $$GRADE_ARGS
 grade_backend = $$(case $$BACKEND in cpu | cuda) echo "--backend $$BACKEND" ;; esac)
 grade: packages parts-beside-pip
@@ -21,7 +21,7 @@ packages:
 # In a fresh checkout the parts that the grader builds for itself take as long as the packages.
 parts-beside-pip:
 	[ -e "$${VENV:-.venv}/grader-ready" ] || { [ "$$BACKEND" = cuda ] || BACKEND=cpu; \
-	    $(python) -s -m grader.build "$$BACKEND" >/dev/null 2>&1 || :; }
+	    $(python) -s -m grader.build "$$BACKEND" "$$LAB" >/dev/null 2>&1 || :; }
 
 # ---------------------------------------------------------------- the grader's parts -------------
 

@@ -33,7 +33,7 @@ def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
                      box: Sandbox) -> Timing:
     """One shape. Raises MachineFault."""
     began = time.monotonic()
-    answer = measure(parts, programs, asked.m, asked.n, asked.k, box=box)
+    answer = measure(parts, programs, asked.params, box=box)
     return points.timing_of(asked, answer, time.monotonic() - began)
 
 
@@ -59,7 +59,7 @@ class Runner:
         """Of a submission that was not even compiled."""
         self._programs: Programs | None = None
         self.explained: dict[str, repair.Explained] = {}
-        """Cases whose C is another product, by their keys."""
+        """Cases whose result is explained by a formula, by their keys."""
         self._work: list[tempfile.TemporaryDirectory[str]] = []
 
     def compile(self) -> None:
@@ -102,8 +102,7 @@ class Runner:
 
     def _run(self, programs: Programs, case: Case) -> tuple[Outcome, Outcome | None]:
         """The plain and the checked run; None: it is not wanted, or no time is left."""
-        problem = Problem(m=case.m, n=case.n, k=case.k, fill=case.fill, seed=case.seed,
-                          tolerance=case.tolerance, time_limit=case.launch_seconds)
+        problem = Problem.of(case)
         plain = self._counted(self.tools.run(self.parts, programs, "plain", problem, box=self.box))
         if not wants_checked(case) or plain.ended in OUT_OF_TIME or self.used_up:
             return plain, None

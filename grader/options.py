@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from . import ROOT
+from .build.parts import described
 from .cases.model import Suite
-from .cases.read import TESTCASES, load_suites
+from .cases.read import load_suites
+from .criteria.table import criteria
 from .errors import BadInput
 from .jail.sandbox import Sandbox, choose_sandbox
+from .lab import Lab
 
 SEED_BITS = 63
 MOST_JOBS = 1024
@@ -22,6 +25,8 @@ PROTECTIONS = ("auto", "bubblewrap", "uid", "none")
 BACKENDS = ("auto", "cpu", "cuda")
 
 SHARED: dict[str, dict[str, Any]] = {
+    "--lab": {"default": "lab", "metavar": "DIR",
+              "help": "the folder of the lab that submissions are of; default: lab"},
     "--suite": {"default": "public", "metavar": "SUITE",
                 "help": "public, hidden, all, or the path of a .toml file; default: public"},
     "--results": {"default": str(ROOT / "results"), "metavar": "DIR",
@@ -40,8 +45,8 @@ SHARED: dict[str, dict[str, Any]] = {
 """For argparse, and for pytest's own options."""
 
 OF_ONE: dict[str, dict[str, Any]] = {
-    "--submission": {"default": str(ROOT / "kernel.cu"), "metavar": "PATH",
-                     "help": "a .cu file, or a folder or zip that holds it; default: this project's "
+    "--submission": {"metavar": "PATH",
+                     "help": "a .cu file, or a folder or zip that holds it; default: the lab's "
                              "kernel.cu"},
     "--name": {"metavar": "NAME",
                "help": "of the directory of results; default: from the submission's path"},
@@ -51,6 +56,7 @@ OF_ONE: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Asked:
+    lab: Lab
     suites: list[Suite]
     results: Path
     seed: int | None
@@ -65,15 +71,20 @@ class Asked:
     def hidden(self) -> bool:
         return any(suite.hidden for suite in self.suites)
 
+    def kernel(self, named: str | None) -> str:
+        """What is graded."""
+        return str(self.lab.home / "kernel.cu") if named is None else named
+
     def sandbox(self, jail: Path) -> Sandbox:
         """Raises MachineFault if it does not work."""
-        private = [TESTCASES / "hidden", ROOT / "instructor", self.results] if self.hidden else []
+        private = [self.lab.testcases / "hidden", ROOT / "instructor", self.lab.home / "instructor",
+                   self.results] if self.hidden else []
         return choose_sandbox(self.protection, self.hidden, private, jail)  # type: ignore[arg-type]
 
 
 def check(given: Mapping[str, Any]) -> Asked:
     """`given`: by the options' names, without the dashes; None or absent: the default. Raises
-    BadInput, a line for each mistake."""
+    BadInput, a line for each mistake, and MachineFault."""
     mistakes: list[str] = []
 
     def value(name: str) -> Any:
@@ -104,14 +115,16 @@ def check(given: Mapping[str, Any]) -> Asked:
         mistakes.append(f"{variable('results')}: the path is empty")
     suites: list[Suite] = []
     try:
+        lab = described(value("lab"))
+        criteria(lab)
         if not value("suite"):  # which Path() takes for the working directory
             raise BadInput(f"{variable('suite')}: the path is empty")
-        suites = load_suites(value("suite"))
+        suites = load_suites(lab, value("suite"))
     except BadInput as error:
         mistakes.append(str(error))
     if mistakes:
         raise BadInput("\n".join(mistakes))
-    return Asked(suites, Path(value("results")), seed, protection,
+    return Asked(lab, suites, Path(value("results")), seed, protection,
                  "cpu" if backend == "auto" else backend, jobs or len(os.sched_getaffinity(0)),
                  limit)
 

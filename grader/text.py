@@ -7,6 +7,8 @@ writing or ends a line that it should not. Nothing here raises.
 from __future__ import annotations
 
 import re
+import reprlib
+from collections.abc import Sequence
 
 LONGEST_NAME = 60
 """Of the C++ library: a longer one might be broken."""
@@ -40,6 +42,16 @@ def one_line(text: str, limit: int = 500) -> str:
     return plain(" ".join(text.split()), limit).replace("\n", " ")
 
 
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 60
+_short.maxlevel = 2
+
+
+def quoted(value: object) -> str:
+    """A value as one short line without control characters."""
+    return _short.repr(value)
+
+
 def escaped(character: str) -> str:
     if character == "\t":
         return " "
@@ -50,6 +62,11 @@ def printable(text: str) -> str:
     """In one line, and valid Unicode even if the file system's bytes are not."""
     valid = text.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in valid)
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """ "A, B and C"."""
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def counted(count: int, what: str) -> str:

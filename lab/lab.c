@@ -9,6 +9,10 @@
 #define K                                                                                          \
     { PARAM_K, 0 }
 
+/* Numbers whose sums do not depend on the order. */
+#define INTEGERS                                                                                   \
+    { "bound", "exact" }
+
 enum { ROWS, COLUMNS, NONE = -1 };
 
 const struct lab lab = {
@@ -40,16 +44,21 @@ const struct lab lab = {
     .version = /* a text in C as in JSON */
 #include "version.json"
     ,
-    .fills = {[FILL_RANDOM] = {"random", "uniform on (-1, 1)"},
-              [FILL_ONES_TWOS] = {"ones-twos", "A = 1, B = 2: every element of C is 2 K"},
-              [FILL_IDENTITY] = {"identity", "A picks rows of B: C[i][j] = B[i mod K][j], and\n"
-                                             "the values of B name their row and column"},
-              [FILL_INDEX] = {"index", "B picks columns of A: C[i][j] = A[i][j mod K],\n"
-                                       "the values of A name their row and column"},
-              [FILL_EXACT] = {"exact", "integers that float32 adds up exactly"},
-              [FILL_EXTREMES] = {"extremes", "magnitudes from 2^-30 to 2^30"},
-              [FILL_COUNTING] = {"counting", "1, 2, 3, ... row by row"}},
+    .fills = {[FILL_RANDOM] = {"random", "uniform on (-1, 1)", {"float32", "bound"}},
+              [FILL_ONES_TWOS] = {"ones-twos", "A = 1, B = 2: every element of C is 2 K", INTEGERS},
+              [FILL_IDENTITY] = {"identity",
+                                 "A picks rows of B: C[i][j] = B[i mod K][j], and\n"
+                                 "the values of B name their row and column",
+                                 INTEGERS},
+              [FILL_INDEX] = {"index",
+                              "B picks columns of A: C[i][j] = A[i][j mod K],\n"
+                              "the values of A name their row and column",
+                              INTEGERS},
+              [FILL_EXACT] = {"exact", "integers that float32 adds up exactly", INTEGERS},
+              [FILL_EXTREMES] = {"extremes", "magnitudes from 2^-30 to 2^30", {"bound"}},
+              [FILL_COUNTING] = {"counting", "1, 2, 3, ... row by row", INTEGERS}},
     .counting_fill = FILL_COUNTING,
+    .criteria = {"tiled"},
     /* Not the naive kernel's line. */
     .textbook = {{"A[row * k + phase * TILE + threadIdx.x]", "A[row * k + i]"},
                  {"B[(phase * TILE + threadIdx.y) * n + col]", "B[i * n + col]"},

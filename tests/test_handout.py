@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from conftest import BUILD_SECONDS, REPOSITORY, Tree, clean_environment
 
+from grader.build.parts import described
 from grader.cases.read import load_suites
 
 TEXT = (REPOSITORY / "handout.md").read_text(encoding="utf-8")
@@ -156,7 +157,7 @@ def test_every_command_exists(tree: Tree) -> None:
 def test_points() -> None:
     """By criterion, of the public and of the hidden cases; then their sum, and those for speed."""
     table = re.findall(r"^\|[^|]+\| \**(\d+)\** \| \**(\d*)\** ?\|$", sections()["6"], re.MULTILINE)
-    suites = load_suites("all", REPOSITORY / "testcases")
+    suites = load_suites(described(), "all")
     by_criterion = [[sum(suite.points.get(name, 0) if name != "correct" else
                          sum(case.points for case in suite.cases)
                          for suite in suites if suite.hidden == hidden) for hidden in (False, True)]

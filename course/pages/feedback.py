@@ -23,8 +23,6 @@ INSTEAD: dict[State, str] = {
     "fault": "Not graded yet: the machine that grades failed. You have lost no points by this.",
     "waiting": "Not graded yet.",
 }
-BUILD = "make sgemm-check && ./sgemm-check"
-
 
 @dataclass(frozen=True)
 class Advice:
@@ -183,18 +181,22 @@ def advise(record: Record, mistake: Mistake, code: list[Line]) -> Advice:
     headline = placed(named.file, named.line, named.what) if named else first.reason
     return Advice(headline, tuple(finding.below) if finding else (),
                   (named.hint if named else "") or first.hint, mistake.items, excerpt,
-                  first.output if isinstance(first, Case) else "", command(first))
+                  first.output if isinstance(first, Case) else "", command(record, first))
 
 
-def command(item: Item) -> str:
+def check(record: Record, words: str) -> str:
+    program = f"{record.lab.name}-check"
+    return f"make {program} && ./{program} {words}"
+
+
+def command(record: Record, item: Item) -> str:
     """What shows this mistake again, on a student's machine."""
     if not isinstance(item, Case):
         return "make grade BACKEND=cuda"
-    shape = f"{item.m} {item.k} {item.n}"
+    shape = " ".join(map(str, (item.params or {}).values()))
     if not item.finding:
-        return f"{BUILD} {shape} --counts"
-    fill = "" if item.fill == "random" else f" --fill {item.fill}"
-    return f"{BUILD} {shape}{fill} --seed {item.seed}"
+        return check(record, f"{shape} --counts")
+    return check(record, f"{shape} --fill {item.fill} --seed {item.seed}")
 
 
 # ---- loads ---------------------------------------------------------------------------------------
@@ -233,11 +235,17 @@ def next_without_mistakes(feedback: Feedback) -> str:
     hidden = feedback.hidden
     if lost(hidden):
         return (f"Nothing is wrong in the cases that you can see. {lost(hidden)} of the "
-                f"{len(hidden)} hidden ones lost points. Check sizes of your own, with m, k and n "
-                f"different and none a multiple of your tile: {BUILD} M K N")
+                f"{len(hidden)} hidden ones lost points. Check sizes of your own, all different and none "
+                f"a multiple of your block: {check(feedback.record, sizes_of(feedback))}")
     if lost(feedback.speed):
         return "No mistake was found. What is missing is speed, below."
     return "No mistake was found."
+
+
+def sizes_of(feedback: Feedback) -> str:
+    """What stands for them in a command."""
+    return " ".join(name.upper() for name in next((case.params for case in feedback.public
+                                                   if case.params), ["SIZE"]))
 
 
 def lost(items: Sequence[Item]) -> int:

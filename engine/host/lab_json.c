@@ -4,7 +4,7 @@
  *     lab --shell      as variables of a shell: wrapper, kernel, parameters, types
  *     lab SIZES        as JSON, what a run of this shape takes
  *
- * The members are those of struct lab (lab.h). */
+ * The members are those of struct lab (lab.h); "findings": of each kind, its headline and hint. */
 #define _GNU_SOURCE /* open_memstream */
 #include "../lab.h"
 #include "../report/text/json.h"
@@ -106,23 +106,38 @@ static void json_arrays(struct json *json) {
     json_close(json, ']');
 }
 
+/* A list ends with the first name that is null. */
+static void json_list(struct json *json, const char *name, const char *const *names, int most) {
+    json_open(json, name, '[');
+    for (int i = 0; i < most && names[i]; i++) json_text(json, NULL, names[i]);
+    json_close(json, ']');
+}
+
 static void json_names(struct json *json) {
-    json_open(json, "arguments", '[');
-    for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++)
-        json_text(json, NULL, lab.arguments[i]);
-    json_close(json, ']');
-    json_open(json, "command_line", '[');
-    for (int i = 0; i < LAB_PARAMS && lab.command_line[i]; i++)
-        json_text(json, NULL, lab.command_line[i]);
-    json_close(json, ']');
-    json_open(json, "comparisons", '[');
-    for (int i = 0; i < LAB_COMPARISONS && lab_truth.comparisons[i]; i++)
-        json_text(json, NULL, lab_truth.comparisons[i]);
-    json_close(json, ']');
-    json_open(json, "fills", '[');
+    json_list(json, "arguments", lab.arguments, LAB_ARGUMENTS);
+    json_list(json, "command_line", lab.command_line, LAB_PARAMS);
+    json_list(json, "comparisons", lab_truth.comparisons, LAB_COMPARISONS);
+    json_list(json, "criteria", lab.criteria, LAB_CRITERIA);
+}
+
+static void json_fills(struct json *json) {
+    json_open(json, "fills", '{');
     for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++)
-        json_text(json, NULL, lab.fills[i].name);
-    json_close(json, ']');
+        json_list(json, lab.fills[i].name, lab.fills[i].comparisons, LAB_COMPARISONS);
+    json_close(json, '}');
+}
+
+static void json_findings(struct json *json) {
+    json_open(json, "findings", '{');
+    for (int kind = FINDING_NONE + 1; kind < FINDING_KINDS; kind++) {
+        const struct finding_kind_text *text = finding_text((enum finding_kind)kind);
+        const char *hint = lab.words.hints[kind];
+        json_open(json, text->kind, '{');
+        json_text(json, "headline", text->headline);
+        json_text(json, "hint", hint ? hint : text->hint);
+        json_close(json, '}');
+    }
+    json_close(json, '}');
 }
 
 static void print_json(FILE *out) {
@@ -142,17 +157,25 @@ static void print_json(FILE *out) {
     json_params(&json);
     json_arrays(&json);
     json_names(&json);
+    json_fills(&json);
+    json_findings(&json);
     json_close(&json, '}');
     fputc('\n', out);
 }
 
 static void print_shape(FILE *out, const struct shape *shape) {
     struct json json = {.out = out};
+    uint64_t bytes = 0;
     json_open(&json, NULL, '{');
     json_open(&json, "elements", '{');
-    for (int i = 0; i < lab_arrays(&lab); i++)
-        json_unsigned(&json, lab.arrays[i].name, (uint64_t)lab_elements(&lab.arrays[i], shape));
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        const uint64_t elements = (uint64_t)lab_elements(&lab.arrays[i], shape);
+        bytes += elements * element_type_bytes(lab.arrays[i].element);
+        json_unsigned(&json, lab.arrays[i].name, elements);
+    }
     json_close(&json, '}');
+    json_unsigned(&json, "bytes", bytes);
+    json_unsigned(&json, "outputs", lab_outputs(&lab, shape));
     json_real(&json, "operations", truth_operations(shape));
     json_real(&json, "naive_loads", truth_naive_loads(shape));
     json_real(&json, "least_loads", (double)lab_least_loads(&lab, shape));
@@ -163,7 +186,7 @@ static void print_shape(FILE *out, const struct shape *shape) {
 
 int main(int argc, char **argv) {
     struct shape shape;
-    char message[MESSAGE_SIZE];
+    char message[MESSAGE_SIZE] = "a size is no number within its limits";
     if (argc == 2 && strcmp(argv[1], "--shell") == 0)
         print_shell(stdout);
     else if (argc == 1)
@@ -171,7 +194,9 @@ int main(int argc, char **argv) {
     else if (lab_shape_read(&lab, argc - 1, argv + 1, &shape) == argc - 1 &&
              truth_allows(&shape, message))
         print_shape(stdout, &shape);
-    else
+    else {
+        fprintf(stderr, "%s\n", message);
         return 2;
+    }
     return fflush(stdout) == 0 ? 0 : 1;
 }

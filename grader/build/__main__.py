@@ -1,4 +1,4 @@
-"""python -m grader.build BACKEND: builds the grader's own parts, if they are missing, while pip
+"""python -m grader.build BACKEND LAB: builds the grader's own parts, if they are missing, while pip
 installs the packages that the rest of the grader needs (grader.mk). Of Python's packages it needs
 none, and it says nothing: what fails here, the grader tries again, and reports."""
 
@@ -14,14 +14,14 @@ if __name__ == "__main__":
 import sys  # noqa: E402
 from contextlib import suppress  # noqa: E402
 
-from ..errors import MachineFault  # noqa: E402
+from ..errors import BadInput, MachineFault  # noqa: E402
 from .parts import trusted_parts  # noqa: E402
 
 
-def main(backend: str) -> int:
+def main(backend: str, lab: str) -> int:
     try:
-        with interrupt.raised(), suppress(MachineFault):
-            trusted_parts(backend)
+        with interrupt.raised(), suppress(BadInput, MachineFault):
+            trusted_parts(backend, lab)
     except KeyboardInterrupt:
         return interrupt.STATUS
     return 0

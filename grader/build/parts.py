@@ -9,25 +9,27 @@ import fcntl
 import functools
 import hashlib
 import os
+import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import ROOT
-from ..errors import MachineFault
+from .. import ROOT, lab
+from ..errors import BadInput, MachineFault
+from ..lab import Lab
 from ..process import completed
 from .toolchain import architecture, compilers, settings_for, version_of
 
-SOURCES = ("Makefile", "support.c", "support.h", "lab", "engine",
-           "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
-"""What the parts are made of."""
+SOURCES = ("Makefile", "support.c", "support.h", "engine", "grader/grader.mk", "grader/worker",
+           "grader/judge", "grader/jail", "grader/clock")
+"""What the parts are made of, beside the lab's folder."""
 
 GRADED = (*SOURCES, *(f"grader/{name}" for name in (
     "__init__.py", "__main__.py", "build", "cases", "criteria", "errors.py", "gate", "grade.py",
-    "intake", "interrupt.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
+    "intake", "interrupt.py", "lab.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
     "process.py", "record", "run", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (
     "conftest.py", "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt",
@@ -41,6 +43,7 @@ LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 class Parts:
     """What was built without any submission."""
 
+    lab: Lab
     directory: Path
     """What compile.sh and the submission's programs need: may be seen in the sandbox."""
     judge: Path
@@ -64,21 +67,35 @@ def files_of(names: Sequence[str]) -> Iterator[Path]:
         yield from (p.relative_to(ROOT) for p in found if "__pycache__" not in p.parts)
 
 
-def source_files() -> Iterator[Path]:
+NOT_GRADED_WITH = ("build", "handout.md", "instructor", "kernel.cu", "testcases")
+"""Of a lab's folder: what changes no grade of a submission, and the cases, which are hashed by what they
+say."""
+
+
+def lab_files(folder: str) -> Iterator[Path]:
+    """What decides about points of this lab."""
+    beside = [Path(folder, name) for name in NOT_GRADED_WITH]
+    return (path for path in files_of([folder]) if not any(map(path.is_relative_to, beside)))
+
+
+def source_files(folder: str) -> list[Path]:
     """Of the parts: no Python, which is beside some of them."""
-    return (path for path in files_of(SOURCES) if path.suffix != ".py")
+    return [path for path in (*files_of(SOURCES), *lab_files(folder)) if path.suffix != ".py"]
 
 
-def parts_key(backend: str = "cpu") -> str:
-    """A hash of all that the parts depend on: sources, settings, compilers. Raises MachineFault."""
-    digest = hashlib.sha256()
-    for path in source_files():
+def hash_of(paths: Sequence[Path], more: Sequence[str] = ()) -> str:
+    digest = hashlib.sha256("\0".join(more).encode())
+    for path in paths:
         content = (ROOT / path).read_bytes()
         digest.update(f"{path}\0{len(content)}\0".encode() + content)
-    for name, value in settings_for(backend).items():
-        digest.update(f"{name}={value}\0{shutil.which(value.split()[0])}\0".encode())
-    digest.update(version_of(compilers()["CXX"]).encode())
-    return digest.hexdigest()[:20]
+    return digest.hexdigest()[:LENGTH]
+
+
+def parts_key(backend: str = "cpu", folder: str = "lab") -> str:
+    """A hash of all that the parts depend on: sources, settings, compilers. Raises MachineFault."""
+    settings = [f"{name}={value} {shutil.which(value.split()[0])}"
+                for name, value in settings_for(backend).items()]
+    return hash_of(source_files(folder), [*settings, version_of(compilers()["CXX"])])
 
 
 def cache_directory() -> Path:
@@ -87,8 +104,8 @@ def cache_directory() -> Path:
     home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     named = os.environ.get("GRADER_CACHE")
     candidates = [Path(named)] if named else [ROOT / "build" / "grader-cache",
-                                             Path(home_cache) / "sgemm-grader",
-                                             Path(tempfile.gettempdir()) / "sgemm-grader"]
+                                             Path(home_cache) / "cuda-grader",
+                                             Path(tempfile.gettempdir()) / "cuda-grader"]
     for candidate in candidates:
         try:
             candidate.mkdir(parents=True, exist_ok=True)
@@ -100,49 +117,77 @@ def cache_directory() -> Path:
                        "name a directory for the grader's own parts in GRADER_CACHE")
 
 
-def trusted_parts(backend: str = "cpu") -> Parts:
-    """Builds what is missing. Raises MachineFault."""
-    cache, key = cache_directory(), parts_key(backend)
-    made = cache / key
-    if not made.is_dir():
-        with open(cache / f"{key}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not made.is_dir():
-                make_parts(made, backend)
+def described(folder: str = "lab") -> Lab:
+    """The lab in this folder of the project. What it says does not depend on compilers, so it is known
+    where there is none, if the cache has it. Raises BadInput and MachineFault."""
+    place = os.path.relpath(ROOT / folder, ROOT)
+    if place.startswith(os.pardir) or not (ROOT / place / "lab.c").is_file():
+        raise BadInput(f"--lab (LAB with make): {folder[:200]!r}: no lab is there, for want of "
+                       f"{place[:200]}/lab.c")
+    made = kept(f"lab-{hash_of(source_files(place), [platform.machine()])}",
+                lambda stage: make_lab(stage, place))
+    return lab.read(place, made / "build" / "lab")
+
+
+def trusted_parts(backend: str = "cpu", folder: str = "lab") -> Parts:
+    """Builds what is missing. Raises BadInput and MachineFault."""
+    about = described(folder)
+    made = kept(parts_key(backend, about.folder), lambda stage: make_parts(stage, about, backend))
     built, compiler = made / "build", version_of(compilers()["CXX"])
-    parts = Parts(built / "grader", built / "judge", built / "grader" / "jail", compiler, backend)
+    parts = Parts(about, built / "grader", built / "judge", built / "grader" / "jail", compiler, backend)
     if backend == "cpu":
         return parts
     return replace(parts, architecture=architecture(), clock=built / "clock")
 
 
-def make_parts(made: Path, backend: str) -> None:
-    """In a directory beside it, renamed at the end: an interrupted build leaves nothing behind.
-    Raises MachineFault."""
-    stage = Path(tempfile.mkdtemp(prefix="new-", dir=made.parent))
-    try:
-        for path in source_files():
-            (stage / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / path, stage / path)
-        run_make(stage, backend)
-        stage.rename(made)
-    except OSError as error:
-        raise MachineFault(f"{made.parent}: {error.strerror or error}; the grader's own parts "
-                           "cannot be built there (GRADER_CACHE names another place)") from error
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+def kept(key: str, make: Callable[[Path], None]) -> Path:
+    """A directory of the cache, made where it is missing: beside its place, and renamed at the end, so
+    that an interrupted build leaves nothing behind. Raises MachineFault."""
+    cache = cache_directory()
+    made = cache / key
+    if made.is_dir():
+        return made
+    with open(cache / f"{key}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if made.is_dir():
+            return made
+        stage = Path(tempfile.mkdtemp(prefix="new-", dir=cache))
+        try:
+            make(stage)
+            stage.rename(made)
+        except OSError as error:
+            raise MachineFault(f"{cache}: {error.strerror or error}; the grader's own parts "
+                               "cannot be built there (GRADER_CACHE names another place)") from error
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+    return made
 
 
-def run_make(stage: Path, backend: str) -> None:
+def make_lab(stage: Path, folder: str) -> None:
+    """Raises MachineFault and OSError."""
+    for path in source_files(folder):
+        (stage / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, stage / path)
+    run_make(stage, "cpu", folder, "build/lab", "build/lab.json")
+
+
+def make_parts(stage: Path, about: Lab, backend: str) -> None:
+    """With what was compiled for its description. Raises MachineFault and OSError."""
+    shutil.copytree(about.program.parent.parent, stage, dirs_exist_ok=True)
+    run_make(stage, backend, about.folder, "grader-parts")
+
+
+def run_make(stage: Path, backend: str, folder: str, *targets: str) -> None:
     environment = {k: v for k, v in os.environ.items()
                    if k in ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")} | {"LC_ALL": "C.UTF-8"}
     settings = [f"{name}={value}" for name, value in settings_for(backend).items()]
+    settings += [f"LAB={folder}"]
     make = shutil.which("make") or shutil.which("gmake")
     if not make:
         raise MachineFault("make is not installed, and the grader's own parts are built with it")
     try:
         ran = completed([make, "--no-print-directory", f"-j{os.cpu_count() or 1}", *settings,
-                         "grader-parts"], cwd=stage, env=environment)
+                         *targets], cwd=stage, env=environment)
     except OSError as error:
         raise MachineFault(f"make cannot be started: {error.strerror}") from error
     if ran.returncode == 0:
@@ -159,10 +204,6 @@ def reason_of(printed: str) -> str:
 
 
 @functools.cache
-def of_grader() -> str:
-    """Of all that decides about points."""
-    digest = hashlib.sha256()
-    for path in files_of(GRADED):
-        content = (ROOT / path).read_bytes()
-        digest.update(f"{path}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:LENGTH]
+def of_grader(folder: str = "lab") -> str:
+    """Of all that decides about points of this lab."""
+    return hash_of([*files_of(GRADED), *lab_files(folder)])

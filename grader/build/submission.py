@@ -8,7 +8,6 @@ kernel that is known to compile is tried beside it: if that fails, too, it is th
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -115,7 +114,7 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None
 def work_directory() -> tempfile.TemporaryDirectory[str]:
     """A temporary one for build_submission(), through which the sandbox's uid can pass. Raises
     OSError."""
-    made = tempfile.TemporaryDirectory(prefix="sgemm-grade-", ignore_cleanup_errors=True)
+    made = tempfile.TemporaryDirectory(prefix="cuda-grade-", ignore_cleanup_errors=True)
     Path(made.name).chmod(0o711)
     return made
 
@@ -163,12 +162,11 @@ TRIAL = threading.Lock()
 
 
 def empty_submission(parts: Parts) -> bytes:
-    """Of this lab: it compiles, and computes nothing. Raises OSError and ValueError as the lab's
-    description, which was built with the parts, cannot be read."""
-    lab = json.loads((parts.directory / "lab.json").read_text())
-    kernel, arguments = lab["kernel"] or "kernel", ", ".join(lab["arguments"])
-    return (f"__global__ void {kernel}({lab['parameters']}) {{}}\n"
-            f"void {lab['wrapper']}({lab['parameters']})\n"
+    """Of this lab: it compiles, and computes nothing."""
+    lab = parts.lab
+    kernel, arguments = lab.kernel or "kernel", ", ".join(lab.arguments)
+    return (f"__global__ void {kernel}({lab.parameters}) {{}}\n"
+            f"void {lab.wrapper}({lab.parameters})\n"
             f"{{\n    {kernel}<<<1, 1>>>({arguments});\n}}\n").encode()
 
 
@@ -187,7 +185,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {KERNEL: source})
-    examiner.check("made", str(programs), *([parts.backend] if parts.backend == "cuda" else []))
+    examiner.check("made", str(programs), parts.lab.kernel or "", *([parts.backend] if parts.backend == "cuda" else []))
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box)
     names = program_names(parts)
@@ -197,7 +195,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
 
 
 def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:
-    """What `make check` runs of a submission: ./sgemm-check; and beside it, the program that knows the
+    """What `make check` runs of a submission: its -check program; and beside it, the program that knows the
     local variables (engine/host/check/locals_program.h). Linked once, where it is asked for. Raises NotBuilt,
     Refused, MachineFault and OSError."""
     shared, place = (programs.checked.parent.with_name(name) for name in ("parts", CHECK))

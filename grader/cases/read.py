@@ -1,6 +1,6 @@
 """The test cases: data in testcases/, read and checked here. Format: docs/grading.md.
 
-    suites = load_suites("public")          # or "hidden", "all", or the path of one .toml file
+    suites = load_suites(lab, "public")     # or "hidden", "all", or the path of one .toml file
 
 In: TOML files. Out: Suite objects with the keys of their gates. Whatever is wrong with a file
 raises BadInput with a line for each mistake: file, case, key, what is allowed.
@@ -11,17 +11,16 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import reprlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
-from .. import ROOT
 from ..errors import BadInput
-from ..record.model import MarkName
+from ..lab import Lab, Param
+from ..text import quoted
 from .model import KINDS, ONE_LINE, Case, Item, Suite
 
 try:
@@ -30,8 +29,6 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 
-TESTCASES = ROOT / "testcases"
-
 OF_SUITE = ("title", "gate", "points", "repaired")
 MOST_POINTS = 1000
 LARGEST_FILE = 1 << 20
@@ -39,15 +36,16 @@ HASH_LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 MOST_MISTAKES_SHOWN = 8
 
 
-def load_suites(which: str, directory: Path = TESTCASES) -> list[Suite]:
+def load_suites(lab: Lab, which: str, directory: Path | None = None) -> list[Suite]:
     """The suites `which` names: "public", "hidden", "all", or the path of one file. A case of another
-    suite that is the gate of one of them comes first, for no points.
+    suite that is the gate of one of them comes first, for no points. `directory`: default: the lab's.
 
     Raises BadInput: a file cannot be read, or has mistakes; one line each."""
-    suites = [read_suite(path, directory) for path in suite_files(which, directory)]
+    directory = directory or lab.testcases
+    suites = [read_suite(lab, path, directory) for path in suite_files(which, directory)]
     loaded = {suite.name for suite in suites}
     others = [
-        read_suite(path, directory)
+        read_suite(lab, path, directory)
         for path in toml_files(directory / "public")
         if suite_name(path, directory)[0] not in loaded
     ] if any(suite.gate for suite in suites) else []
@@ -85,11 +83,11 @@ def suite_name(path: Path, directory: Path) -> tuple[str, bool]:
     return "/".join(parts), parts[0] == "hidden"
 
 
-def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
+def read_suite(lab: Lab, path: Path, directory: Path) -> Suite:
     """One file; its gate is a name. Raises BadInput."""
     table = read_toml(path)
     mistakes = [f"{path}: {each}" for each in unknown_keys(table, [*OF_SUITE, *KINDS])]
-    mistakes += [f"{path}: {each}" for each in wrong_in(table)]
+    mistakes += [f"{path}: {each}" for each in wrong_in(table, lab)]
     title, tables = table.get("title"), {kind: table.get(kind, []) for kind in KINDS}
     if not isinstance(title, str) or not title.isprintable() or not 0 < len(title) <= 200:
         mistakes.append(f"{path}: title: it must be {ONE_LINE}, above the first [[case]]")
@@ -106,7 +104,7 @@ def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
     for kind in KINDS:
         for number, each in enumerate(tables[kind], 1):
             where = f"{path}: {kind} {quoted(each['name']) if 'name' in each else number}"
-            item = read_item(kind, each, where, name, hidden, mistakes)
+            item = read_item(kind, each, where, name, hidden, lab, mistakes)
             if item and item.name in names:
                 mistakes.append(f"{where}: name: another case of this file has the same")
             elif item:
@@ -123,9 +121,9 @@ def read_suite(path: Path, directory: Path = TESTCASES) -> Suite:
                  table.get("gate", ""), table.get("repaired", 0.0))
 
 
-def wrong_in(table: dict[str, Any]) -> list[str]:
+def wrong_in(table: dict[str, Any], lab: Lab) -> list[str]:
     """Of what a suite says beside its title and its cases."""
-    points, names = table.get("points", {}), list(get_args(MarkName))
+    points, names = table.get("points", {}), list(lab.marks)
     if not isinstance(points, dict):
         return ["points: it must be a table, [points]"]
     wrong = [f"points: unknown criterion {quoted(name)}{nearest(name, names)}"
@@ -177,20 +175,43 @@ def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the pa
 
 
 def read_item(
-    kind: str, table: dict[str, Any], where: str, suite: str, hidden: bool, mistakes: list[str]
+    kind: str, table: dict[str, Any], where: str, suite: str, hidden: bool, lab: Lab, mistakes: list[str]
 ) -> Any:
     """A Case or a Performance; or None, and what is wrong with it added to `mistakes`."""
     model = KINDS[kind]
-    wrong = unknown_keys(table, model.keys())
-    known = {key: value for key, value in table.items() if key in model.keys()}
+    wrong = unknown_keys(table, model.keys(lab)) + [
+        f"{key} = {quoted(table[key])}: it must be {model.allowed(key, lab)}"
+        for key, known in (("fill", lab.fills), ("tolerance", lab.comparisons[1:]), ("criteria", lab.marks))
+        if key in table and key in model.keys(lab) and not is_known(table[key], known)]
+    known = {key: value for key, value in table.items() if key in model.keys(lab)}
+    params = {name: known.pop(name, None) for name in lab.params}
+    wrong_params = [line for name, value in params.items() for line in wrong_param(lab.params[name], value)]
     item = None
     try:
-        item = model(**known, suite=suite, hidden=hidden)
-        wrong += item.contradictions()
+        item = model(**known, params={} if wrong_params else params, suite=suite, hidden=hidden, lab=lab)
+        wrong += wrong_params or wrong or item.contradictions()
     except ValidationError as error:
-        wrong += [explain(each["loc"], each["type"], table, model) for each in error.errors()]
+        wrong += wrong_params + [explain(each["loc"], each["type"], table, model, lab)
+                                 for each in error.errors()]
+    except ValueError as error:  # of the lab's: kernels may not be called with these
+        wrong.append(str(error))
     mistakes += [f"{where}: {each}" for each in dict.fromkeys(wrong)]
     return None if wrong else item
+
+
+def is_known(value: Any, names: Collection[str]) -> bool:
+    """A name, or a list of them."""
+    each = value if isinstance(value, list) else [value]
+    return all(isinstance(one, str) and one in names for one in each)
+
+
+def wrong_param(param: Param, value: Any) -> list[str]:
+    allowed = f"it must be a whole number from {param.least} to {param.most}"
+    if value is None:
+        return [f"{param.name}: is missing; {allowed}"]
+    if isinstance(value, int) and not isinstance(value, bool) and param.least <= value <= param.most:
+        return []
+    return [f"{param.name} = {quoted(value)}: {allowed}"]
 
 
 def unknown_keys(table: dict[str, Any], keys: list[str]) -> list[str]:
@@ -198,10 +219,10 @@ def unknown_keys(table: dict[str, Any], keys: list[str]) -> list[str]:
 
 
 def explain(place: tuple[int | str, ...], kind: str, table: dict[str, Any],
-            model: type[Item]) -> str:
+            model: type[Item], lab: Lab) -> str:
     """pydantic's error in words: key, value, what is allowed."""
     key = str(place[0])
-    allowed = model.model_fields[key].description
+    allowed = model.allowed(key, lab)
     if kind == "missing":
         return f"{key}: is missing; it must be {allowed}"
     return f"{key} = {quoted(table[key])}: it must be {allowed}"
@@ -242,16 +263,6 @@ def gates_alone(asked: list[Suite], others: list[Suite]) -> list[Suite]:
 
 
 # ---- words of the errors -------------------------------------------------------------------------
-
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = _short.maxlong = 60
-_short.maxlevel = 2
-
-
-def quoted(value: object) -> str:
-    """A value as one short line without control characters."""
-    return _short.repr(value)
-
 
 def one_line(text: str) -> str:
     return " ".join(ascii(text)[1:-1].split())[:160]

@@ -1,6 +1,6 @@
 """Times a submission beside cuBLAS, with none of its host code near the clock (docs/clock.md).
 
-    recorder   in the sandbox: calls basicSgemm once, and writes down what it launches
+    recorder   in the sandbox: calls the wrapper once, and writes down what it launches
     clock      outside, trusted: replays those launches on data of its own, judges every C, times
 
 In: a submission's programs and a shape; out: what the clock said. A fault of the machine's, or of the
@@ -22,6 +22,7 @@ from ..build.parts import Parts
 from ..build.submission import Programs
 from ..errors import MachineFault
 from ..jail.sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
+from ..lab import Lab, Params
 from ..process import completed
 from ..record.model import Times
 from ..run.fault import Doubtful, doubt_about, ended, settle
@@ -33,11 +34,11 @@ SAMPLES = 11
 """Of each shape: enough for a median and quartiles."""
 
 RECORD_SECONDS = 10
-"""On the wall, for one call of basicSgemm: a thousand times what a naive kernel needs."""
+"""On the wall, for one call of the wrapper: a thousand times what a naive kernel needs."""
 
 REPLAY_SECONDS = 60
-"""For all replays together, of which there are two dozen: a kernel without tiles takes a tenth of
-that for matrices of 8192 x 8192. The clock itself ends what takes longer."""
+"""For all replays together, of which there are two dozen: an ordinary kernel takes a tenth of
+that for 10^12 operations. The clock itself ends what takes longer."""
 
 CLOCK_SECONDS = 420.0
 """For the whole run. The clock has 300 s for what is not the submission's; one that takes longer
@@ -99,57 +100,57 @@ class Said(BaseModel):
         return self
 
 
-def measure(parts: Parts, programs: Programs, m: int, n: int, k: int, *, box: Sandbox,
+def measure(parts: Parts, programs: Programs, params: Params, *, box: Sandbox,
             samples: int = SAMPLES) -> Said:
     """Record one call and time so many of its replays, while nothing else of the grader's uses the
     GPU. Raises MachineFault."""
     def attempt(of: Programs) -> Said:
-        return measure_once(parts, of, m, n, k, box, samples)
+        return measure_once(parts, of, params, box, samples)
 
     return settle(attempt, parts, programs, box)
 
 
-def measure_once(parts: Parts, programs: Programs, m: int, n: int, k: int, box: Sandbox,
+def measure_once(parts: Parts, programs: Programs, params: Params, box: Sandbox,
                  samples: int) -> Said:
     """Raises MachineFault and Doubtful."""
     assert programs.recorder and programs.kernels and parts.clock
     with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
         command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
-                   *map(str, (m, k, n, samples, REPLAY_SECONDS))]
-        return record(programs.recorder, m, n, k, recording, box) or run_clock(command, recording)
+                   *parts.lab.words(params), str(samples), str(REPLAY_SECONDS)]
+        return record(parts.lab, programs.recorder, params, recording, box) or run_clock(command, recording)
 
 
 # ---- recording -----------------------------------------------------------------------------------
 
 
-def record(recorder: Path, m: int, n: int, k: int, recording: int, box: Sandbox) -> Said | None:
+def record(lab: Lab, recorder: Path, params: Params, recording: int, box: Sandbox) -> Said | None:
     """Fills `recording`, or returns why it is empty. The clock checks what it holds. Raises
     MachineFault."""
-    matrices = 4 * (m * k + k * n + m * n)
-    limits = replace(limits_on_gpu(RECORD_SECONDS, matrices), file_bytes=LARGEST_RECORDING)
-    words = [str(recorder), *map(str, (m, k, n, recording, RECORD_SECONDS))]
+    limits = replace(limits_on_gpu(RECORD_SECONDS, lab.sizes(params).bytes),
+                     file_bytes=LARGEST_RECORDING)
+    words = [str(recorder), *lab.words(params), str(recording), str(RECORD_SECONDS)]
     ran = box.run(Command(words, limits, cwd=recorder.parent, readable=[recorder.parent],
                           pass_fds=(recording,), devices=gpu_devices()))
     try:
         seal(recording, SEAL_ALL)
     except OSError:  # the submission has sealed it, or holds it open for writing
         return Said(state="refused", reason="the recording was tampered with")
-    return why_not_recorded(ran, os.fstat(recording).st_size)
+    return why_not_recorded(lab, ran, os.fstat(recording).st_size)
 
 
-def why_not_recorded(ran: Ran, bytes_written: int) -> Said | None:
+def why_not_recorded(lab: Lab, ran: Ran, bytes_written: int) -> Said | None:
     """A bad end is believed, as it earns nothing. A good one is checked by the clock. Raises
     Doubtful."""
     if ran.status == 0:
         return None
     how = ended("", ran)
     if how == "time-limit":
-        return Said(state="time-limit", reason="basicSgemm was still running at its time limit")
-    said = Said(state="faulted", reason="basicSgemm ended the program instead of returning")
+        return Said(state="time-limit", reason=f"{lab.wrapper} was still running at its time limit")
+    said = Said(state="faulted", reason=f"{lab.wrapper} ended the program instead of returning")
     if how == "crashed":
         why = ran.unloadable or ("it used more memory than it may" if ran.memory_limit_hit else
                                  signal.strsignal(-ran.status))
-        said = Said(state="faulted", reason=f"basicSgemm crashed: {why}")
+        said = Said(state="faulted", reason=f"{lab.wrapper} crashed: {why}")
         if doubt := doubt_about(how, ran):
             raise Doubtful(doubt, said)
         return said

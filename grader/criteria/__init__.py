@@ -1,7 +1,12 @@
-"""What a case may ask of its runs, a file each: correct, memory, tiled. docs/points.md says to students
-what each is kept for.
+"""What a case may ask of its runs, a file each: correct, memory, tiled, and those of a lab's own folder,
+criteria/NAME.py. docs/points.md says to students what each is kept for.
 
-In: Seen, the outcomes of both runs (run/outcome.py). Out: Lost, or None where it is kept.
+In: Seen, the outcomes of both runs (run/outcome.py). Out: Lost, or None where it is kept. A file has
+TITLE     what tables call it
+PHRASE    why it is lost, in words that are the same for all cases: for hidden ones
+COUNTS    whether it needs the checked run's counts of loads and stores
+judge()   Seen -> Lost | None
+most_loads()    optional, Loads -> int: how many it allows, to be shown beside them
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..cases.model import Case
+from ..lab import Lab
 from ..run.outcome import Outcome
 
 
@@ -19,6 +25,10 @@ class Seen:
     case: Case
     plain: Outcome
     checked: Outcome | None
+
+    @property
+    def lab(self) -> Lab:
+        return self.case.lab
 
 
 @dataclass(frozen=True)

@@ -1,96 +1,82 @@
-"""correct: C is right in the plain build, and in the checked one, which finds nothing that could not
-work on a GPU either. A checked run that does not end in time says nothing against C."""
+"""correct: the result is right in the plain build, and in the checked one, which finds nothing that could
+not work on a GPU either. A checked run that does not end in time says nothing against it."""
 
 from __future__ import annotations
 
+from ..lab import Lab
 from ..record.model import Cause, Finding, at
 from ..run.outcome import Outcome
-from ..text import counted
+from ..text import counted, listed
 from . import Lost, Seen
 
-PHRASE = "C is not right"
-"""For hidden cases: the same words for all of them."""
-
-HEADLINES = {
-    "endless": "the kernel does not end",
-    "time-limit": "time limit exceeded",
-    "deadlock": "deadlock: threads of a block wait for each other",
-    "kernel-fault": "the kernel stopped with a fault",
-    "host-fault": "host code crashed, or ended the program",
-    "no-launch": "no kernel is launched",
-    "input-written": "an input is written",
-    "out-of-bounds": "load or store outside an array or another allocation",
-    "unwritten": "elements of the result are never written",
-    "wrong-result": "the result is wrong",
-    "not-float32": "the result is less precise than float32",
-}
-"""As the engine's table has them, of the kinds that are found here and not by the judge."""
+TITLE = "correct"
+PHRASE = "the result is not right"
+COUNTS = False
 
 
-def of_kind(kind: str, what: str = "", hint: str = "") -> Finding:
-    return Finding(kind=kind, headline=HEADLINES[kind], what=what or HEADLINES[kind], hint=hint or None)
+def of_kind(lab: Lab, kind: str, what: str = "") -> Finding:
+    """Of those that are found here and not by the judge; in the lab's words."""
+    known = lab.kinds[kind]
+    return Finding(kind=kind, headline=known.headline, what=what or known.headline, hint=known.hint or None)
 
 
-ENDS = {
-    "endless": of_kind("endless", hint="which loop has a condition that never becomes false?"),
-    "deadlock": of_kind("deadlock", hint="which threads must arrive for this one to continue?"),
-    "time-limit": of_kind("time-limit", hint="how many blocks does the result need, and what does each "
-                                             "thread compute more than once?"),
-    "crashed": of_kind("host-fault", "it crashed"),
-    "exited": of_kind("host-fault", "it ended the program instead of returning",
-                      "basicSgemm must return, whatever happens"),
-    "stopped": of_kind("kernel-fault", "it was stopped"),
-}
-"""Of a run that did not return, where no more is known."""
+def of_end(lab: Lab, ended: str) -> Finding:
+    """Of a run that did not return, where no more is known."""
+    kind, what = {"crashed": ("host-fault", "it crashed"),
+                  "exited": ("host-fault", "it ended the program instead of returning"),
+                  "stopped": ("kernel-fault", "it was stopped")}.get(ended, (ended, ""))
+    found = of_kind(lab, kind, what)
+    return found.model_copy(update={"hint": f"{lab.wrapper} must return, whatever happens"}) \
+        if ended == "exited" else found
 
-NO_LAUNCH = of_kind(
-    "no-launch", "basicSgemm launches no kernel",
-    hint="basicSgemm chooses block and grid, and then launches mysgemm<<<grid, block>>>(...): how many "
-         "threads does C need?")
+
+def no_launch(lab: Lab) -> Finding:
+    return of_kind(lab, "no-launch", f"{lab.wrapper} launches no kernel")
 
 
 def judge(seen: Seen) -> Lost | None:
-    why = against(seen.plain, seen.checked)
+    why = against(seen)
     return Lost(why) if why else None
 
 
-def against(plain: Outcome, checked: Outcome | None) -> str:
-    why = what_went_wrong(plain)
+def against(seen: Seen) -> str:
+    checked, why = seen.checked, what_went_wrong(seen.lab, seen.plain)
     if why or checked is None:
         return why
     if checked.finding and not checked.finding.may_be_right:
         return headline(checked.finding)
     if checked.ended == "time-limit" or checked.ended == "stopped" and checked.finding:
         return ""
-    why = what_went_wrong(checked)
+    why = what_went_wrong(seen.lab, checked)
     return f"in the checked build: {why}" if why else ""
 
 
-def what_went_wrong(run: Outcome) -> str:
-    """Why this run's C is not right; "" when it is."""
+def what_went_wrong(lab: Lab, run: Outcome) -> str:
+    """Why this run's result is not right; "" when it is."""
     if run.ended != "returned":
-        return at(run.file, run.line, run.detail or ENDS[run.ended].what)
+        return at(run.file, run.line, run.detail or of_end(lab, run.ended).what)
     if run.right:
         return ""
     if not run.launches:
-        return NO_LAUNCH.what
+        return no_launch(lab).what
     if run.inputs_changed:
-        return f"changed {counted(run.inputs_changed, 'element')} of A and B"
+        return f"changed {counted(run.inputs_changed, 'element')} of {listed(lab.inputs)}"
     if run.explanation:
         return headline(run.explanation)
     bad = run.wrong + run.unwritten
     if bad:
         is_wrong = "is wrong or was" if bad == 1 else "are wrong or were"
-        return f"{bad} of {run.elements} elements of C {is_wrong} never written"
+        return f"{bad} of {run.elements} elements of {lab.result} {is_wrong} never written"
     if run.guards_changed:
-        return f"wrote {counted(run.guards_changed, 'number')} outside A, B and C"
-    return "C is less precise than float32"
+        return f"wrote {counted(run.guards_changed, 'number')} outside {lab.arrays}"
+    return lab.kinds["not-float32"].headline
 
 
-def unexamined(checked: Outcome | None) -> str:
+def unexamined(seen: Seen) -> str:
     """Why a checked run did not end, if it found nothing before."""
+    checked = seen.checked
     timed_out = checked and checked.ended == "time-limit" and not checked.finding
-    return what_went_wrong(checked) if checked and timed_out else ""
+    return what_went_wrong(seen.lab, checked) if checked and timed_out else ""
 
 
 def headline(finding: Cause | Finding) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from . import Lost, Seen, correct
 
-PHRASE = "a memory fault, or C is not right"
+TITLE = "memory"
+PHRASE = "a memory fault, or the result is not right"
+COUNTS = False
 
 
 def judge(seen: Seen) -> Lost | None:
@@ -12,5 +14,5 @@ def judge(seen: Seen) -> Lost | None:
         return Lost(correct.headline(seen.checked.finding))
     if lost := correct.judge(seen):
         return lost
-    why = correct.unexamined(seen.checked) if seen.checked else "its loads and stores were not examined"
+    why = correct.unexamined(seen) if seen.checked else "its loads and stores were not examined"
     return Lost(why) if why else None

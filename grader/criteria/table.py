@@ -1,5 +1,37 @@
-"""All criteria by their names, the most basic one first."""
+"""The criteria of a lab by their names, the most basic one first: files beside this one, or of criteria/
+in the lab's folder."""
 
-from . import correct, memory, tiled
+from __future__ import annotations
 
-CRITERIA = {"correct": correct, "memory": memory, "tiled": tiled}
+import functools
+import importlib
+import importlib.util
+from types import ModuleType
+
+from .. import ROOT
+from ..errors import BadInput
+from ..lab import Lab
+from . import correct
+
+BASIC = ("correct", "memory")
+"""Of any lab: without them there is a mistake. All others are about how well it is done."""
+
+
+@functools.cache
+def criteria(lab: Lab) -> dict[str, ModuleType]:
+    """Raises BadInput for one that has no file."""
+    return {"correct": correct} | {name: criterion(lab, name) for name in lab.marks}
+
+
+def criterion(lab: Lab, name: str) -> ModuleType:
+    own = ROOT / lab.folder / "criteria" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{lab.name}_{name}", own)
+    if own.is_file() and spec and spec.loader:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    try:
+        return importlib.import_module(f"{__package__}.{name}")
+    except ModuleNotFoundError:
+        raise BadInput(f"{lab.folder}/lab.c: the criterion {name} has no file: neither {own.relative_to(ROOT)} "
+                       f"nor grader/criteria/{name}.py") from None

@@ -1,54 +1,57 @@
 """tiled: the threads of a block share what they load. Kept by a correct result, by a quarter of the
 naive kernel's loads at most, by threads that read what others of their block have stored at least as
-often as they load, and by enough threads."""
+often as they load, and by enough threads. For labs that say what the naive kernel loads."""
 
 from __future__ import annotations
 
 import math
 
 from ..record.model import Loads
-from ..text import counted
+from ..text import counted, listed
 from . import Lost, Seen, correct
 
+TITLE = "tiles"
 PHRASE = "loads more from global memory than a tiled kernel does, or works in too few threads"
+COUNTS = True
 
 # Tiles of T x T let each element be loaded once a block instead of T times. This is the handout's
 # rule, and leaves room for tiles at the edge and for other schemes (registers, rows of tiles).
 LEAST_REUSE = 4
-ELEMENTS_OF_A_THREAD = 128  # of C, at most
+ELEMENTS_OF_A_THREAD = 128  # of the result, at most
 
-TILE_HINT = "let each block load tiles of A and B into shared memory, and use every element often"
-THREADS_HINT = "let each thread compute an element of C, or a few of them"
+TILE_HINT = "let each block load tiles of {} into shared memory, and use every element often"
+THREADS_HINT = "let each thread compute an element of {}, or a few of them"
 
 
 def judge(seen: Seen) -> Lost | None:
     if lost := correct.judge(seen):
         return lost
-    if why := correct.unexamined(seen.checked):
+    if why := correct.unexamined(seen):
         return Lost(why)
     loads = seen.checked.loads if seen.checked else None
     if loads is None:
         finding = seen.checked.finding if seen.checked else None
         return Lost(correct.headline(finding) if finding else "its loads could not be counted",
                     known=False)
-    case = seen.case
-    least = math.ceil(case.m * case.n / ELEMENTS_OF_A_THREAD)
+    sizes, inputs = seen.case.sizes, listed(seen.lab.inputs)
+    least = math.ceil(sizes.outputs / ELEMENTS_OF_A_THREAD)
     if loads.threads < least:
         threads = counted(loads.threads, "thread")
-        return Lost(f"{threads} shared in the work; at least {least} have to", THREADS_HINT)
-    if loads.all < case.m * case.k + case.k * case.n:
-        return Lost("its loads were not all seen: each element of A and B takes one")
-    return against_loads(loads)
+        return Lost(f"{threads} shared in the work; at least {least} have to",
+                    THREADS_HINT.format(seen.lab.result))
+    if loads.all < sizes.least_loads:
+        return Lost(f"its loads were not all seen: each element of {inputs} takes one")
+    why = against_loads(loads)
+    return Lost(why, TILE_HINT.format(inputs)) if why else None
 
 
-def against_loads(loads: Loads) -> Lost | None:
-    most = most_loads(loads)
-    if loads.all > most:
-        return Lost(f"{loads.all} loads from global memory; tiles need at most {most}", TILE_HINT)
+def against_loads(loads: Loads) -> str:
+    if loads.all > most_loads(loads):
+        return f"{loads.all} loads from global memory; tiles need at most {most_loads(loads)}"
     if loads.exchanged < loads.all:
-        return Lost(f"threads read {loads.exchanged} elements that others of their block have stored, "
-                    f"and load {loads.all}; tiles need at least as many", TILE_HINT)
-    return None
+        return (f"threads read {loads.exchanged} elements that others of their block have stored, "
+                f"and load {loads.all}; tiles need at least as many")
+    return ""
 
 
 def most_loads(loads: Loads) -> int:

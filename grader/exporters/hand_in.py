@@ -19,10 +19,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from .. import ROOT
+from ..build.parts import described
 from ..cases.model import Suite
 from ..cases.read import load_suites
 from ..errors import BadInput, MachineFault
 from ..intake.submission import read_submission
+from ..lab import Lab
+from ..record import model
 from ..record.model import Build, Record, Submission
 from ..record.store import RESULT, of_students, read_record
 from . import autolab, classroom50, gradescope
@@ -30,22 +33,24 @@ from .__main__ import add_platform_options
 
 
 def grade(
-    submission: Path, suite: str, results: Path, protection: str, *, details: bool
+    submission: Path, suite: str, results: Path, protection: str, lab: str, *, details: bool
 ) -> tuple[Record, Record]:
     """The record of this submission, and what students see of it. `results` is a directory for the grader's own files; with
     `details`, everything that the grader said about a fault of the machine is printed. Raises
     MachineFault."""
     try:
-        suites = load_suites(suite)
+        described_lab = described(lab)
+        suites = load_suites(described_lab, suite)
     except BadInput as error:
         raise MachineFault(f"the cases cannot be used: {error}") from None
     try:
         read_submission(submission)
     except BadInput as error:
         where = f"{submission.parent}/"  # the platform's own directories mean nothing to a student
-        return (nothing_to_grade(str(error).replace(where, ""), suites),) * 2
+        return (nothing_to_grade(str(error).replace(where, ""), suites, described_lab),) * 2
     command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
-               "--results", str(results), "--name", "submission", "--protection", protection]
+               "--results", str(results), "--name", "submission", "--protection", protection,
+               "--lab", lab]
     # Students read this program's output on Autolab, so the grader's table is not for it.
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, errors="replace", check=False)
@@ -61,7 +66,7 @@ def grade(
         raise MachineFault(str(error)) from None
 
 
-def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
+def nothing_to_grade(why: str, suites: list[Suite], lab: Lab) -> Record:
     """The record of a submission of no bytes that does not build: 0 points, for whoever reads it."""
     return Record(
         complete=True,
@@ -72,6 +77,7 @@ def nothing_to_grade(why: str, suites: list[Suite]) -> Record:
         max_score=sum(suite.worth for suite in suites),
         build=Build(ok=False, message=why, file=None, line=0, output=""),
         refusal=None, tests=[], protection="none", protection_note="nothing was run",
+        lab=model.Lab(name=lab.name, title=lab.title), version=lab.version,
         backend="cpu", compiler="", seconds=0,
         started=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
@@ -85,6 +91,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--suite", default="all")
     parser.add_argument("--results", type=Path, required=True, help="for the grader's own files")
     parser.add_argument("--protection", default="auto")
+    parser.add_argument("--lab", default="lab")
     add_platform_options(parser)
     parser.add_argument("-o", "--output", type=Path, required=True,
                         help="the file that the platform reads; for classroom50, a directory")
@@ -95,7 +102,7 @@ def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
         record, seen = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
-                             asked.protection,
+                             asked.protection, asked.lab,
                              details=asked.platform == "gradescope")  # where only instructors read it
         if asked.platform == "classroom50":
             classroom50.write(seen, asked.output, os.environ)

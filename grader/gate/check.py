@@ -2,7 +2,10 @@
 and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
-    python -m grader.gate.check made DIRECTORY [cuda] plain.i, plain.o and their like, beside kernel.cu
+    python -m grader.gate.check made DIRECTORY KERNEL [cuda]
+                                                      plain.i, plain.o and their like, beside kernel.cu
+
+KERNEL: the name of a function that every submission defines; empty: there is none.
 
 Called by check(), under limits. Prints READY when it has begun, and then a line of JSON: what is
 refused, or null. In: those files, and text.py and objects.py, which look at them.
@@ -69,7 +72,7 @@ def examine_source(path: Path) -> None:
     text.check_source(path.read_bytes())
 
 
-def examine_made(directory: Path, cuda: bool) -> None:
+def examine_made(directory: Path, kernel: str, cuda: bool) -> None:
     """Raises Refused."""
     from . import objects, text  # their libraries: 0.1 s, in this process only
 
@@ -77,8 +80,8 @@ def examine_made(directory: Path, cuda: bool) -> None:
     for which in (".i", ".device.i"):
         text.check_same(*(tokens[f"{build}{which}"] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
-    objects.check_object(directory / "plain.o", False, source, cuda)
-    objects.check_object(directory / "checked.o", True, source)
+    objects.check_object(directory / "plain.o", False, source, cuda, kernel)
+    objects.check_object(directory / "checked.o", True, source, kernel=kernel)
 
 
 def main(what: str, path: str, *more: str) -> None:
@@ -93,7 +96,7 @@ def main(what: str, path: str, *more: str) -> None:
         if what == "source":
             examine_source(Path(path))
         else:
-            examine_made(Path(path), "cuda" in more)
+            examine_made(Path(path), more[0], "cuda" in more[1:])
     except Refused as error:
         refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
                    "hint": error.hint[:LONGEST]}

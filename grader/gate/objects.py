@@ -208,11 +208,11 @@ class Object:
                      and symbol["st_info"]["type"] == "STT_FUNC"), "")
 
 
-def check_object(path: Path, checked: bool, source: bytes = b"",
-                 cuda: bool = False) -> Object:
+def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = False,
+                 kernel: str = "") -> Object:
     """What was read. Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
     the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
-    `source`: its text, in which the line is looked for more exactly."""
+    `source`: its text, in which the line is looked for more exactly. `kernel`: a name of its own."""
     try:
         read = Object(path.read_bytes(), source)
         check_sections(read, NVCC_SECTIONS if cuda else {})
@@ -223,7 +223,7 @@ def check_object(path: Path, checked: bool, source: bytes = b"",
             if symbol["st_shndx"] == "SHN_UNDEF":
                 check_reference(read, number, checked, cuda)
             else:
-                check_definition(read, number)
+                check_definition(read, number, kernel)
         return read
     except Refused:
         raise
@@ -259,7 +259,7 @@ def spelled(name: str) -> str:
     return "std::thread" if "St6thread" in name else {"_ZSt3cin": "std::cin"}.get(name, name)
 
 
-def check_definition(read: Object, number: int) -> None:
+def check_definition(read: Object, number: int, kernel: str) -> None:
     symbol = read.symbols[number]
     name, kind = symbol.name, symbol["st_info"]["type"]
     bind, section = symbol["st_info"]["bind"], symbol["st_shndx"]
@@ -276,7 +276,7 @@ def check_definition(read: Object, number: int) -> None:
         if bind == "STB_GLOBAL" and RESERVED_MANGLED.match(name):
             refuse(read, number, f"defines {name}, which belongs to the C++ library")
         return
-    if kind == "STT_FUNC" and name == "mysgemm":
+    if kind == "STT_FUNC" and name == kernel:
         return  # extern "C": nothing else relies on that name
     if is_others(name) or kind == "STT_FUNC" and is_a_function_of_others(name):
         refuse(read, number, f"defines {name}, a name that others rely on")

@@ -30,7 +30,7 @@ def own_uid() -> Iterator[int]:
     for uid in random.sample(UIDS, len(UIDS)):
         with socket.socket(socket.AF_UNIX) as claim:
             try:
-                claim.bind(f"\0sgemm-grader-uid-{uid}")  # released when its process ends
+                claim.bind(f"\0cuda-grader-uid-{uid}")  # released when its process ends
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
                     continue

@@ -9,21 +9,15 @@ goes with. The JSON Schema:
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from .. import ROOT
-
-FORMAT = 4
+FORMAT = 5
 """Earlier ones are not read: what they are of is graded again."""
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
-VERSION: str = json.loads((ROOT / "lab" / "version.json").read_text())
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
-MarkName = Literal["memory", "tiled"]
-CriterionName = Literal["correct", "memory", "tiled"]
 Status = Literal["passed", "partial", "failed", "skipped"]
 Seconds = Annotated[float, Field(ge=0)]
 
@@ -66,16 +60,16 @@ class Finding(Strict):
     detail: list[str] = []
     hint: str | None = None
     formula: str | None = None
-    """What a wrong C is instead: see struct explanation in engine/lab.h."""
+    """What a wrong result is instead: see struct explanation in engine/lab.h."""
     claim: str | None = Field(None, exclude=True)
-    """The same in words, where one mistake explains all that is wrong: "C is 2 times the product"."""
+    """The same in words, where one mistake explains all that is wrong."""
     products: float = 0.0
-    """Of an explanation that covers all that is wrong in C by one mistake: the part of A B's
-    products that are in C. Else 0."""
+    """Of an explanation that covers all that is wrong by one mistake: the part of the right sums' terms
+    that are in the result. Else 0."""
     barrier_after: int = 0
     """The line behind which a __syncthreads() is missing; 0: none, or not known."""
     launch: str | None = None
-    """One line: kernel, grid, block, and the size of C; None where it is not known."""
+    """One line: kernel, grid, block, and the size of the output; None where it is not known."""
     cause: Cause | None = None
     """The mistake behind it, on a public case; all findings of one kind at one line have the same."""
 
@@ -93,23 +87,26 @@ class Finding(Strict):
 
 
 class Loads(Strict):
-    """Of the launches that C comes from, in blocks that stored something in global memory
-    (reuse_counted() of engine/watch/record/reuse.h). Of several that stored all of C, the one that
-    loaded most."""
+    """Of the launches that the result comes from, in blocks that stored something in global memory
+    (reuse_counted() of engine/watch/record/reuse.h). Of several that stored all of it, the one
+    that loaded most."""
 
     all: int
-    """Elements of A and B, and of what kernels have stored in global memory, that threads loaded."""
+    """Elements of inputs, and of what kernels have stored in global memory, that threads loaded."""
     naive: int
-    """2 m n k: each thread loads all that its element of C needs."""
+    """Of the plainest kernel: each thread loads all that its element of the result needs; 0: not known."""
     once_per_block: int
-    """If each block loaded each element of A and B that it uses once."""
+    """If each block loaded each element of an input that it uses once."""
     exchanged: int
     """Elements that threads read from shared memory where others of their block had stored them
     last, and values that warp operations brought them from other lanes."""
     most: int | None = None
-    """The most that `tiled` allows; null where the case does not ask for tiles."""
+    """The most that a criterion allows; null where the case asks for none that limits them."""
+    accesses: int = 0
+    """Elements of global memory that threads loaded and stored, of all launches; an atomic operation does
+    both."""
     threads: int = 0
-    """That shared in the loads of A and B, of the launch with most of these: those of blocks that
+    """That shared in the loads of inputs, of the launch with most of these: those of blocks that
     stored something, less what their warps were empty."""
 
 
@@ -141,7 +138,8 @@ class Scored(Strict):
 class Criterion(Strict):
     """Of one case; its points, but for `correct`, are a whole suite's: Mark."""
 
-    name: CriterionName
+    name: str
+    """"correct", or a criterion of the lab's."""
     passed: bool
     known: bool = True
     """False: the run stopped before it could be seen, which costs the suite nothing if another case
@@ -161,9 +159,8 @@ class Item(Scored):
     """In a student's view of a hidden one "hidden 3" and "hidden"."""
     hidden: bool
     title: str
-    m: int | None
-    k: int | None
-    n: int | None
+    params: dict[str, int] | None
+    """Of the lab, in the order of the command line; null for what a whole suite keeps or loses."""
     score: float
     max_score: float
     reason: str
@@ -180,14 +177,14 @@ class Item(Scored):
 
 
 class Test(Item):
-    """One case. `score` is for a correct C."""
+    """One case. `score` is for a correct result."""
 
     __test__: ClassVar[bool] = False  # pytest would collect any class of this name
 
     fill: str | None
     seed: int | None
     status: Status
-    """passed: all criteria; partial: a correct C; skipped: not run, because the case failed that comes
+    """passed: all criteria; partial: a correct result; skipped: not run, because the case failed that comes
     first."""
     criteria: list[Criterion]
     finding: Finding | None = None
@@ -203,10 +200,11 @@ class Test(Item):
         return self.status == "passed"
 
 class Mark(Item):
-    """Points that a whole suite keeps or loses; `name` is that of the criterion. Or "repair": what is
+    """Points that a whole suite keeps or loses; `name` is that of the criterion, `title` what tables call
+    it. Or "repair": what is
     missing to the suite's share of what the repaired kernel would get, beyond `max_score`, which is 0."""
 
-    criterion: MarkName | Literal["repair"]
+    criterion: str
     status: Status
     lost_in: list[str] = []
     """Names of cases. In a student's view, of hidden ones: empty."""
@@ -299,8 +297,16 @@ class Build(Strict):
     """What the compiler printed, shortened."""
 
 
+class Lab(Strict):
+    """What the submission is of."""
+
+    name: str
+    """Of its programs, too."""
+    title: str
+
+
 class Record(Scored):
-    format: Literal[4] = FORMAT
+    format: Literal[5] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
     submission: Submission
@@ -321,8 +327,9 @@ class Record(Scored):
     backend: Literal["cpu", "cuda"]
     architecture: str | None = None
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
+    lab: Lab
     version: str | None = None
-    """Of the grader."""
+    """Of the lab."""
     grader: str | None = None
     cases: str | None = None
     """Hashes of the grader and of the cases (build/parts.py, cases/read.py)."""

@@ -24,7 +24,7 @@ SPEED: dict[TimingState, str] = {
     "skipped": NOT_RUN,
     "unbuilt": "does not compile",
     "refused": "its launches cannot be timed",
-    "wrong": "C was wrong when it was timed",
+    "wrong": "the result was wrong when it was timed",
     "faulted": "the kernel stopped with a fault when it was timed",
     "time-limit": "still running at the time limit",
     "impossible": "the measured time is not plausible",
@@ -34,7 +34,7 @@ SPEED: dict[TimingState, str] = {
 MOST_LINES, LONGEST_LINE = 10, 200
 """Of what a submission prints in a public case."""
 
-ANONYMOUS = {"suite": "hidden", "title": "", "m": None, "k": None, "n": None}
+ANONYMOUS = {"suite": "hidden", "title": "", "params": None}
 
 
 def student_view(record: Record) -> Record:

@@ -24,9 +24,6 @@ class Scores(Protocol):
     def max_score(self) -> float: ...
 
 
-TITLES = {"memory": "memory", "tiled": "tiles", "repair": "repair"}
-
-
 def points(value: float) -> str:
     """4, 4.5, 33.33."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
@@ -50,8 +47,7 @@ def number(value: float) -> int | float:
 
 def shape(item: Item) -> str:
     """Empty for a hidden case in a student's view."""
-    parts = [f"{name}={value}" for name, value in (("m", item.m), ("k", item.k), ("n", item.n))
-             if value is not None]
+    parts = [f"{name}={value}" for name, value in (item.params or {}).items()]
     if isinstance(item, Test) and item.fill is not None:
         parts.append(item.fill)
     return one_line(" ".join(parts))
@@ -59,7 +55,7 @@ def shape(item: Item) -> str:
 
 def name(item: Item) -> str:
     if isinstance(item, Mark):
-        return one_line(f"{TITLES[item.criterion]} ({item.suite})")
+        return one_line(f"{item.title} ({item.suite})")
     return one_line(item.name if item.hidden or not item.title else f"{item.name}: {item.title}")
 
 

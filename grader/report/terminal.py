@@ -22,7 +22,7 @@ from ..criteria.correct import headline
 from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
 from ..verdict.points import totals
-from .lines import (TITLES, Item, milliseconds, not_timed, of_repair, points, protection, ratio,
+from .lines import (Item, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
 PIPED_WIDTH = 80
@@ -85,10 +85,11 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     marks = [item for item in items if isinstance(item, Mark)]
     timings = [item for item in items if isinstance(item, Timing)]
     timed = [timing for timing in timings if timing.state != "not-timed"]
+    sizes = " ".join(next((item.params for item in record.items if item.params), ["size"]))
     blocks = [about_build(record, console), about_refusal(record, console),
-              table_of(["case", "m k n", "result", "points"], [*tests, *marks], record,
+              table_of(["case", sizes, "result", "points"], [*tests, *marks], record,
                        console),
-              table_of(["speed", "m k n", "time", "cuBLAS", "ratio", "points"], timed, record,
+              table_of(["speed", sizes, "time", "cuBLAS", "ratio", "points"], timed, record,
                        console),
               about_device(timed, console), about_finding(record, tests, console)]
     for block in blocks:
@@ -122,7 +123,7 @@ def about_blocks(tests: list[Test]) -> str:
         return ""
     watched, blocks = sum(each.watched for each in seen), sum(each.all for each in seen)
     return f"note: {watched} of {counted(blocks, 'block')} watched in {counted(len(seen), 'case')} " \
-        "with more blocks than C needs: all that write, and a sample of the others"
+        "with more blocks than the result needs: all that write, and a sample of the others"
 
 
 def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:
@@ -172,13 +173,13 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
 
 
 def cells_of(item: Item) -> list[Text]:
-    shape = f"{item.m} {item.k} {item.n}" if item.m else ""
+    shape = " ".join(map(str, (item.params or {}).values()))
     share = f"{points(item.score)}/{points(item.max_score)}"
     if isinstance(item, Mark):
         result, more = "kept" if item.nothing_lost else "lost", []
         if of_repair(item):
             result, share = "", f"+{points(item.score)}"
-        return [Text(TITLES[item.criterion]), Text(item.suite), Text(result, STYLES[item.status]),
+        return [Text(item.title), Text(item.suite), Text(result, STYLES[item.status]),
                 Text(share)]
     if isinstance(item, Test):
         result, more = item.status, []
@@ -232,7 +233,7 @@ def about_finding(record: Record, tests: list[Test], console: Console) -> Text |
     test, finding = found[0], found[0].finding
     assert finding is not None
     details = finding.below
-    shape = f"m={test.m} k={test.k} n={test.n}"
+    shape = " ".join(f"{name}={value}" for name, value in (test.params or {}).items())
     if not any(shape in line for line in details):
         details.append(f"{shape}, fill {test.fill}, seed {test.seed}")
     block = [paragraph(harmless(headline(finding.mistake)), console, style="bold"),

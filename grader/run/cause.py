@@ -73,9 +73,8 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
     folder = programs.checked.parent  # lines are relative to it
     words = [program, "--answer", answer, "--locals-program", program.with_name(LOCALS),
              "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed", case.seed or 0,
-             case.m, case.k, case.n]
-    matrices = 4 * (case.m * case.k + case.k * case.n + case.m * case.n)
-    limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
+             *case.lab.words(case.params)]
+    limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * case.sizes.bytes,
                     processes=PROCESSES + (os.cpu_count() or 1), file_bytes=ANSWER_BYTES,
                     output_bytes=OUTPUT_BYTES, wall_seconds=10 * SECONDS, time_seconds=SECONDS)
     return Command([*QUIETLY, *map(str, words)], limits, cwd=folder,

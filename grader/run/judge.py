@@ -53,14 +53,14 @@ def seal_all(given: int, back: int, report: int, writers: int) -> None:
         seal(report, SEAL_SIZE)
         seal(writers, SEAL_SIZE)
     except OSError as error:
-        raise MachineFault(f"memory for A, B and C cannot be sealed: {error.strerror}") from error
+        raise MachineFault(f"memory for the arrays cannot be sealed: {error.strerror}") from error
 
 
 def judge(parts: Parts, task: str, problem: Problem, *files: int,
           more: tuple[str, ...] = ()) -> str:
     """What the judge prints. Raises MachineFault."""
-    words = [task, problem.m, problem.k, problem.n, problem.fill, problem.seed, *files, *more]
-    return ask_judge(parts, words, files, f"on {problem.m} {problem.k} {problem.n}")
+    words = [task, *problem.words, problem.fill, problem.seed, *files, *more]
+    return ask_judge(parts, words, files, f"on {' '.join(problem.words)}")
 
 
 def ask_judge(parts: Parts, words: Sequence[object], files: Sequence[int], about: str) -> str:

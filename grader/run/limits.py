@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..cases.model import Case
 from ..jail.sandbox import Limits
+from ..lab import Lab, Params
 from .outcome import Outcome
 
 REPORT_BYTES = 64 << 10
 
-# Address space of a worker beside its matrices: the stacks of a block's threads, wide gaps around
+# Address space of a worker beside its arrays: the stacks of a block's threads, wide gaps around
 # allocations, shadow memory (engine/cuda/runtime/memory.c, block.c).
 WORKER_BYTES = 3 << 30
 BYTES_PER_BYTE = 16
@@ -25,17 +27,17 @@ GPU_SECONDS = 10.0
 
 HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
 
-# A block may take Problem.time_limit, in which one block alone could compute all of C several times
-# over. A launch may take longer if its blocks end: it may have far more of them than C needs. The
+# A block may take Problem.time_limit, in which one block alone could compute the whole result several times
+# over. A launch may take longer if its blocks end: it may have far more of them than the result needs. The
 # limit on their number is one of work, which is the same in each run, as seconds are not; the limit
 # in seconds is so high that a right kernel reaches the end of its work first.
 LAUNCH_MORE_SECONDS = 30.0
-PLAIN_WORK = 1_500_000_000  # some ten seconds in a tiled kernel
+PLAIN_WORK = 1_500_000_000  # some ten seconds
 CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run
-WORK_PER_PRODUCT = 4  # for C itself: tiles of 1 x 1 take 2
+WORK_PER_OPERATION = 2  # for the result itself: a thread with a barrier for each takes 1
 
 # A checked run takes four times as long as the plain one, ten times when it counts, and 350 times where
-# tiles are stored in bytes. Its limits are far above that: they follow what the plain run took,
+# shared memory is stored in bytes. Its limits are far above that: they follow what the plain run took,
 # down to some times a block's limit.
 CHECKED_SLOWER = 1000
 CHECKED_LEAST = 4
@@ -44,21 +46,34 @@ CHECKED_SECONDS = 240.0
 
 @dataclass(frozen=True)
 class Problem:
-    """One product: A is m x k, B is k x n."""
+    """One set of inputs."""
 
-    m: int
-    n: int
-    k: int
+    lab: Lab
+    params: Params
     fill: str
     seed: int
     tolerance: str | None
-    """float32, bound, exact; None: the strictest that the fill allows."""
+    """A comparison of the lab's; None: the strictest that the fill allows."""
     time_limit: float
     """Seconds of processor time that one block may take in the plain build."""
 
+    @classmethod
+    def of(cls, case: Case) -> Problem:
+        return cls(case.lab, case.params, case.fill, case.seed, case.tolerance, case.launch_seconds)
+
+    @property
+    def words(self) -> list[str]:
+        """The parameters, as they are typed."""
+        return self.lab.words(self.params)
+
+    @property
+    def comparison(self) -> str:
+        """A word for the judge, also where the lab has no choice."""
+        return self.tolerance or next(iter(self.lab.comparisons), "-")
+
     def work(self, surplus: int) -> int:
-        """The most that C takes, plus `surplus` for blocks that it does not need."""
-        return surplus + WORK_PER_PRODUCT * self.m * self.k * self.n
+        """The most that the result takes, plus `surplus` for blocks that it does not need."""
+        return surplus + int(WORK_PER_OPERATION * self.lab.sizes(self.params).operations)
 
 
 @dataclass(frozen=True)
@@ -84,17 +99,17 @@ def may_be_checked(problem: Problem, work: int) -> bool:
     return work <= problem.work(CHECKED_WORK)
 
 
-def limits_for(seconds: float, matrices: int) -> Limits:
-    """Of a worker that may take so many seconds, and whose matrices have so many bytes."""
+def limits_for(seconds: float, arrays: int) -> Limits:
+    """Of a worker that may take so many seconds, and whose arrays have so many bytes."""
     # The worker's own limit, which can report where a kernel was, comes first.
     cpu = seconds * 1.25 + HOST_SECONDS
-    return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * matrices,
-                  processes=PROCESSES, file_bytes=matrices + REPORT_BYTES,
+    return Limits(cpu_seconds=cpu, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * arrays,
+                  processes=PROCESSES, file_bytes=arrays + REPORT_BYTES,
                   output_bytes=OUTPUT_BYTES, wall_seconds=10 * cpu + 10,
                   time_seconds=cpu + HOST_SECONDS)
 
 
-def limits_on_gpu(seconds: float, matrices: int) -> Limits:
-    return replace(limits_for(seconds, matrices), memory_bytes=GPU_ADDRESSES,
+def limits_on_gpu(seconds: float, arrays: int) -> Limits:
+    return replace(limits_for(seconds, arrays), memory_bytes=GPU_ADDRESSES,
                    resident_bytes=GPU_RESIDENT_BYTES, processes=GPU_PROCESSES,
                    wall_seconds=seconds + 60, time_seconds=None)

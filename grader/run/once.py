@@ -1,6 +1,6 @@
-"""Runs one build of a submission on one problem, in the sandbox, and has the judge compare C.
+"""Runs one build of a submission on one problem, in the sandbox, and has the judge compare the result.
 
-A and B go in as sealed memory, C comes back as memory, and the worker's report in a third file; the
+The inputs go in as sealed memory, the outputs come back as memory, and the worker's report in a third file; the
 judge makes the first and reads the others. Only the judge knows the seed. In: programs and a Problem;
 out: an Outcome.
 """
@@ -24,6 +24,7 @@ from ..build.parts import Parts
 from ..build.submission import Programs
 from ..errors import Refused
 from ..jail.sandbox import Command, Ran, Sandbox
+from ..lab import Lab
 from ..text import escaped
 from .fault import Doubtful, doubt_about, ended, oom_kills, refuse_shortage, settle
 from .judge import judge, memory_file, seal_all
@@ -88,7 +89,7 @@ def watched_work(plain: Outcome) -> int:
 
 
 def may_be_of_blocks_left_out(checked: Outcome, plain: Outcome) -> bool:
-    """Where not all blocks were watched, and the plain run ended with a C that is right: whether
+    """Where not all blocks were watched, and the plain run ended with a right result: whether
     blocks that did not run can have part in what went wrong. They write nothing to device memory, so
     that they have none in what the checker saw threads of others do."""
     kind = checked.finding.kind if checked.finding else ""
@@ -111,8 +112,8 @@ def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box
         if plain:
             os.pwrite(writers, with_sample(plain.writers, problem), 0)
         seal_all(given, back, report, writers)
-        words = [str(program), *map(str, (problem.m, problem.k, problem.n, given, back, report,
-                                          may.block_seconds, may.seconds, may.work, writers)),
+        words = [str(program), *problem.words,
+                 *map(str, (given, back, report, may.block_seconds, may.seconds, may.work, writers)),
                  *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(may.seconds, os.fstat(given).st_size)
         kills = oom_kills()
@@ -122,9 +123,9 @@ def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box
                                   devices=gpu_devices() if on_gpu else ()))
         refuse_shortage(ran, kills)
         verdict = judge(parts, "verdict", problem, given, back, report,
-                     more=(problem.tolerance or "fill",))
+                     more=(problem.comparison,))
         noted = b"" if on_gpu or build != "plain" else os.pread(writers, WRITERS_BYTES, 0)
-    outcome = outcome_of(build, json.loads(verdict), ran, limits.cpu_seconds)
+    outcome = outcome_of(build, json.loads(verdict), ran, problem.lab, limits.cpu_seconds)
     outcome = outcome.model_copy(update={"writers": noted})
     return in_time(outcome, plain) if plain else outcome
 
@@ -139,28 +140,28 @@ def with_sample(noted: bytes, problem: Problem) -> bytes:
     return WRITERS_HEAD.pack(work, int.from_bytes(digest, "little")) + noted[WRITERS_HEAD.size:]
 
 
-def detail_of(how: str, ran: Ran) -> str:
+def detail_of(how: str, ran: Ran, lab: Lab) -> str:
     if ran.unloadable:
         return f"the program cannot be loaded: {ran.unloadable}"
     if ran.memory_limit_hit:
         return "it used more memory than it may"
     if how == "crashed" and ran.status < 0:
         return f"it crashed: {signal.strsignal(-ran.status)}"
-    return {"exited": "basicSgemm ended the program instead of returning",
+    return {"exited": f"{lab.wrapper} ended the program instead of returning",
             "time-limit": "it was still running at its time limit"}.get(how, "")
 
 
-def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
+def outcome_of(build: str, verdict: dict[str, Any], ran: Ran, lab: Lab,
                cpu_limit: float = math.inf) -> Outcome:
     """Raises Refused and Doubtful."""
     state = verdict.pop("state")
     if verdict.pop("bytes_to_host"):
-        raise Refused("copies device memory to the host inside basicSgemm", verdict["file"],
+        raise Refused(f"copies device memory to the host inside {lab.wrapper}", verdict["file"],
                       verdict["line"],
-                      "the kernel computes C; take cudaMemcpy(..., cudaMemcpyDeviceToHost) out")
+                      f"the kernel computes {lab.result}; take cudaMemcpy(..., cudaMemcpyDeviceToHost) out")
     if verdict.pop("bytes_into_output"):
-        raise Refused("copies from the host into C", verdict["file"], verdict["line"],
-                      "C is what kernels write; cudaMemset can clear it")
+        raise Refused(f"copies from the host into {lab.result}", verdict["file"], verdict["line"],
+                      f"{lab.result} is what kernels write; cudaMemset can clear it")
     finding = verdict["finding"]
     if finding and finding["kind"] == "tampering":
         raise Refused("writes into the program that runs it", finding["file"], finding["line"],
@@ -170,7 +171,7 @@ def outcome_of(build: str, verdict: dict[str, Any], ran: Ran,
                       finding["line"], finding["hint"])
     how = ended(state, ran, cpu_limit)
     said = verdict.pop("detail")
-    outcome = Outcome(build=build, ended=how, detail=said or detail_of(how, ran),
+    outcome = Outcome(build=build, ended=how, detail=said or detail_of(how, ran, lab),
                       seconds=ran.seconds, output=printable(ran), **verdict)
     doubt = f"the worker could not run: {said}" if state == "machine" else doubt_about(how, ran)
     if doubt:

@@ -17,7 +17,7 @@ from ..record.model import Blocks, Finding, Loads, Strict
 class Outcome(Strict):
     build: Literal["plain", "checked"]
     ended: Literal["returned", "stopped", "crashed", "exited", "endless", "deadlock", "time-limit"]
-    """basicSgemm returned and its kernels ended; the runtime or the checker stopped it; a signal;
+    """The wrapper returned and its kernels ended; the runtime or the checker stopped it; a signal;
     it ended the program; a block did not end; threads of a block waited for each other; anything
     else that was still running at its time limit."""
     detail: str = ""
@@ -31,19 +31,18 @@ class Outcome(Strict):
     """Threads begun plus threads that arrived at barriers, over all launches: the same in every run
     of a submission on a problem. 0 on a GPU."""
     right: bool = False
-    """C is A B by the problem's comparison, and nothing around it was touched."""
+    """The result is right by the problem's comparison, and nothing around it was touched."""
     elements: int = 0
     unwritten: int = 0
     wrong: int = 0
     nan: int = 0
     not_float32: bool = False
     inputs_changed: int = 0
-    """Elements of A and B that differ from what was sent."""
+    """Elements of inputs that differ from what was sent."""
     guards_changed: int = 0
-    """Floats around A, B and C that were overwritten."""
+    """Numbers around the arrays that were overwritten."""
     explanation: Finding | None = None
-    """What C is instead of A B; kind: unwritten, wrong-result or not-float32. The judge
-    compares."""
+    """What the result is instead; kind: unwritten, wrong-result or not-float32. The judge compares."""
     finding: Finding | None = None
     """Checked build only."""
     loads: Loads | None = None

@@ -1,33 +1,33 @@
 """From the outcomes of a case's runs to its points, its criteria and its reason.
 
 In: Outcome (run/outcome.py) of the plain run and, where there is one, the checked run. Out: Test
-(record/model.py). Nothing here raises. The points are for a correct C; what the other criteria are
+(record/model.py). Nothing here raises. The points are for a correct result; what the other criteria are
 worth is the suite's to say (points.py).
 """
 
 from __future__ import annotations
 
 from ..cases.model import Case
-from ..criteria import Lost, Seen, correct, tiled
-from ..criteria.table import CRITERIA
-from ..record.model import Criterion, CriterionName, Finding, Loads, Status, Test
+from ..criteria import Lost, Seen, correct
+from ..criteria.table import BASIC, criteria as criteria_of
+from ..record.model import Criterion, Finding, Loads, Status, Test
 from ..run.outcome import Outcome
 from .points import ABOUT
 
-# Up to this many products a case has a checked run whatever its criteria: it takes half a second,
-# and shows what a right C hides, such as a product that was computed on the host.
-ALWAYS_CHECKED = 50_000_000
+# Up to this many operations a case has a checked run whatever its criteria: it takes half a second,
+# and shows what a right result hides, such as one that was computed on the host.
+ALWAYS_CHECKED = 100_000_000
 
 OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})
 """Ends of a plain run after which a checked one is not worth its time."""
 
 
 def wants_checked(case: Case) -> bool:
-    return bool(case.criteria) or case.products <= ALWAYS_CHECKED
+    return bool(case.criteria) or case.sizes.operations <= ALWAYS_CHECKED
 
 
 def wants_counts(case: Case) -> bool:
-    return "tiled" in case.asked
+    return any(criteria_of(case.lab)[name].COUNTS for name in case.asked)
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
@@ -35,14 +35,14 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
     does not end in time, after a plain run that did, costs the criteria that need it, never
     `correct`."""
     seen = Seen(case, plain, checked)
-    lost: dict[CriterionName, Lost | None] = {
-        name: CRITERIA[name].judge(seen) for name in ("correct", *case.asked)}
+    lost: dict[str, Lost | None] = {
+        name: criteria_of(case.lab)[name].judge(seen) for name in ("correct", *case.asked)}
     criteria = [Criterion(name=name, passed=why is None, known=why is None or why.known,
                           reason=why.reason if why else "",
-                          phrase=phrase_for(name, lost) if why else "")
+                          phrase=phrase_for(case, name, lost) if why else "")
                 for name, why in lost.items()]
     first = next(filter(None, lost.values()), None)
-    finding = with_launch(main_finding(plain, checked), plain, checked) if first else None
+    finding = with_launch(main_finding(seen), plain, checked) if first else None
     return Test(
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=case.points if lost["correct"] is None else 0.0, max_score=case.points,
@@ -53,42 +53,47 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
     )  # fmt: skip
 
 
-def phrase_for(name: CriterionName, lost: dict[CriterionName, Lost | None]) -> str:
-    """Without a correct C no tiles were looked at."""
-    return CRITERIA["correct" if lost["correct"] and name == "tiled" else name].PHRASE
+def phrase_for(case: Case, name: str, lost: dict[str, Lost | None]) -> str:
+    """Without a correct result nothing was looked at but memory."""
+    basic = name in BASIC or not lost["correct"]
+    return str(criteria_of(case.lab)[name if basic else "correct"].PHRASE)
 
 
 def status_of(criteria: list[Criterion]) -> Status:
-    """passed: all criteria, partial: a correct C, failed: none."""
+    """passed: all criteria, partial: a correct result, failed: none."""
     if all(each.passed for each in criteria):
         return "passed"
     return "partial" if criteria[0].passed else "failed"
 
 
 def loads_of(case: Case, checked: Outcome | None) -> Loads | None:
-    if checked is None or checked.loads is None or "tiled" not in case.asked:
-        return checked and checked.loads
-    return checked.loads.model_copy(update={"most": tiled.most_loads(checked.loads)})
+    """With the most that a criterion of the case allows."""
+    loads = checked and checked.loads
+    limits = [getattr(criteria_of(case.lab)[name], "most_loads", None) for name in case.asked]
+    most = [limit(loads) for limit in limits if limit and loads]
+    return loads.model_copy(update={"most": min(most)}) if loads and most else loads
 
 
 # ---- words ---------------------------------------------------------------------------------------
 
 
-def main_finding(plain: Outcome, checked: Outcome | None) -> Finding | None:
-    """The checker's, which has a line and is nearest to the cause; else what is known of C; else
-    how the run ended. None where only tiles are missing."""
+def main_finding(seen: Seen) -> Finding | None:
+    """The checker's, which has a line and is nearest to the cause; else what is known of the result;
+    else how the run ended. None where it is right and clean."""
+    plain, checked, lab = seen.plain, seen.checked, seen.lab
     runs = [run for run in (plain, checked) if run is not None]
     if checked and checked.finding:
         return checked.finding
     if not plain.launches and plain.ended == "returned":
-        return correct.NO_LAUNCH
+        return correct.no_launch(lab)
     for run in runs:
         if run.ended == "returned" and run.explanation:
             return run.explanation
     for run in runs:
-        what = correct.what_went_wrong(run)
+        what = correct.what_went_wrong(lab, run)
         if what:
-            known = correct.ENDS.get(run.ended) or correct.of_kind(kind_of_result(run), what)
+            known = correct.of_kind(lab, kind_of_result(run)) if run.ended == "returned" else \
+                correct.of_end(lab, run.ended)
             return known.model_copy(update={"what": what, "file": run.file, "line": run.line})
     return None
 

@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 
 from ..cases.model import Case, Item, Performance, Suite
 from ..clock.measure import Said
-from ..criteria.table import CRITERIA
-from ..record.model import (AnyResult, Build, Criterion, Mark, MarkName, Record, Refusal, Status, Test,
-                            Timing, TimingState, at)
+from ..criteria.table import BASIC, criteria as criteria_of
+from ..record.model import (AnyResult, Build, Criterion, Mark, Record, Refusal, Status, Test, Timing,
+                            TimingState, at)
 from ..text import counted, harmless
 
-ABOUT = {"name", "suite", "hidden", "title", "m", "k", "n"}
+ABOUT = {"name", "suite", "hidden", "title", "params"}
 """What every result repeats of its case."""
 NO_GPU = "not timed: no GPU"
 BUT_FOR = "right but for one mistake"
 
 
 def is_right(test: Test) -> bool:
-    """Its C is correct: it need not be tiled for that."""
+    """Its result is correct; how well it is done does not matter."""
     return any(each.name == "correct" and each.passed for each in test.criteria)
 
 
@@ -73,7 +73,7 @@ def marks_of(suite: Suite, tests: Mapping[str, Test]) -> list[Mark]:
             for name, points in suite.points.items()]
 
 
-def mark(suite: Suite, name: MarkName, points: float, tests: list[Test]) -> Mark:
+def mark(suite: Suite, name: str, points: float, tests: list[Test]) -> Mark:
     """Kept where no case has lost it, and one has shown it."""
     asked = [(test, each) for test in tests for each in test.criteria if each.name == name]
     lost = [(test, each) for test, each in asked if not each.passed and each.known]
@@ -82,7 +82,8 @@ def mark(suite: Suite, name: MarkName, points: float, tests: list[Test]) -> Mark
     first, why = lost[0] if lost else (None, None)
     reason = why.reason if first and why and is_right(first) else first.reason if first else ""
     hint = first.hint if first and first.reason == reason else ""
-    return Mark(name=name, suite=suite.name, hidden=suite.hidden, title="", m=None, k=None, n=None,
+    title = criteria_of(suite.cases[0].lab)[name].TITLE
+    return Mark(name=name, suite=suite.name, hidden=suite.hidden, title=title, params=None,
                 criterion=name, score=0.0 if lost else points, max_score=points,
                 status="failed" if lost else "passed", reason=reason, hint=hint,
                 phrase=why.phrase if why else "",
@@ -94,7 +95,7 @@ def repair_marks(suites: Sequence[Suite], known: Mapping[str, Test], repaired: M
     """What is missing to the share that each suite gives of the repaired kernel's points."""
     found = []
     whole = all(each.passed for test in repaired.values() for each in test.criteria
-                if each.name != "tiled")
+                if each.name in BASIC)
     for suite in suites:
         points = [sum(item.score for item in (*(tests[case.key] for case in suite.cases),
                                               *marks_of(suite, tests)))
@@ -104,7 +105,7 @@ def repair_marks(suites: Sequence[Suite], known: Mapping[str, Test], repaired: M
             explained = sum(known[case.key].reason != repaired[case.key].reason for case in suite.cases)
             what = BUT_FOR if whole else f"{counted(explained, 'case')} {BUT_FOR}"
             found.append(Mark(
-                name="repair", suite=suite.name, hidden=suite.hidden, title="", m=None, k=None, n=None,
+                name="repair", suite=suite.name, hidden=suite.hidden, title="repair", params=None,
                 criterion="repair", score=missing, max_score=0.0, status="passed",
                 reason=f"{what}: {mistake}", phrase=BUT_FOR if whole else "a mistake that was repaired"))
     return found
@@ -161,7 +162,7 @@ def no_points(item: Item, state: TimingState, reason: str, hint: str = "") -> Te
 
 
 def nothing(case: Case, status: Status, reason: str, hint: str = "") -> Test:
-    criteria = [Criterion(name=name, passed=False, reason=reason, phrase=CRITERIA[name].PHRASE)
+    criteria = [Criterion(name=name, passed=False, reason=reason, phrase=criteria_of(case.lab)[name].PHRASE)
                 for name in ("correct", *case.asked)]
     return Test(**case.model_dump(include=ABOUT | {"fill", "seed"}), score=0.0,
                 max_score=case.points, status=status, criteria=criteria, reason=reason, hint=hint)

@@ -1,8 +1,8 @@
 """One mistake, proved by its repair.
 
 Two repairs are known: the barrier that the checker has found missing, which is put into the text and
-graded on all cases (grade.py), and has to make everything correct and clean; and a formula of products
-that gives all that is wrong in C, which proves the cases that it explains.
+graded on all cases (grade.py), and has to make everything correct and clean; and a formula
+that gives all that is wrong in the result, which proves the cases that it explains.
 
 In: a submission's text and findings, outcomes of a case. Out: texts to be tried, or what a case would be
 without the mistake. Nothing here raises.
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from ..cases.model import Case
 from ..criteria.correct import headline
+from ..criteria.table import BASIC
 from ..record.model import Finding, Test
 from ..run.outcome import Outcome
 from .case import judge_case
@@ -22,8 +23,8 @@ from .case import judge_case
 BARRIER = b"__syncthreads();"
 MOST_TRIED = 2  # each takes as long as the submission itself
 
-# Of the products of A and B, how many a C must have to be the right one but for a mistake: enough that
-# leaving out the rest is no way to save work, and few enough for k = 18 in whole tiles of 16.
+# Of the terms of the right sums, how many a result must have to be right but for a mistake: enough that
+# leaving out the rest is no way to save work, and few enough for a last tile that is left out.
 LEAST_PRODUCTS = 0.5
 
 
@@ -36,8 +37,8 @@ class Repaired:
 
 
 def clean(test: Test) -> bool:
-    """Correct, and no mistake was found; it need not be tiled."""
-    return all(each.passed for each in test.criteria if each.name != "tiled")
+    """Correct, and no mistake was found."""
+    return all(each.passed for each in test.criteria if each.name in BASIC)
 
 
 def one_mistake(test: Test) -> bool:
@@ -75,7 +76,7 @@ def with_barrier(source: bytes, finding: Finding) -> bytes | None:
 
 @dataclass(frozen=True)
 class Explained:
-    """A case whose C is another product, and what it would be with the right one."""
+    """A case whose result a formula gives, and what it would be with the right one."""
 
     formula: str
     mistake: str
@@ -83,8 +84,8 @@ class Explained:
 
 
 def explain(case: Case, plain: Outcome, checked: Outcome | None) -> Explained | None:
-    """Where one formula gives all that is wrong in C, in both runs, and nothing else was found: a
-    formula of products, and of most of them, so that it takes a kernel that multiplies."""
+    """Where one formula gives all that is wrong in both runs, and nothing else was found: a formula with
+    most of the right terms, so that it takes a kernel that computes."""
     if not explained(plain) or checked and not confirms(checked, plain):
         return None
     right = [run and run.model_copy(update={"right": run.ended == "returned", "explanation": None})

@@ -1,7 +1,7 @@
-/* The checked build runs basicSgemm in a process of its own, as host code and device code are apart
- * on a GPU. The worker forks before A and B are in it. The child runs the submission's host code;
- * the worker keeps the device, the checker with all it has counted and found, and the report. The
- * host code asks for the device's memory and launches through a pipe: device_calls.c.
+/* The checked build runs the wrapper in a process of its own, as host code and device code are
+ * apart on a GPU. The worker forks before the inputs are in it. The child runs the submission's
+ * host code; the worker keeps the device, the checker with all it has counted and found, and the
+ * report. The host code asks for the device's memory and launches through a pipe: device_calls.c.
  *
  * So it does not matter what host code writes in its own memory, by whatever library function or
  * forged pointer: nothing reads its copy of the checker. */

@@ -36,7 +36,7 @@ struct watched {
     void (*machine_fault)(const char *what);
 };
 
-/* At the program's beginning, before A and B are in this process. */
+/* At the program's beginning, before the inputs are in this process. */
 void watch_starts(void);
 
 /* Calls the wrapper. */

@@ -7,7 +7,6 @@
 
 #include "../../engine/watch/record/counts.h"
 #include "../../engine/watch/record/reuse.h"
-#include "../../lab/sgemm.h"
 #include "host_process.h"
 #include "watch_wrapper.h"
 
@@ -39,6 +38,15 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
                             (lone ? blocks * warp : blocks * block) * elements / (warp * requests)};
 }
 
+/* An atomic operation loads and stores. */
+static uint64_t accesses_of(const struct counted_launch *launch) {
+    uint64_t elements = 0;
+    for (int place = 0; place < COUNTED_CONSTANTS; place++)
+        for (int way = 0; way < COUNTED_WAYS; way++)
+            elements += launch->of[place][way].elements << (way == COUNTED_ATOMICS);
+    return elements;
+}
+
 static int fewest_first(const void *a, const void *b) {
     const struct loaders *x = a, *y = b;
     return (x->threads > y->threads) - (x->threads < y->threads);
@@ -66,6 +74,7 @@ static void keep_counts(void) {
     for (int i = 0; i < count; i++) {
         if (launches[i].blocks_ended < launches[i].blocks) r->counted = false;
         loaders[i] = loaders_of(&launches[i]);
+        r->accesses += accesses_of(&launches[i]);
     }
     const struct counted_reuse reuse = reuse_counted();
     r->loads = reuse.loads;
@@ -150,7 +159,7 @@ void watch_calls(const struct watched *watched) {
     _exit(EXIT_WRONG);
 }
 
-/* A finding that lets the run go on (a race, say) leaves a C for the judge to compare. */
+/* A finding that lets the run go on (a race, say) leaves a result for the judge to compare. */
 void watch_ended(void) {
     struct worker_report *r = worker_report();
     struct engine_result result;

@@ -216,7 +216,7 @@ def time_one(bench: Bench, kernel: Kernel, shape: shapes.Shape) -> Said:
         return Said(state="time-limit", reason=f"not tried after {shapes.words_of(kernel.hung_on)}")
     m, k, n = shape
     assert kernel.programs
-    said = measure(bench.parts, kernel.programs, m, n, k, box=bench.box,
+    said = measure(bench.parts, kernel.programs, {"m": m, "k": k, "n": n}, box=bench.box,
                    samples=bench.samples or samples_for(shape))
     if said.state == "time-limit":
         kernel.hung_on = shape

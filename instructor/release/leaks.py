@@ -63,7 +63,7 @@ def line_at(text: str, offset: int) -> int:
 
 # ---- hidden cases --------------------------------------------------------------------------------
 
-Shape = tuple[int, int, int]  # sorted: which order it is written in does not matter
+Shape = tuple[int, ...]  # sorted: which order it is written in does not matter
 
 NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?!\.?\d)")  # of a version or a fraction: no
 THOUSANDS = re.compile(r"(?<=\d)[,'\u00a0\u202f](?=\d{3}(?!\d))")
@@ -80,9 +80,8 @@ SMALLEST_SIZE = 10
 SHORTEST_PHRASE = 20
 
 
-def sorted_shape(m: int, k: int, n: int) -> Shape:
-    first, second, third = sorted((m, k, n))
-    return first, second, third
+def sorted_shape(*sizes: int) -> Shape:
+    return tuple(sorted(sizes))
 
 
 def blank(match: re.Match[str]) -> str:
@@ -167,7 +166,7 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
     public_cases = [item for suite in public for item in suite.items]
     known = {phrase.lower() for suite in public for phrase in (suite.name, suite.title)}
     known |= {text.lower() for case in public_cases for text in (case.name, case.title, case.hint)}
-    open_shapes = public_shapes | {sorted_shape(c.m, c.k, c.n) for c in public_cases}
+    open_shapes = public_shapes | {sorted_shape(*c.params.values()) for c in public_cases}
     secrets = Secrets({}, [], {}, [])
     for suite in hidden:
         secrets.words[suite.name.lower()] = f"the name of the hidden suite {suite.name}"
@@ -181,8 +180,7 @@ def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) ->
             seed = getattr(case, "seed", None)  # timed shapes have none
             if seed is not None and seed >= 10000:
                 secrets.seeds[str(seed)] = name
-            shape = sorted_shape(case.m, case.k, case.n)
-            written = f"{case.m} {case.k} {case.n}"
+            shape, written = sorted_shape(*case.params.values()), case.shape
             sizes = sizes_of(shape, f"{name}, {written}", open_shapes)
             if sizes:
                 secrets.sizes.append(sizes)

@@ -23,8 +23,8 @@ MOST_OF_A_WRONG_ONE = 0.85  # of all points
 BY_CHANCE = "memory or correct"
 DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
 
-# Products (m k n) up to which a case is tried on every faulty kernel: tenths of a second each.
-LARGEST_FOR_ALL = 8_000_000
+# Operations up to which a case is tried on every faulty kernel: tenths of a second each.
+LARGEST_FOR_ALL = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Kernel:
 
 
 def large(case: Case) -> bool:
-    return case.m * case.k * case.n > LARGEST_FOR_ALL
+    return case.sizes.operations > LARGEST_FOR_ALL
 
 
 def lost_in(test: Test) -> set[str]:

@@ -40,7 +40,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from grader import interrupt
-from grader.build.parts import trusted_parts
+from grader.build.parts import described, trusted_parts
 from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
@@ -290,9 +290,9 @@ def table_of_faults(proof: Proof) -> Table:
 
 
 def show_files(suites: list[Suite], timed: list[Performance], mistakes: list[str]) -> None:
-    console, made = output(), table("suite", "cases", "timed", "points", "largest, m k n", "limit")
+    console, made = output(), table("suite", "cases", "timed", "points", "largest", "limit")
     for suite in suites:
-        largest = max(suite.items, key=lambda item: item.m * item.k * item.n)
+        largest = max(suite.items, key=lambda item: item.sizes.operations)
         longest = max((case.launch_seconds for case in suite.cases), default=0.0)
         made.add_row(escape(suite.name), str(len(suite.cases)), str(len(suite.performance) or "·"),
                      f"{suite.worth + sum(each.points for each in suite.performance):g}", largest.shape,
@@ -397,7 +397,7 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
 def main() -> int:
     arguments, start = read_arguments(), time.monotonic()
     try:
-        suites = load_suites("all", REPOSITORY / "testcases")
+        suites = load_suites(described(), "all")
         timed = [each for suite in suites for each in suite.performance]
         mistakes = without_a_gate(suites)
         if arguments.files:

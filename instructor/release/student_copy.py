@@ -30,6 +30,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader import interrupt
+from grader.build.parts import described
 from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.process import completed
@@ -148,7 +149,7 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
     """Search every file of the copy. Rows for the summary: what was searched for, and what was not.
 
     Raises Refused with all that was found, BadInput where a test case cannot be read."""
-    suites = load_suites("all", REPOSITORY / "testcases")
+    suites = load_suites(described(), "all")
     hidden = [suite for suite in suites if suite.hidden]
     public = [suite for suite in suites if not suite.hidden]
     texts, found = {}, []

@@ -37,7 +37,7 @@ if suite.endswith(".toml"):
         cases, name = json.loads(pathlib.Path(suite).read_text()), pathlib.Path(suite).stem
     except FileNotFoundError as error:
         stop(2, f"{suite}: cannot read this file: {error.strerror}")
-key = dict(version="1.0", grader="of the grader", suites=[name], backend="cpu",
+key = dict(lab="sgemm", version="1.0", grader="of the grader", suites=[name], backend="cpu",
            cases=hashlib.sha256(json.dumps([name, cases]).encode()).hexdigest()[:16])
 here = dict(compiler="g++ 12", architecture=None)
 if "--about" in words:
@@ -55,12 +55,12 @@ with open(calls, "a") as file:
 if len(found) != 1:
     stop(2, f"{given}: a directory with {len(found)} files: which one is the submission?")
 kernel = found[0].read_bytes()
-tests = [dict(name=case, suite=name, hidden=False, title="", m=4, k=4, n=4, fill="random", seed=1,
+tests = [dict(name=case, suite=name, hidden=False, title="", params=dict(m=4, k=4, n=4), fill="random", seed=1,
               score=points, max_score=points, reason="", status="passed",
               criteria=[dict(name="correct", score=points, max_score=points, passed=True, reason="")])
          for case, points in cases.items()]
-record = key | here | dict(
-    format=4, complete=True, submission=dict(bytes=len(kernel), notes=[]), seed=int(words["--seed"]),
+record = key | here | dict(lab=dict(name="sgemm", title=""), 
+    format=5, complete=True, submission=dict(bytes=len(kernel), notes=[]), seed=int(words["--seed"]),
     score=0, max_score=sum(cases.values()) or 40, build=dict(ok=True), refusal=None, tests=tests,
     started="2026-11-20T10:00:00Z", of_a_later_grader={"x": 1})
 for line in kernel.decode().splitlines():

@@ -29,8 +29,8 @@ def make_test(name: str, got: float, of: float, *, hidden: bool = False, **chang
                    reason="" if got else "C is wrong")
     memory = dict(name="memory", score=0, max_score=of - got, passed=False, reason="a fault")
     values: dict[str, Any] = dict(
-        name=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden, m=35, k=70,
-        n=20, fill="random", seed=7, score=got, max_score=of, status=status,
+        name=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
+        params={"m": 35, "k": 70, "n": 20}, fill="random", seed=7, score=got, max_score=of, status=status,
         criteria=[correct, memory] if 0 < got < of else [correct],
         reason="" if got == of else "race on shared memory")
     return Case(**(values | changes))
@@ -40,8 +40,8 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
                 **changes: Any) -> Timing:
     timed = state == "timed"
     values: dict[str, Any] = dict(
-        name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden, m=1024, k=1111,
-        n=1999, score=got, max_score=of, state=state, ratio=0.4567 if timed else None,
+        name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
+        params={"m": 1024, "k": 1111, "n": 1999}, score=got, max_score=of, state=state, ratio=0.4567 if timed else None,
         reason="" if got == of else "0.45 of cuBLAS's speed",
         times={"median": 0.002} if timed else None, cublas_times={"median": 0.001} if timed else None)
     return Timing(**(values | changes))
@@ -50,7 +50,7 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
 def make_record(tests: list[Case], /, **changes: Any) -> Record:
     items = [*tests, *changes.get("performance", [])]
     values: dict[str, Any] = dict(
-        format=4, complete=True, submission={"bytes": 9},
+        format=5, complete=True, submission={"bytes": 9}, lab={"name": "sgemm"},
         suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
         score=sum(item.score for item in items), max_score=sum(item.max_score for item in items),
         build={"ok": True}, tests=tests, backend="cpu", compiler="g++ 12",
@@ -67,7 +67,7 @@ def seen_of(record: Record) -> Record:
     tests = [without_shape(test, number) if test.hidden else test
              for number, test in enumerate(record.tests)]
     performance = [timing.model_copy(update=dict(
-        name=f"hidden speed {number}", suite="hidden", title="", m=None, k=None, n=None, hint="",
+        name=f"hidden speed {number}", suite="hidden", title="", params=None, hint="",
         ratio=None, times=None, cublas_times=None, reason=timing.reason and "slow"))
         if timing.hidden else timing for number, timing in enumerate(record.performance)]
     return record.model_copy(update=dict(tests=tests, performance=performance, needs_review=[]))

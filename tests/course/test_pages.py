@@ -92,7 +92,7 @@ def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
     said = page.text
     assert "kernel.cu:29: race on shared memory" in said and "thread (1,0) writes it" in said
     assert RACE.hint and RACE.hint in said
-    assert "make sgemm-check && ./sgemm-check 35 70 20 --seed 7" in html.unescape(said)
+    assert "make sgemm-check && ./sgemm-check 35 70 20 --fill random --seed 7" in html.unescape(said)
     assert "14 of 20 points" in said and "34x34" in said
     marked = [each for each in page.elements if each == ("li", {"class": "mistake"})]
     assert len(marked) == 2  # in the excerpt, and in the whole file
@@ -169,11 +169,11 @@ def test_nothing_to_correct(tmp_path: Path) -> None:
 
 def test_what_all_cases_keep_together(tmp_path: Path) -> None:
     """And what a repair adds, which is no points that could be missing."""
-    of = dict(suite="public/a", hidden=False, title="")
-    marks = [dict(of, name="memory", criterion="memory", score=0, max_score=11, status="failed",
+    of = dict(suite="public/a", hidden=False)
+    marks = [dict(of, name="memory", title="memory", criterion="memory", score=0, max_score=11, status="failed",
                   reason="race on shared memory", lost_in=["curlew", "b", "c"]),
-             dict(of, name="tiled", criterion="tiled", score=9, max_score=9, status="passed"),
-             dict(of, name="repair", criterion="repair", score=3, max_score=0, status="passed",
+             dict(of, name="tiled", title="tiles", criterion="tiled", score=9, max_score=9, status="passed"),
+             dict(of, name="repair", title="repair", criterion="repair", score=3, max_score=0, status="passed",
                   reason="right but for one mistake")]
     record = make_record([make_test("a", 1, 2)]).model_copy(
         update={"marks": [Mark.model_validate(mark) for mark in marks]})

@@ -37,6 +37,7 @@ for place in (REPOSITORY, REPOSITORY / "tests"):
 
 from kinds import words_of  # noqa: E402
 
+from grader.build.parts import described  # noqa: E402
 from grader.cases.model import Case, Performance, Suite  # noqa: E402
 from grader.clock.measure import Said  # noqa: E402
 from grader.errors import MachineFault, NotBuilt, Refused  # noqa: E402
@@ -48,8 +49,9 @@ from grader.run.limits import Problem  # noqa: E402
 from grader.run.outcome import Outcome  # noqa: E402
 from grader.verdict.points import timing_of  # noqa: E402
 
+LAB = described()
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
-PARTS = SimpleNamespace(backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
+PARTS = SimpleNamespace(lab=LAB, backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
 ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
 CUBLAS_SECONDS = 5e-5
 BARRIER = "__syncthreads();"
@@ -84,8 +86,7 @@ def build(parts: Any, source: bytes, box: Any, work: Path) -> Programs:
 
 def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,
         plain: Outcome | None = None, count: bool = False) -> Outcome:
-    shape = f"{problem.m} {problem.k} {problem.n}"
-    verb, *more = programs.get(shape, programs[""]).split()
+    verb, *more = programs.get(" ".join(problem.words), programs[""]).split()
     if more and more[0][0].isdigit():
         time.sleep(float(more.pop(0)))
     if verb == "machine":
@@ -93,7 +94,7 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, b
     if verb == "bug":
         raise RuntimeError("a mistake of the grader's own")
     if verb == "copies":
-        raise Refused(f"copies device memory to the host ({problem.m} bytes)", "kernel.cu", 9)
+        raise Refused(f"copies device memory to the host ({problem.params['m']} bytes)", "kernel.cu", 9)
     if verb == "race" and more and int(more[-1]) == programs.barrier:
         verb = "right"
     return outcome(verb, build, problem, count, " ".join(more))
@@ -101,18 +102,19 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, b
 
 def outcome(verb: str, build: str, problem: Problem, count: bool,
             words: str = "") -> Outcome:
-    elements, checked = problem.m * problem.n, build == "checked"
+    m, k, n = (problem.params[name] for name in "mkn")
+    elements, checked = m * n, build == "checked"
     facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
                              "elements": elements, "seconds": 0.01}
-    naive = 2 * problem.m * problem.n * problem.k
+    naive = 2 * m * n * k
     if checked and verb != "starter":
-        facts["launch"] = f"mysgemm<<<1, 1>>>: C has {problem.n} columns and {problem.m} rows"
+        facts["launch"] = f"mysgemm<<<1, 1>>>: C has {n} columns and {m} rows"
     if checked and count:
         loaded = naive if verb == "naive" else naive // 16
         facts["loads"] = Loads(all=loaded, naive=naive, once_per_block=naive // 16,
                                exchanged=loaded, threads=elements)
     if verb == "wrong":
-        facts |= {"right": False, "wrong": elements, "output": f"{problem.m}\x1b[2J",
+        facts |= {"right": False, "wrong": elements, "output": f"{m}\x1b[2J",
                   "explanation": Finding(**words_of("wrong-result"), what=f"all {elements} are wrong",
                                          detail=["C is A", *([words] if words else [])], hint="is it?", formula="copy-of-a")}
     if verb == "starter":
@@ -176,16 +178,17 @@ def spread(median: float) -> dict[str, float]:
 
 def case(name: str = "c", m: int = 34, k: int = 34, n: int = 34, *, suite: str = "public/basics",
          **more: Any) -> Case:
-    table = {"name": name, "m": m, "k": k, "n": n, "fill": "random", "points": 4.0} | more
-    return Case(**table, suite=suite, hidden=suite.startswith("hidden/"))
+    table = {"name": name, "fill": "random", "points": 4.0} | more
+    return Case(**table, params={"m": m, "k": k, "n": n}, suite=suite,
+                hidden=suite.startswith("hidden/"), lab=LAB)
 
 
 def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed",
           **more: Any) -> Performance:
     """To be timed."""
-    table = {"name": name, "m": size, "k": size, "n": size, "points": 4.0, "none": 0.25,
-             "full": 0.75} | more
-    return Performance(**table, suite=suite, hidden=suite.startswith("hidden/"))
+    table = {"name": name, "points": 4.0, "none": 0.25, "full": 0.75} | more
+    return Performance(**table, params={"m": size, "k": size, "n": size}, suite=suite,
+                       hidden=suite.startswith("hidden/"), lab=LAB)
 
 
 def suite(*items: Case | Performance, name: str = "public/basics", **more: Any) -> Suite:
@@ -193,6 +196,11 @@ def suite(*items: Case | Performance, name: str = "public/basics", **more: Any) 
     return Suite(name, "A title", Path("testcases") / f"{name}.toml", name.startswith("hidden/"),
                  [item for item in items if isinstance(item, Case)],
                  [item for item in items if isinstance(item, Performance)], **more)
+
+
+def problem(m: int = 34, k: int = 34, n: int = 34, *, fill: str = "random", seed: int = 1,
+            tolerance: str | None = None, time_limit: float = 2.0) -> Problem:
+    return Problem(LAB, {"m": m, "k": k, "n": n}, fill, seed, tolerance, time_limit)
 
 
 def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu") -> Submission:
@@ -213,7 +221,7 @@ def main(words: list[str]) -> int:
 
     from grader import __main__, one_submission, options
 
-    __main__.trusted_parts = one_submission.trusted_parts = lambda backend: ON_GPU if backend == "cuda" else PARTS
+    __main__.trusted_parts = one_submission.trusted_parts = lambda backend, lab: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
     one_submission.Grading = functools.partial(one_submission.Grading, tools=Tools(build, run, clock, cause))
     if words[:1] == ["pytest"]:  # the front

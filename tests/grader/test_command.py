@@ -28,7 +28,7 @@ from forks import fake_grader
 from grader_fake import COMMAND
 from rich.cells import cell_len
 
-from grader.build.parts import trusted_parts
+from grader.build.parts import described, trusted_parts
 from grader.build.submission import work_directory
 from grader.record.model import Record, schema
 
@@ -215,7 +215,7 @@ def test_what_a_grade_depends_on(kernel: Path) -> None:
     assert record and said == {
         **{key: getattr(record, key) for key in (
             "version", "grader", "cases", "suites", "max_score", "backend", "compiler",
-            "architecture", "protection")}, "host": socket.gethostname()}
+            "architecture", "protection")}, "lab": "sgemm", "host": socket.gethostname()}
     assert grade(kernel, "right", "--about", "--suite", "none.toml").status == 2
 
 
@@ -443,7 +443,7 @@ def test_every_option_and_key_of_a_case_is_documented() -> None:
     from grader.options import OF_ONE, SHARED
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
-    for word in [*OF_SUITE, "-k", "-x", "--list", "--about", *OF_ONE, *SHARED, *Case.keys(), *Performance.keys()]:
+    for word in [*OF_SUITE, "-k", "-x", "--list", "--about", *OF_ONE, *SHARED, *Case.keys(described()), *Performance.keys(described())]:
         assert f"`{word}" in text, word
 
 

@@ -55,7 +55,7 @@ def statuses(record: Record) -> str:
 
 
 def test_shipped_suites_with_submissions_of_each_kind() -> None:
-    suites = load_suites("public")
+    suites = load_suites(fake.LAB, "public")
     right, naive, wrong = (grade(verb, suites) for verb in ("right", "naive", "wrong"))
     assert (right.score, right.max_score) == (40, 40)
     assert naive.score == 31
@@ -164,7 +164,7 @@ def test_a_repair_that_is_wrong_goes_no_further() -> None:
 
     def run(parts: Any, programs: Any, which: str, problem: Any, **others: Any) -> Any:
         if programs.repaired:
-            runs.append(f"{which} {problem.m}")
+            runs.append(f"{which} {problem.params['m']}")
             programs = fake.Programs({"": "wrong"})
         return fake.run(parts, programs, which, problem, **others)
 
@@ -264,7 +264,7 @@ def test_cases_run_at_the_same_time() -> None:
         most.append(together.wait(20))
         return fake.run(*arguments, **more)
 
-    plain_only = [case.model_copy(update={"m": 9999, "k": 9999}) for case in suite.cases]
+    plain_only = [case.model_copy(update={"params": {"m": 9999, "k": 9999, "n": 11}}) for case in suite.cases]
     assert grade("right", [fake.suite(*plain_only)], jobs=4, run=run).score == 16
     assert sorted(most) == [0, 1, 2, 3]
 

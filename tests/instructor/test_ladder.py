@@ -26,6 +26,7 @@ from conftest import (
     REPOSITORY, RUN_SECONDS, Tree, clean_environment, locked, run_sgemm, sample,
 )  # fmt: skip
 
+from grader.build.parts import described
 from grader.cases.read import load_suites
 
 STARTER = REPOSITORY / "kernel.cu"
@@ -57,9 +58,9 @@ TALL = (65535 * 64 + 17, 1, 1)
 
 
 def shapes() -> list[tuple[int, int, int]]:
-    cases = [case for suite in load_suites("all") for case in suite.cases]
+    cases = [case for suite in load_suites(described(), "all") for case in suite.cases]
     assert len(cases) >= 25
-    return list(dict.fromkeys([*((case.m, case.k, case.n) for case in cases), *MORE_SHAPES]))
+    return list(dict.fromkeys([*(tuple(case.params.values()) for case in cases), *MORE_SHAPES]))
 
 
 def number_of(rung: Path) -> int:

@@ -23,13 +23,15 @@ from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need, s
 from corpus import BY_NAME, FAULTS
 
 from grader.cases.model import Case, Performance, Suite
+from grader.build.parts import described
 from grader.cases.read import load_suites
 from grader.errors import BadInput
 from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
 from instructor.release import leaks, proof, prove_cases, repository, student_copy
 from instructor.release.proof import Kernel, Proof, Proved
 
-SUITES = load_suites("all", REPOSITORY / "testcases")
+LAB = described()
+SUITES = load_suites(LAB, "all")
 HIDDEN = [case for suite in SUITES if suite.hidden for case in suite.cases]
 PUBLIC_SHAPES = {leaks.sorted_shape(34, 34, 34)}
 SECONDS = 600
@@ -108,7 +110,7 @@ def plant(checkout: Tree, name: str, text: str) -> None:
 
 def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -> None:
     """One of each, so that one run shows them all; nothing is built, nothing is written."""
-    secret = next(case for case in HIDDEN if leaks.sorted_shape(case.m, case.k, case.n)
+    secret = next(case for case in HIDDEN if leaks.sorted_shape(*case.params.values())
                   not in PUBLIC_SHAPES)
     titled = next(case for case in HIDDEN if len(case.title) >= leaks.SHORTEST_PHRASE)
     kernel = (checkout.path / "instructor/solutions/2_tiled.cu").read_text()
@@ -118,10 +120,10 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         renamed = re.sub(rf"\b{old}\b", new, renamed)
     planted = {
         "docs/check.md": f"\nas in {secret.name} of last year\n",
-        "docs/cpu-backend.md": f"\n| {secret.n} | {secret.m} | {secret.k} |\n",
+        "docs/cpu-backend.md": f"\n| {secret.params['n']} | {secret.params['m']} | {secret.params['k']} |\n",
         "docs/look.md": f"\n{titled.title}\n",
         "handout.md": f"\n```\n{renamed}\n```\n",
-        "docs/points.md": f"\n{secret.m} rows, inner dimension {secret.k} and {secret.n} columns\n",
+        "docs/points.md": f"\n{secret.params['m']} rows, inner dimension {secret.params['k']} and {secret.params['n']} columns\n",
         "main.cu": f"\n/* {body} */\n",
         "docs/sgemm.md": "\nsee [this](nowhere.md)\n",
     }
@@ -325,10 +327,10 @@ def test_sizes_that_are_less_conspicuous(shape, text, places) -> None:
 
 
 def case(name: str, shape: tuple[int, int, int], suite: str = "hidden/a", **more) -> Case:
-    m, k, n = shape
     points = more.pop("points", 2.0)
     values = {"fill": "random", "title": "", "points": points}
-    return Case(name=name, m=m, k=k, n=n, suite=suite, hidden=suite.startswith("hidden"),
+    return Case(name=name, params=dict(zip("mkn", shape)), suite=suite, lab=LAB,
+                hidden=suite.startswith("hidden"),
                 **values | more)
 
 
@@ -435,8 +437,8 @@ def graded(case: Case, **passed: bool) -> Test:
                 for name in ("correct", *case.asked)]
     score = case.points if criteria[0].passed else 0
     return Test(
-        name=case.name, suite=case.suite, hidden=case.hidden, title="", m=case.m, k=case.k,
-        n=case.n, fill=case.fill, seed=1, score=score, max_score=case.points,
+        name=case.name, suite=case.suite, hidden=case.hidden, title="", params=case.params,
+        fill=case.fill, seed=1, score=score, max_score=case.points,
         status="passed" if all(each.passed for each in criteria) else "failed", criteria=criteria,
         reason="because", hint="", finding=None, output="", seconds=0,
     )  # fmt: skip
@@ -445,7 +447,7 @@ def graded(case: Case, **passed: bool) -> Test:
 def record(*tests: Test, refused: str = "", ok: bool = True) -> Record:
     refusal = Refusal(tried=refused, file=None, line=0, hint="") if refused else None
     return Record(
-        complete=True, suites=[], seed=1, score=0 if refused else sum(test.score for test in tests),
+        complete=True, suites=[], seed=1, lab={"name": "sgemm", "title": "C = A B"}, score=0 if refused else sum(test.score for test in tests),
         max_score=sum(test.max_score for test in tests), refusal=refusal, tests=list(tests),
         submission=Submission(name="a", path="a", sha256="", bytes=0, notes=[]),
         build=Build(ok=ok, message="", file=None, line=0, output=""), protection="none",
@@ -600,8 +602,9 @@ def test_a_cheat_may_lose_what_is_less_basic_but_not_what_is_more() -> None:
 
 
 def timed(name: str, **more) -> Performance:
-    values = {"m": 1024, "k": 1024, "n": 1024, "points": 2.0, "none": 0.3, "full": 0.9}
-    return Performance(name=name, suite="hidden/a", hidden=True, **values | more)
+    values = {"points": 2.0, "none": 0.3, "full": 0.9}
+    params = {size: more.pop(size, 1024) for size in "mkn"}
+    return Performance(name=name, suite="hidden/a", hidden=True, lab=LAB, params=params, **values | more)
 
 
 def test_hidden_shapes_that_are_timed_are_secrets() -> None:
@@ -815,7 +818,7 @@ def test_the_page_lists_the_cases_as_they_are() -> None:
               for hidden in (True, False)}
     for each in (case for suite in SUITES for case in suite.cases):
         fill = "" if each.fill == "random" else f", {each.fill}"
-        known[each.name] = (f"{each.m} {each.k} {each.n}{fill}", each.points, "tiled" in each.asked)
+        known[each.name] = (f"{each.shape}{fill}", each.points, "tiled" in each.asked)
     assert listed == known
     assert re.search(rf"^{sum(points.values()):g} points: {points[False]:g} on public.*"
                      rf" {points[True]:g} on hidden", text, re.MULTILINE)

@@ -154,7 +154,7 @@ WELL = Ran(0, b"", False, False, 0.1)
 
 def timed(tmp_path: Path, text: str, recording: bytes = b"launches", ran: Ran = WELL) -> Timing:
     made = program(tmp_path / "clock", text)
-    parts = Parts(tmp_path, tmp_path, tmp_path, "fake", "cuda", made)
+    parts = Parts(fake.LAB, tmp_path, tmp_path, tmp_path, "fake", "cuda", made)
     box: Any = Box(recording, ran)
     return time_performance(parts, programs_in(tmp_path), ASKED, box=box)
 
@@ -381,7 +381,7 @@ def test_nothing_else_runs_while_the_clock_does() -> None:
 
 def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -> None:
     """Cases may use it together; a clock is alone."""
-    parts = Parts(tmp_path, tmp_path, tmp_path, "fake", "cuda", program(tmp_path / "clock", ":"))
+    parts = Parts(fake.LAB, tmp_path, tmp_path, tmp_path, "fake", "cuda", program(tmp_path / "clock", ":"))
     there: list[str] = []
     most: list[set[str]] = []
 
@@ -460,7 +460,7 @@ def test_hidden_shapes_stay_hidden(state: str) -> None:
     assert (seen.score, seen.max_score) == (record.score, record.max_score)
     first = seen.performance[0]
     assert first.reason == ("" if state == "0.9" else SPEED[first.state])
-    assert record.performance[0].m == 1601
+    assert record.performance[0].params["m"] == 1601
 
 
 def test_why_a_hidden_shape_was_not_timed() -> None:
@@ -545,11 +545,12 @@ def test_shapes_are_selected_like_cases(tmp_path: Path) -> None:
 
 
 def test_what_is_shipped_is_public_and_large_enough() -> None:
+    from grader.build.parts import described
     from grader.cases.read import load_suites
 
-    shapes = [each for suite in load_suites("public") for each in suite.performance]
+    shapes = [each for suite in load_suites(described(), "public") for each in suite.performance]
     assert sum(each.points for each in shapes) == 10
     for each in shapes:
-        assert each.m * each.k * each.n >= LEAST_TIMED and not each.hidden
+        assert each.sizes.operations >= LEAST_TIMED and not each.hidden
         assert each.none >= 0.3, "a kernel without tiles reaches 0.28 of cuBLAS"
-    assert any(each.m % 16 and each.k % 16 and each.n % 16 for each in shapes)
+    assert any(all(size % 16 for size in each.params.values()) for each in shapes)

@@ -43,7 +43,7 @@ def make_test(name: str, got: float, of: float, *, hidden: bool = False, **chang
                           phrase="" if got else "C is not right")]
     values: dict[str, Any] = dict(
         name=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
-        title="a title", m=35, k=70, n=20, fill="random", seed=7, score=got, max_score=of,
+        title="a title", params={"m": 35, "k": 70, "n": 20}, fill="random", seed=7, score=got, max_score=of,
         status=status, criteria=criteria + (lost if got else []),
         reason="" if got == of else "race on shared memory", hint="", finding=None, output="",
         seconds=0.25)
@@ -54,7 +54,7 @@ def make_mark(name: str, got: float, of: float, *, hidden: bool = False, **chang
     kept = name == "repair" or got == of
     values: dict[str, Any] = dict(
         name=name, criterion=name, suite="hidden/shapes" if hidden else "public/basics", hidden=hidden,
-        title="", m=None, k=None, n=None, score=got, max_score=of,
+        title="tiles" if name == "tiled" else name, params=None, score=got, max_score=of,
         status="passed" if kept else "failed", reason="" if got == of else "race on shared memory",
         phrase="" if got == of else "a memory fault", lost_in=[] if kept else ["curlew", "b", "c"])
     return Mark(**(values | changes))
@@ -69,7 +69,7 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
     timed = state == "timed"
     values: dict[str, Any] = dict(
         name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
-        title="a title", m=1024, k=1111, n=1999, none=0.3, full=0.9, points=of, score=got,
+        title="a title", params={"m": 1024, "k": 1111, "n": 1999}, none=0.3, full=0.9, points=of, score=got,
         max_score=0 if state == "not-timed" else of, state=state,
         reason="" if timed and got == of else "0.45 of cuBLAS's speed", hint="", device="a GPU",
         ratio=0.4567 if timed else None, samples=11, times=spread(0.002) if timed else None,
@@ -80,7 +80,7 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
 def make_record(tests: list[Case], /, **changes: Any) -> Record:
     items = [*tests, *changes.get("marks", []), *changes.get("performance", [])]
     values: dict[str, Any] = dict(
-        complete=True,
+        complete=True, lab={"name": "sgemm", "title": "C = A B"},
         submission=Submission(name="alice", path="/home/alice/kernel.cu", sha256="0" * 64, bytes=9,
                               notes=[]),
         suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
@@ -144,7 +144,7 @@ def poisoned(text: str) -> list[Record]:
                       launch=text)
     cause = Cause(kind=text, what=text, file="kernel.cu", line=3, detail=[text], hint=text)
     here = finding.model_copy(update={"file": "kernel.cu", "cause": cause})
-    criteria = [Criterion(name="correct", passed=False, reason=text, phrase="C is not right")]
+    criteria = [Criterion(name="correct", passed=False, reason=text, phrase="the result is not right")]
     tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
                        hint=text, finding=found, output=text, criteria=criteria, status=status)
              for hidden in (False, True)
@@ -610,7 +610,7 @@ def test_the_launch_of_a_public_case_is_shown() -> None:
 def test_records_of_other_formats_are_graded_again(tmp_path: Path) -> None:
     old = json.loads(PUBLIC.model_dump_json())
     (tmp_path / "result.json").write_text(json.dumps(old | {"format": 2}))
-    with pytest.raises(BadInput, match="a record of another format than 4.*grade again"):
+    with pytest.raises(BadInput, match="a record of another format than 5.*grade again"):
         read_record(tmp_path / "result.json")
     old["build"]["unknown"] = [7]
     (tmp_path / "result.json").write_text(json.dumps(old))
@@ -651,7 +651,7 @@ def changed(old: str, new: str) -> str:
 
 @pytest.mark.parametrize("text, says", [
     *((text, "not a result") for text in ("", "{", "[]", "{}", "\udcff")),
-    (changed('"format":4', '"format":5'), "format"),
+    (changed('"format":5', '"format":4'), "format"),
     (changed('"score":54.5', '"score":NaN'), "score: Input should be a finite number"),
     (changed('"max_score":116.0', '"max_score":1e999'), "max_score: Input should be a finite"),
     (changed('"score":54.5', '"score":117'), "117 of 116 points"),

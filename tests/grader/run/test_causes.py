@@ -132,7 +132,7 @@ def test_only_some_are_looked_for() -> None:
              for size in range(11, 20)]
 
     def run(*given: Any, **more: Any) -> Any:
-        finding = Finding(**words_of("out-of-bounds"), what="a load", file="kernel.cu", line=given[3].m)
+        finding = Finding(**words_of("out-of-bounds"), what="a load", file="kernel.cu", line=given[3].params["m"])
         return fake.run(*given, **more).model_copy(update={"finding": finding})
 
     asked = Asked()

@@ -23,6 +23,8 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY, sample
+from grader_fake import LAB
+from grader_fake import problem as problem_of
 
 from grader import process
 from grader.build.parts import SOURCES, Parts, parts_key, reason_of, trusted_parts
@@ -43,7 +45,8 @@ from grader.criteria.tiled import most_loads
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()
 STARTER = (REPOSITORY / "kernel.cu").read_bytes()
-EDGES = Problem(m=35, n=20, k=70, fill="random", seed=1, tolerance=None, time_limit=2.0)
+EDGES = problem_of(35, 70, 20)
+M, N, K = (EDGES.params[name] for name in "mnk")
 
 KERNEL = """
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
@@ -260,12 +263,12 @@ def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) ->
 
 def test_every_fill(tiled: Programs, parts: Parts, box: Sandbox) -> None:
     for fill in ("random", "ones-twos", "identity", "index", "exact", "extremes", "counting"):
-        problem = Problem(m=17, n=33, k=9, fill=fill, seed=5, tolerance=None, time_limit=2.0)
+        problem = problem_of(17, 9, 33, fill=fill, seed=5)
         assert run_problem(parts, tiled, "plain", problem, box=box).right, fill
 
 
 def test_loads_are_counted(tiled: Programs, parts: Parts, box: Sandbox, work: Path) -> None:
-    problem = Problem(m=64, n=64, k=64, fill="random", seed=2, tolerance=None, time_limit=2.0)
+    problem = problem_of(64, 64, 64, seed=2)
     naive = build_submission(parts, NAIVE, box, work)
     for programs, loads in ((naive, 2 * 64**3), (tiled, 2 * 64**3 // 16)):
         counted = run_problem(parts, programs, "checked", problem, count=True, box=box).loads
@@ -353,7 +356,7 @@ def submission_of_all(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempP
 
 def run_wrapper(body: str, which: str, submission_of_all: Programs, parts: Parts, box: Sandbox,
                 seconds: float = 2.0) -> Outcome:
-    problem = replace(EDGES, m=WRAPPERS.index(body) + 1, time_limit=seconds)
+    problem = problem_of(WRAPPERS.index(body) + 1, K, N, time_limit=seconds)
     return run_problem(parts, submission_of_all, which, problem, box=box)
 
 
@@ -398,7 +401,7 @@ def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(
     assert plain.right and checked.right and not checked.finding
     loads, same = checked.loads, run_both(tiled, parts, box)[1].loads
     assert loads and same and loads == same.model_copy(update={"threads": loads.threads})
-    assert loads.threads >= EDGES.m * EDGES.n
+    assert loads.threads >= M * N
     assert checked.blocks and checked.blocks.all == 6400
     assert 6 < checked.blocks.watched <= 6 + 29  # all that write, and a sample
 
@@ -477,7 +480,7 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(
     source = (REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()
     plain, checked = run_both(build_submission(parts, source, box, work), parts, box)
     assert plain.right and checked.right and not checked.finding
-    assert checked.loads and checked.loads.threads >= EDGES.m * EDGES.n
+    assert checked.loads and checked.loads.threads >= M * N
     assert checked.loads.all <= most_loads(checked.loads)
 
 
@@ -486,7 +489,7 @@ def test_a_correct_kernel_that_is_slow_under_watch_has_the_time(parts: Parts, bo
                                                                 work: Path) -> None:
     """Tiles in bytes: 350 times the plain run's, and twice that may be taken."""
     source = (REPOSITORY / "tests/kernels/right/tiles_in_parts.cu").read_bytes()
-    problem = replace(EDGES, m=120, n=250, k=201)
+    problem = problem_of(120, 201, 250)
     plain, checked = run_both(build_submission(parts, source, box, work), parts, box, problem)
     assert plain.right and checked.right and not checked.finding
     assert 2 * checked.seconds < launch_limits(problem, plain).seconds
@@ -509,14 +512,14 @@ def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sa
     """.replace(b"GRID", str(blocks).encode())
     programs = build_submission(parts, source, box, work)
     loads = [run_both(programs, parts, box, replace(EDGES, n=n))[1].loads for n in (20, 21)]
-    assert [each and each.all for each in loads] == [64 * EDGES.m * EDGES.k, 0]
+    assert [each and each.all for each in loads] == [64 * M * K, 0]
 
 
 @pytest.mark.parametrize("which", sample(BUILDS, every=2))
 def test_a_kernel_that_does_not_end_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
                                                            work: Path) -> None:
     source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
-    problem = Problem(m=4, n=4, k=4, fill="random", seed=1, tolerance=None, time_limit=0.3)
+    problem = problem_of(4, 4, 4, time_limit=0.3)
     outcome = run_source(source, which, parts, box, work, problem)
     place = outcome.finding or outcome
     assert (outcome.ended, place.file, place.line) == ("endless", "kernel.cu", 7)
@@ -777,7 +780,7 @@ def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(parts: Parts, box: 
         "touch<<<1, 64>>>(p, words); LAUNCH;", "#include <cstdlib>\n"
         "__global__ void touch(float *p, size_t words)"
         "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"), box, work)
-    outcomes = [run_problem(parts, programs, "checked", replace(EDGES, m=m, n=4, k=k), box=box)
+    outcomes = [run_problem(parts, programs, "checked", problem_of(m, k, 4), box=box)
                 for m in range(1, 12) for k in (4, 5)]
     found = {outcome.finding and outcome.finding.kind for outcome in outcomes}
     assert found == {"host-pointer-on-device"}

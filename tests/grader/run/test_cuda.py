@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, clean_environment
 from corpus import BY_NAME
+from grader_fake import problem as problem_of
 
-from grader.build.parts import trusted_parts
+from grader.build.parts import described, trusted_parts
 from grader.build.submission import build_submission
 from grader.build.toolchain import gpu_architecture
 from grader.cases.read import load_suites
 from grader.one_case import time_performance
 from grader.errors import MachineFault
 from grader.jail.sandbox import choose_sandbox
-from grader.run.limits import Problem
 from grader.run.once import run_problem
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -69,8 +69,8 @@ def test_kernels_for_another_gpu_are_the_machines_fault(
     parts = trusted_parts("cuda")
     box = choose_sandbox("auto", False, [], parts.jail)
     programs = build_submission(parts, KERNEL.encode(), box, tmp_path)
-    shape = load_suites("all")[-1].items[-1]
-    problem = Problem(34, 34, 34, "random", 1, None, 2.0)
+    shape = load_suites(described(), "all")[-1].items[-1]
+    problem = problem_of(34, 34, 34)
     with pytest.raises(MachineFault, match="compiled for another GPU"):
         run_problem(parts, programs, "plain", problem, box=box)
     with pytest.raises(MachineFault, match="compiled for another GPU"):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from kinds import KINDS, words_of
 from conftest import REPOSITORY
-from grader_fake import case, outcome, suite
+from grader_fake import case, outcome, problem, suite
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +21,6 @@ from grader.cases.model import Case
 from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
 from grader.record.student import student_view
 from grader.report.lines import lost
-from grader.run.limits import Problem
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.criteria.tiled import against_loads, most_loads
@@ -38,8 +37,7 @@ def full_case(**more: Any) -> Case:
 
 
 def runs(verb: str, **changes: Any) -> tuple[Outcome, Outcome]:
-    problem = Problem(m=34, n=34, k=34, fill="random", seed=1, tolerance=None, time_limit=2)
-    plain, checked = (outcome(verb, build, problem, True) for build in ("plain", "checked"))
+    plain, checked = (outcome(verb, build, problem(), True) for build in ("plain", "checked"))
     return plain, checked.model_copy(update=changes)
 
 
@@ -152,7 +150,7 @@ def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None
         ({"guards_changed": 2}, "wrote 2 numbers outside A, B and C", "out-of-bounds"),
         ({"unwritten": 1156}, "1156 of 1156 elements of C are wrong or were", "unwritten"),
         ({"wrong": 1}, "1 of 1156 elements of C is wrong or was", "wrong-result"),
-        ({"not_float32": True}, "C is less precise than float32", "not-float32"),
+        ({"not_float32": True}, "the result is less precise than float32", "not-float32"),
         ({"ended": "exited"}, "it ended the program instead of returning", "host-fault"),
         ({"ended": "stopped", "detail": "a fault"}, "a fault", "kernel-fault"),
     ],
@@ -388,7 +386,7 @@ def test_what_a_student_sees_of_hidden_marks() -> None:
     record = record_of(test).model_copy(update={"marks": found, "score": 7.0, "max_score": 9.0})
     seen = student_view(record)
     assert [(mark.name, mark.suite, mark.score, mark.reason) for mark in seen.marks] == [
-        ("memory", "hidden", 0, "a memory fault, or C is not right"), ("tiled", "hidden", 3, "")]
+        ("memory", "hidden", 0, "a memory fault, or the result is not right"), ("tiled", "hidden", 3, "")]
     assert found[0].lost_in == ["quagga"]
     assert not [secret for secret in SECRETS if secret in seen.model_dump_json()]
 
@@ -447,7 +445,8 @@ def record_of(
 ) -> Record:
     points, possible = totals(tests)
     return Record(
-        complete=True, submission=Submission(name="alice", path="/home/ta/alice/kernel.cu",
+        complete=True, lab={"name": "sgemm", "title": "C = A B"},  # type: ignore
+        submission=Submission(name="alice", path="/home/ta/alice/kernel.cu",
                                              sha256="0" * 64, bytes=3, notes=[]),
         suites=["public/basics", "hidden/zebra"], seed=104729, score=points, max_score=possible,
         build=build or Build(ok=True, message="", file=None, line=0, output=""), refusal=refusal,

@@ -1,0 +1,103 @@
+"""A lab in a folder of its own is graded as SGEMM is: vector addition, with cases and a criterion of its
+own, from the blocks of docs/lab.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment
+from other_lab import LAB, LINE, OF_SGEMM, PAGE, kernel, tree_with_lab
+
+
+def block(language: str) -> str:
+    """The page's only one."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    made = tree_with_lab(tmp_path_factory.mktemp("lab") / "a tree", tmp_path_factory.mktemp("programs"))
+    text = (made.path / LAB / "lab.c").read_text()
+    assert '.version = "1",' in text
+    made.write(f"{LAB}/lab.c", text.replace('.version = "1",', '.version = "1",\n    .criteria = {"frugal"},'))
+    cases = block("toml").replace("memory = 4\n", "memory = 4\nfrugal = 3\n")
+    made.write(f"{LAB}/testcases/public/basics.toml", cases + 'criteria = ["memory", "frugal"]\n')
+    made.write(f"{LAB}/criteria/frugal.py", block("python"))
+    return made
+
+
+def grade(tree: Tree, text: str, *words: str) -> tuple[int, str]:
+    """The exit status, and all that is printed: nothing of it is SGEMM's."""
+    (tree.path / "my.cu").write_text(text)
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--lab", LAB, "--submission", "my.cu", "--jobs", "1",
+         "--protection", "none", *words], cwd=tree.path, text=True, capture_output=True, timeout=300,
+        check=False, env=clean_environment(None) | {
+            "GRADER_CACHE": str(REPOSITORY / "build" / "grader-cache")})
+    printed = ran.stdout + ran.stderr
+    assert not OF_SGEMM.search(printed), printed
+    return ran.returncode, printed
+
+
+def record(tree: Tree) -> dict[str, Any]:
+    return json.loads((tree.path / "results/my/result.json").read_text())
+
+
+@pytest.mark.parametrize(("line", "score", "kind", "said"), [
+    (LINE, 10, None, "accesses  public/basics  kept"),
+    (LINE.replace("+", "-"), 0, "wrong-result", "elements of c is wrong"),
+    (LINE.replace("if (i < n) ", ""), 0, "out-of-bounds", "load from a beyond its end"),
+    (LINE.replace("c[i] = ", "c[i + 1 - 1 + (i == n - 1)] = "), 0, "out-of-bounds", "store to c beyond its end"),
+    ("if (i < n) { c[i] = a[i]; c[i] += b[i]; }", 7, None,
+     "4000 accesses; 3000 are enough; in odd"),
+])
+def test_a_kernel(tree: Tree, line: str, score: float, kind: str | None, said: str) -> None:
+    status, printed = grade(tree, kernel(line))
+    assert said in " ".join(printed.split()) or said in printed, printed
+    assert f"score: {score} of 10" in printed and status == (score < 10)
+    found = record(tree)
+    assert (found["lab"], found["version"]) == ({"name": "vector_add", "title": "c = a + b"}, "1")
+    first = found["tests"][0]
+    assert first["params"] == {"n": 1} and (first["finding"] or {}).get("kind") == kind
+
+
+def test_a_wrapper_that_launches_nothing(tree: Tree) -> None:
+    start = kernel().index("void vectorAdd")
+    status, printed = grade(tree, kernel()[:start] + "void vectorAdd(int n, const float *a, const float *b, float *c)"
+                                                     " {}\n")
+    assert status == 1 and "vectorAdd launches no kernel" in printed and "score: 0 of 10" in printed
+
+
+def test_what_a_case_may_say(tree: Tree) -> None:
+    path = tree.path / "bad.toml"
+    for line, said in (("n = 0", "n = 0: it must be a whole number from 1 to 268435456"),
+                       ("rows = 3", "unknown key 'rows'"), ('tolerance = "exact"', "tolerance = 'exact': it must be"),
+                       ('criteria = ["tiled"]', "it must be a list of some of memory, frugal")):
+        case = f'title = "T"\n[[case]]\nname = "x"\nfill = "random"\npoints = 1\n{line}\n'
+        path.write_text(case if line.startswith("n ") else case + "n = 3\n")
+        status, printed = grade(tree, kernel(), "--suite", "bad.toml")
+        assert status == 2 and said in printed, printed
+
+
+def test_a_criterion_without_a_file(tree: Tree) -> None:
+    own = Path(tree.path / LAB / "criteria/frugal.py")
+    text = own.read_text()
+    own.unlink()
+    try:
+        status, printed = grade(tree, kernel())
+        assert status == 2 and "the criterion frugal has no file" in printed
+    finally:
+        own.write_text(text)
+
+
+def test_a_folder_that_is_no_lab(tree: Tree) -> None:
+    for folder in ("labs/none", "..", "/"):
+        status, printed = grade(tree, kernel(), "--lab", folder)
+        assert status == 2 and "no lab is there" in printed
