@@ -32,7 +32,7 @@ GRADED = (*SOURCES, *(f"grader/{name}" for name in (
     "intake", "interrupt.py", "lab.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
     "process.py", "record", "run", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (
-    "conftest.py", "exporters", "pytest.ini", "report", "requirements.in", "requirements.txt",
+    "conftest.py", "exporters", "pytest.ini", "python.sh", "report", "requirements.in", "requirements.txt",
     "test_submission.py"))
 """Files and folders of the project: what decides about points, and what of the grader only shows or
 collects them. A file that is in neither list would change grades silently: a test finds it."""
