@@ -7,7 +7,7 @@ step = sh engine/build.sh
 # For a short first build, files of a folder are one text, room.c, unoptimized: a static name is unique there. Fast is what
 # runs at each access, in each thread or over whole arrays. Alone is what has a main(), or is linked with something else.
 fast  := $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) engine/host/data.c \
-         $(patsubst %,engine/watch/%.c,access block detector detectors event fence shadow/% record/%) \
+         $(patsubst %,engine/watch/%.c,access block detector detectors event fence observe shadow/% record/%) \
          engine/explain/index/%.c $(wildcard $(LAB)/*.c)
 alone := $(addprefix %/,kernel_begin.c kernel_end.c extents.c host_run.c insert.c lab_json.c lessons.c writers_program.c) \
          engine/watch/detectors/%.c

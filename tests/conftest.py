@@ -451,9 +451,12 @@ def check_any_run(run: Run) -> None:
 # ---- terminals -----------------------------------------------------------------------------------
 
 
-def in_terminal(program: Path | str, *args: str, cwd: Path | None = None, **env: str) -> str:
-    """All that a program sends to a terminal."""
+def in_terminal(program: Path | str, *args: str, cwd: Path | None = None, columns: int = 0,
+                **env: str) -> str:
+    """All that a program sends to a terminal, which says how wide it is where `columns` does."""
     leader, follower = pty.openpty()
+    if columns:
+        subprocess.run(["stty", "cols", str(columns), "rows", "24"], stdin=follower, check=True)
     environment = clean_environment({"TERM": "xterm"} | env)
     process = subprocess.Popen([program, *args], stdin=follower, stdout=follower, stderr=follower,
                                env=environment, cwd=cwd)

@@ -259,19 +259,9 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
         fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
 }
 
-static const char legend[] =
-    "\n"
-    "element    a float that a thread loads or stores\n"
-    "request    what the 32 threads of a warp load or store with one instruction\n"
-    "sector     32 bytes side by side: the least that moves from or to global memory\n"
-    "coalesced  the share of those sectors' bytes that is used; 100 % wastes none\n"
-    "broadcast  of each sector one element, which several threads of a warp load\n"
-    "conflict   one more pass through shared memory, because threads of a warp need\n"
-    "           different words of the same bank (word number modulo 32)\n"
-    "The more operations for each element loaded, the less a kernel waits for memory.\n";
-
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
     struct counted_launch sum = sum_of(launches, count);
+    if (count) print_work(out, &sum, s);
     for (int i = 0; i < count; i++) {
         print_head(out, &launches[i]);
         print_launch(out, &launches[i]);
@@ -280,9 +270,7 @@ void print_counts(FILE *out, const struct counted_launch *launches, int count, s
         fprintf(out, "\nall %d launches\n", count);
         print_launch(out, &sum);
     }
-    if (!count) return;
-    print_work(out, &sum, s);
-    fputs(legend, out);
+    if (count) fputs("\ndocs/look.md says what each figure is\n", out);
 }
 
 void print_counts_line(FILE *out, const struct counted_launch *launches, int count,

@@ -125,4 +125,4 @@ def test_a_square_shape_that_is_right_has_guards(checker: Builder, tmp_path: Pat
     kernel.write_text(wrong)
     finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
     assert finding["kind"] == "out-of-bounds" and not finding["cause"]
-    assert "m=n=k=34 is right" in finding["hint"]
+    assert "m=n=k=34 is correct" in finding["hint"]

@@ -363,6 +363,16 @@ def test_lines_where_there_is_something_to_gain(checker: Builder) -> None:
 # ---- findings ------------------------------------------------------------------------------------
 
 
+def test_the_elements_loaded_come_first(checker: Builder) -> None:
+    """Before the launches; and the naive kernel is not sent to the grader: its tiles are to come."""
+    program = checker(GCC, "instructor/solutions/1_naive.cu")
+    lines = run_check(program, "--counts").stdout.splitlines()
+    assert lines[3:5] == ["", "elements loaded from global memory, m=64 k=64 n=64"]
+    assert lines[6].endswith("   as many") and not any(line.startswith("next: ") for line in lines)
+    shown = run_check(program).stdout
+    assert "remark: every element of A and of B is loaded" in shown and "next: " not in shown
+
+
 def test_a_finding_comes_first(checker: Builder) -> None:
     program = checker(GCC, faulty("04_a_rows"))
     run = run_check(program, "--counts", 34)

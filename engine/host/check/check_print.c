@@ -87,7 +87,7 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
         seconds += outcomes[i].seconds;
         all = all && !outcomes[i].blocks.all;
     }
-    fprintf(out, "no mistake found: every load and store %swatched, %s right (%.2f s)\n",
+    fprintf(out, "no mistake found: every load and store %swatched, %s correct (%.2f s)\n",
             all ? "" : "of blocks that write ", lab.arrays[lab_first_output(&lab)].name, seconds);
     fprintf(out, "    built from %s\n", source_name());
     for (int i = 0; i < count; i++) {

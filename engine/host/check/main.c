@@ -141,7 +141,7 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
     const size_t size = sizeof failed->explained.hint;
     hint[0] = '\0';
     for (int i = 0; i < lab_params(&lab); i++) append(hint, size, "%s=", lab.params[i].name);
-    append(hint, size, "%lld is right, so there are guards: which of ", (long long)s->of[0]);
+    append(hint, size, "%lld is correct, so there are guards: which of ", (long long)s->of[0]);
     for (int i = 0; i < lab_params(&lab); i++)
         append(hint, size, "%s%s", list_separator(i, lab_params(&lab)), lab.params[i].name);
     append(hint, size, " does this line use, and which does its condition?");
@@ -365,9 +365,11 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     return print_walk(&o, shown, room);
 }
 
-/* What to try now; null: nothing but to mend the mistake, or what only the usual lab has. */
+/* What to try now; null: nothing but to mend the mistake, to load less, as the remark says; of a
+ * report; or what only the usual lab has. */
 static const char *next_command(const struct check_options *o, const struct outcome *last) {
     const struct finding *f = &last->finding;
+    if (last->remark.kind == REMARK_NAIVE_LOADS || o->report) return NULL;
     if (f->kind == FINDING_NONE) return source_is_of_another_lab() ? NULL : "make grade";
     const bool has_run =
         f->at.in_kernel || f->kind == FINDING_UNWRITTEN || f->kind == FINDING_WRONG_RESULT;

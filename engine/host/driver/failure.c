@@ -120,7 +120,7 @@ static const struct {
     char cell;
     const char *color, *meaning;
 } legend[] = {
-    {CELL_RIGHT, "\33[0;32m", ". right"},
+    {CELL_RIGHT, "\33[0;32m", ". correct"},
     {CELL_PARTLY_WRONG, "\33[0;31m", "x some wrong"},
     {CELL_WRONG, "\33[0;31;1m", "X all wrong"},
     {CELL_PARTLY_UNWRITTEN, "\33[0;33m", "u some never written"},

@@ -1,10 +1,11 @@
-/* Text for a terminal: when to use color, paragraphs of at most 80 columns, text that grows. */
+/* Text for a terminal: when to use color, paragraphs that fit it, text that grows. */
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool use_color(FILE *out) {
@@ -13,13 +14,22 @@ bool use_color(FILE *out) {
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
+/* In columns: the terminal's, if it has fewer than 80. */
+static int text_width(FILE *out) {
+    enum { NARROWEST = 40, WIDTH = 80 };
+    struct winsize size;
+    if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || !size.ws_col)
+        return WIDTH;
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col < WIDTH ? size.ws_col : WIDTH;
+}
+
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
-    enum { WIDTH = 80 };
+    const int width = text_width(out);
     int margin = (int)(strlen(indent) + strlen(first)), column = margin;
     fprintf(out, "%s%s", indent, first);
     while (*text && *text != '\n') {
         int length = (int)strcspn(text, " \n");
-        if (column > margin && column + 1 + length > WIDTH) {
+        if (column > margin && column + 1 + length > width) {
             fprintf(out, "\n%*s", margin, "");
             column = margin;
         }

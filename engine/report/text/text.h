@@ -15,8 +15,8 @@ enum { MESSAGE_SIZE = 240 }; /* room for any message of one line */
 /* Whether to print in color there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_color(FILE *out);
 
-/* One paragraph, up to a newline, in lines of at most 80 columns; further lines are indented as far
- * as `first` is long. */
+/* One paragraph, up to a newline, in lines of at most 80 columns, or as many as the terminal has;
+ * further lines are indented as far as `first` is long. */
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
 
 /* Endings and verbs of "1 element is", "2 elements are". */

@@ -433,7 +433,7 @@ static void say_unwritten(const struct finding *f, struct finding_words *w) {
 
 static void say_wrong(const struct finding *f, struct finding_words *w) {
     if (HAS(ELSEWHERE)) {
-        WHAT("%s is right in the run that is watched, but not in ./%s", vocabulary()->output,
+        WHAT("%s is correct in the run that is watched, but not in ./%s", vocabulary()->output,
              f->named);
         HINT("the compiler makes two programs of one kernel.cu: what does the kernel do that "
              "C++ does not define? A variable without a value, an index outside a local "
