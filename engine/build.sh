@@ -7,7 +7,7 @@ set -f # nor is one a pattern of files
 step=$1 out=$2 base=${2%.*} folder=${2%/*}
 shift 2
 for each in c cpu check cuda; do
-    [ ! -f build/$each/settings ] || . build/$each/settings
+    has_settings build/$each/settings && . build/$each/settings
 done
 case $KERNEL in -*) KERNEL=./$KERNEL ;; esac # or compilers would take it for an option
 case $folder in

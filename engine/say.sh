@@ -18,6 +18,10 @@ replace() { # file: by standard input, and only if that is something else, so th
     cat >"$1.new" && if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
 }
 
+has_settings() { # file: one of an older version has other lines
+    [ -f "$1" ] && read -r first <"$1" && case $first in [A-Z]*=*) ;; *) false ;; esac
+}
+
 setting() { # NAME value...: lines that a shell reads again, whatever the values hold
     while [ $# -gt 0 ]; do
         printf "%s='%s'\n" "$1" "$(printf '%s\n' "$2" | sed "s/'/'\\\\''/g")"

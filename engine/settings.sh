@@ -38,7 +38,7 @@ case $out in
     asked="$NVCC, $ARCH, $CUDA_FLAGS, $C_FLAGS"
     ;;
 esac
-[ ! -f "$out" ] || ! (. "$out" && [ "$ASKED" = "$asked" ]) || exit 0
+! has_settings "$out" || ! (. "$out" && [ "$ASKED" = "$asked" ]) || exit 0
 
 # "gcc 12" or "clang 14"; nothing if it is neither or does not run. Asked of the preprocessor,
 # because what --version prints differs from one distribution to the next.

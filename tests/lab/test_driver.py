@@ -724,3 +724,11 @@ def test_a_list_of_all_wrong_elements_ends_with_the_last(tree):
     for name, more in (("18_one_element", False), ("18_zeros", True)):
         shown = run_sgemm(tree.build(faulty(name)), 34).stdout
         assert bool(re.search(r"^ +\.\.\.$", shown, re.MULTILINE)) == more, shown
+
+
+@pytest.mark.parametrize("kernel", [faulty("01_first_barrier"), FAILING])
+def test_a_terminal_of_60_columns(tree, kernel):
+    """But for the command to type, which is one line."""
+    lines = screen(in_terminal(tree.build(kernel), "34", columns=60))
+    assert "TEST FAILED" in lines
+    assert [line for line in lines if len(line) > 60 and not line.startswith("next: ")] == []

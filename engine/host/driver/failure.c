@@ -77,19 +77,19 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
 static void print_first(const struct report *report) {
     const struct verdict *v = &report->verdict;
     const bool rows = has_rows(report);
-    if (rows) fprintf(report->out, "%10s ", "row");
-    fprintf(report->out, "%10s %16s %16s %16s\n", rows ? "column" : "element", "expected", "got",
+    if (rows) fprintf(report->out, "%7s ", "row");
+    fprintf(report->out, "%8s %15s %15s %11s\n", rows ? "column" : "element", "expected", "got",
             "tolerance");
     for (int i = 0; i < v->first_count; i++) {
         const struct wrong_element *e = &v->first[i];
-        if (rows) fprintf(report->out, "%10d ", e->row);
-        fprintf(report->out, "%10d %16.9g %16.9g ", e->col, e->expected, e->got);
+        if (rows) fprintf(report->out, "%7d ", e->row);
+        fprintf(report->out, "%8d %15.9g %15.9g ", e->col, e->expected, e->got);
         if (v->exact)
-            fprintf(report->out, "%16s\n", "0 (exact)");
+            fprintf(report->out, "%11s\n", "0 (exact)");
         else
-            fprintf(report->out, "%16.2e\n", e->bound);
+            fprintf(report->out, "%11.2e\n", e->bound);
     }
-    if (v->wrong > (uint64_t)v->first_count) fprintf(report->out, "%10s\n", "...");
+    if (v->wrong > (uint64_t)v->first_count) fprintf(report->out, "%7s\n", "...");
 }
 
 static bool explains_nan(const struct report *report) {
