@@ -110,6 +110,7 @@ class Lab:
         return found
 
 
+@functools.cache
 def read(folder: str, program: Path) -> Lab:
     """Raises MachineFault."""
     said = json.loads(program.with_name("lab.json").read_bytes())

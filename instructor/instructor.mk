@@ -2,7 +2,7 @@
 # grader/grader.mk.
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
-        bench-reference bench-check bench-grader bench-class cases cases-check diagnosis release \
+        bench-reference bench-check bench-grader bench-class cases cases-check hidden diagnosis release \
         gradescope autolab classroom50 faulty pictures
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -10,13 +10,20 @@
 ##
 ## For instructors and maintainers:
 ## make cases               prove the test cases: solutions, faults, cheats
-##                                                        FAULTY CASES_ARGS JOBS
+##                                                    LAB FAULTY CASES_ARGS JOBS
 cases: packages
-	set -f; $(python) -m instructor.release.prove_cases $(call option,FAULTY,faulty) $(call option,JOBS,jobs) $$CASES_ARGS
+	set -f; $(python) -m instructor.release.prove_cases --lab "$$LAB" $(call option,FAULTY,faulty) \
+	    $(call option,JOBS,jobs) $$CASES_ARGS
 
-## make cases-check         only the files: names, points, sizes, limits
+## make hidden SEED=n       draw hidden cases, prove and write them
+##                                                      LAB SEED CASES_ARGS JOBS
+hidden: packages
+	set -f; $(python) -m instructor.release.prove_cases --lab "$$LAB" --draw "$$SEED" $(call option,JOBS,jobs) \
+	    $$CASES_ARGS
+
+## make cases-check         only the files: names, points, sizes, limits    LAB
 cases-check: packages
-	$(python) -m instructor.release.prove_cases --files
+	$(python) -m instructor.release.prove_cases --lab "$$LAB" --files
 
 ## make release DIR=path    write a student's copy               DIR RELEASE_ARGS
 release: packages

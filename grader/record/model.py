@@ -103,8 +103,8 @@ class Loads(Strict):
     most: int | None = None
     """The most that a criterion allows; null where the case asks for none that limits them."""
     accesses: int = 0
-    """Elements of global memory that threads loaded and stored, of all launches; an atomic operation does
-    both."""
+    """Elements of global memory that threads loaded and stored, in all launches, in blocks that stored
+    something there; an atomic operation does both."""
     threads: int = 0
     """That shared in the loads of inputs, of the launch with most of these: those of blocks that
     stored something, less what their warps were empty."""

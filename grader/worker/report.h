@@ -39,7 +39,7 @@ struct worker_report {
     uint64_t counted;                                /* 1: the next five say something */
     uint64_t loads, loads_once_per_block, exchanged; /* struct counted_reuse has them */
     uint64_t threads;  /* that shared in the loads of all launches: watch_checked.c */
-    uint64_t accesses; /* elements of global memory loaded and stored, by all launches */
+    uint64_t accesses; /* elements of global memory loaded and stored, in all launches */
     char file[512];
     char detail[MESSAGE_SIZE];
     struct finding_launch launch; /* the wrapper's last */

@@ -38,13 +38,13 @@ static struct loaders loaders_of(const struct counted_launch *launch) {
                             (lone ? blocks * warp : blocks * block) * elements / (warp * requests)};
 }
 
-/* An atomic operation loads and stores. */
+/* Of blocks that store something; an atomic operation loads and stores. */
 static uint64_t accesses_of(const struct counted_launch *launch) {
     uint64_t elements = 0;
     for (int place = 0; place < COUNTED_CONSTANTS; place++)
         for (int way = 0; way < COUNTED_WAYS; way++)
             elements += launch->of[place][way].elements << (way == COUNTED_ATOMICS);
-    return elements;
+    return elements - launch->idle_loads;
 }
 
 static int fewest_first(const void *a, const void *b) {

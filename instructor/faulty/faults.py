@@ -69,11 +69,13 @@ def edit(fault: dict[str, Any]) -> Edited:
 
 
 @functools.cache
-def edited() -> tuple[Edited, ...]:
-    """Those that are no files. Raises ValueError where faults.toml is not as its head describes it."""
-    table = tomllib.loads((FOLDER / "faults.toml").read_text(encoding="utf-8"))
+def edited(folder: Path = FOLDER) -> tuple[Edited, ...]:
+    """Those that are no files, of a lab's folder of this form. Raises ValueError where faults.toml is not
+    as its head describes it."""
+    path = folder / "faults.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {"fault": []}
     made = tuple(edit(fault) for fault in table["fault"])
-    names = [each.name for each in made] + [path.stem for path in FOLDER.glob("*.cu")]
+    names = [each.name for each in made] + [path.stem for path in folder.glob("*.cu")]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"faults.toml: {min(twice)}: there are two of this name")

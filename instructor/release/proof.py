@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.cases.model import Case, Suite
+from grader.criteria.table import BASIC
+from grader.lab import Lab
 from grader.record.model import Record, Test
 
 GROUPS = {
@@ -18,10 +20,9 @@ GROUPS = {
     "cheat": "cheats",
     "faulty": "faulty",
 }
-CRITERIA = ("builds", "correct", "memory", "tiled")  # the most basic one first
 MOST_OF_A_WRONG_ONE = 0.85  # of all points
 BY_CHANCE = "memory or correct"
-DECLARED = (*CRITERIA, BY_CHANCE, "nothing", "everything")
+MISTAKES = ("builds", *BASIC)  # without them there is a mistake; the most basic one first
 
 # Operations up to which a case is tried on every faulty kernel: tenths of a second each.
 LARGEST_FOR_ALL = 16_000_000
@@ -31,9 +32,10 @@ LARGEST_FOR_ALL = 16_000_000
 class Kernel:
     """A kernel whose grade is known beforehand."""
 
+    lab: Lab
     path: Path
     group: str  # one of GROUPS
-    loses: str = ""  # one of DECLARED; empty for the starter, for kernels of the group `right`, and
+    loses: str = ""  # one of declarable(); empty for the starter, for kernels of the group `right`, and
     # for cheats, unless they cheat a clock only
 
     @property
@@ -44,6 +46,15 @@ class Kernel:
     def family(self) -> int:
         """Of a faulty one: the number of its mistake."""
         return int(self.path.stem.split("_")[0])
+
+
+def criteria(lab: Lab) -> tuple[str, ...]:
+    """The most basic one first."""
+    return (*MISTAKES, *(name for name in lab.marks if name not in BASIC))
+
+
+def declarable(lab: Lab) -> tuple[str, ...]:
+    return (*criteria(lab), BY_CHANCE, "nothing", "everything")
 
 
 def large(case: Case) -> bool:
@@ -91,7 +102,7 @@ class Proved:
         lost = {name for test in self.tests for name in lost_in(test)}
         if any(not record.build.ok for record in self.records):
             lost.add("builds")
-        return next((name for name in CRITERIA if name in lost), "nothing")
+        return next((name for name in criteria(self.kernel.lab) if name in lost), "nothing")
 
     def loses_as_declared(self) -> bool:
         """Of a faulty one. A kernel that launches nothing loses the points for a right result."""
@@ -102,26 +113,27 @@ class Proved:
 
     def catches(self) -> dict[str, str]:
         """Of a faulty kernel: the keys of the cases that take points for its fault, and the
-        criterion. That it does not tile is no fault, unless it declares so."""
+        criterion. That it could be done better is no fault, unless it declares so."""
         found = {}
         for test in self.tests:
-            lost = [name for name in CRITERIA if name in lost_in(test)]
-            if lost and (lost[0] != "tiled" or self.kernel.loses == "tiled"):
+            lost = [name for name in criteria(self.kernel.lab) if name in lost_in(test)]
+            if lost and (lost[0] in MISTAKES or self.kernel.loses == lost[0]):
                 found[test.key] = lost[0]
         return found
 
     def failures(self) -> Iterator[str]:
         """Why this kernel's grade proves the cases wrong; nothing if it does not."""
         name, group, declares = self.kernel.name, self.kernel.group, self.kernel.loses
+        order = criteria(self.kernel.lab)
         if group == "faulty":
             if self.loses() != "nothing" and not self.loses_as_declared():
                 yield f"{name}: declares `loses: {declares}` and loses {self.loses()}{self.where()}"
         elif group == "right":
             if not self.refused:  # which no case decides
-                yield from self.other_losses(("tiled",))
+                yield from self.other_losses(order[len(MISTAKES):])
         elif declares:
-            first = CRITERIA.index(declares) if declares in CRITERIA else len(CRITERIA)
-            yield from self.other_losses(CRITERIA[first:], declares)
+            first = order.index(declares) if declares in order else len(order)
+            yield from self.other_losses(order[first:], declares)
         elif self.score > 0:
             cases = [test.key for test in self.tests if test.score > 0]
             yield f"{name}: gets {self.score:g} of {self.points:g} points for nothing: {few(cases)}"
@@ -185,11 +197,11 @@ class Proof:
         return [case for suite in self.suites for case in suite.cases]
 
     def kept_too_much(self) -> Iterator[str]:
-        """By faulty kernels that more than tiles are missing of."""
+        """By faulty kernels that are wrong."""
         possible = sum(suite.worth for suite in self.suites)
         for each in self.faulty:
             kept = each.keeps(self.suites)
-            wrong = self.catches[each.kernel.name] and each.kernel.loses not in ("tiled", "nothing")
+            wrong = self.catches[each.kernel.name] and each.kernel.loses in (*MISTAKES, BY_CHANCE, "everything")
             if wrong and kept > MOST_OF_A_WRONG_ONE * possible:
                 yield f"{each.kernel.name}: is wrong, and keeps {kept:g} of {possible:g} points"
 

@@ -1,16 +1,17 @@
 """`make cases`: can these test cases be published?
 
-    python -m instructor.release.prove_cases [--faulty GLOB] [--groups LIST] [--jobs N] [--full]
-                                             [--points FILE] [--files]
+    python -m instructor.release.prove_cases [--lab DIR] [--faulty GLOB] [--groups LIST] [--jobs N]
+                                             [--full] [--points FILE] [--files | --draw SEED]
 
 Grades every kernel whose grade is known beforehand (solutions, right kernels in other styles, the
 starter, cheats, faulty kernels), on all suites, and compares. The line `loses:` of a head declares
-the most basic criterion that a kernel loses, in the order builds, correct, memory, tiled;
+the most basic criterion that a kernel loses, in the order builds, correct, memory, the lab's own;
 docs/instructor.md has the other words and how to read the tables. With --points, FILE has a line for
 each kernel, case and criterion: two such files, of two versions of the grader, say whose grade changed.
 
 Faulty kernels are tried in each case by itself, without the gate; in large cases only those that no
-smaller case catches. With --files (`make cases-check`) nothing is graded: the
+smaller case catches. What was graded before is not graded again (graded.py). With --draw (`make hidden`)
+the hidden suites are drawn (draw.py), and written where they are sound. With --files (`make cases-check`) nothing is graded: the
 files are read and listed.
 
 Exit status: 0 sound; 1 a solution fails, or a kernel gets points for nothing; 2 a case or an option
@@ -29,6 +30,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -47,24 +49,28 @@ from grader.errors import BadInput, MachineFault
 from grader.grade import Grading
 from grader.intake.submission import read_submission
 from grader.jail.sandbox import choose_sandbox
+from grader.lab import Lab
 from grader.record.model import Record
 from instructor.bench.one_file import lines_of
 from instructor.faulty import faults
 from instructor.faulty.mistakes import seeded
-from instructor.release.proof import DECLARED, GROUPS, Kernel, Proof, Proved, large
+from instructor.release import draw
+from instructor.release.graded import KEPT, Graded, Missing
+from instructor.release.proof import GROUPS, Kernel, Proof, Proved, declarable, large
 from instructor.release.repository import REPOSITORY
 
 SEED = 1  # the same cases have the same proof
 # CPU seconds of a launch of a faulty kernel. One that needs more hangs, as four of them do; right
 # kernels have the case's own limit.
 FAULTY_SECONDS = 0.5
+ENOUGH_TO_TELL = 20  # submissions, from which follows how long all take
 
 # ---- kernels and what they declare ---------------------------------------------------------------
 
 LOSES = re.compile(r"^ \* loses: +(.*?) *$", re.MULTILINE)
 
 
-def declared(path: Path, group: str) -> str:
+def declared(lab: Lab, path: Path, group: str) -> str:
     """What the kernel's head says it loses; empty for a cheat that gets no points at all.
 
     Raises BadInput where the head does not say it."""
@@ -72,23 +78,23 @@ def declared(path: Path, group: str) -> str:
     if group == "cheat" and not LOSES.search(head):
         return ""
     found = LOSES.findall(head)
-    if len(found) != 1 or found[0] not in DECLARED:
+    if len(found) != 1 or found[0] not in declarable(lab):
         where = path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path.name
         raise BadInput(f"{where}: its first comment has to say once what it loses: "
-                       f"` * loses:    correct`, or one of {', '.join(DECLARED)}")
+                       f"` * loses:    correct`, or one of {', '.join(declarable(lab))}")
     return found[0]
 
 
-def kernels(faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
+def kernels(lab: Lab, faulty: str, groups: Iterable[str] = GROUPS) -> list[Kernel]:
     """Every kernel of `groups` that is a file; of the faulty ones those whose name matches the glob
     `faulty`. Raises BadInput as declared() does."""
     folders = [("solution", "instructor/solutions"), ("right", "tests/kernels/right"),
                ("right", "instructor/faulty/styles"), ("cheat", "instructor/cheats"),
                ("faulty", "instructor/faulty")]
-    found = [Kernel(REPOSITORY / "kernel.cu", "starter")]
+    found = [Kernel(lab, lab.home / "kernel.cu", "starter")]
     for group, folder in folders:
-        found += [Kernel(path, group, "" if group == "right" else declared(path, group))
-                  for path in sorted((REPOSITORY / folder).glob("*.cu"))
+        found += [Kernel(lab, path, group, "" if group == "right" else declared(lab, path, group))
+                  for path in sorted((lab.home / folder).glob("*.cu"))
                   if group != "faulty" or matches(path, faulty)]
     return [kernel for kernel in found if kernel.group in groups]
 
@@ -97,34 +103,37 @@ def matches(path: Path, glob: str) -> bool:
     return fnmatch.fnmatchcase(path.stem, glob.removesuffix(".cu"))
 
 
-def made_of_edits(faulty: str, folder: Path) -> list[Kernel]:
+def made_of_edits(lab: Lab, faulty: str, folder: Path) -> list[Kernel]:
     """The faulty kernels of instructor/faulty/faults.toml; written to `folder`. Raises BadInput as
     declared() does."""
-    paths = [each.write(folder) for each in faults.edited()]
-    return [Kernel(path, "faulty", declared(path, "faulty"))
+    paths = [each.write(folder) for each in faults.edited(lab.home / "instructor" / "faulty")]
+    return [Kernel(lab, path, "faulty", declared(lab, path, "faulty"))
             for path in paths if matches(path, faulty)]
 
 
-def made_of_mistakes(faulty: str, folder: Path) -> list[Kernel]:
+def made_of_mistakes(lab: Lab, faulty: str, folder: Path) -> list[Kernel]:
     """Each mistake of instructor/faulty/mistakes.toml in one of its styles, not always the same;
     with a glob, all that match. Written to `folder`."""
     found = []
-    caught = (each for each in seeded() if each.loses != "nothing")  # no case has 32,768 rows
+    known = lab.home / "instructor" / "faulty"
+    if not (known / "mistakes.toml").exists():
+        return []
+    caught = (each for each in seeded(known) if each.loses != "nothing")  # no case has 32,768 rows
     for number, (_, same) in enumerate(groupby(caught, key=lambda each: each.mistake)):
         styles = list(same)
         chosen = styles if faulty != "*" else [styles[number % len(styles)]]
-        found += [Kernel(each.write(folder), "faulty", each.loses) for each in chosen]
+        found += [Kernel(lab, each.write(folder), "faulty", each.loses) for each in chosen]
     return [kernel for kernel in found if matches(kernel.path, faulty)]
 
 
-def solutions_of_several_files(folder: Path) -> list[Kernel]:
+def solutions_of_several_files(lab: Lab, folder: Path) -> list[Kernel]:
     """Each put into one file, as a submission is; written to `folder`."""
     found = []
-    for parts in sorted((REPOSITORY / "instructor" / "solutions").glob("*/")):
+    for parts in sorted((lab.home / "instructor" / "solutions").glob("*/")):
         for kernel in sorted(parts.glob("*.cu")):
             path = folder / f"{parts.name}.cu"
             path.write_text("\n".join(lines_of(kernel, set())) + "\n", encoding="utf-8")
-            found.append(Kernel(path, "solution", declared(kernel, "solution")))
+            found.append(Kernel(lab, path, "solution", declared(lab, kernel, "solution")))
     return found
 
 
@@ -170,53 +179,76 @@ class Grader:
 
     Raises MachineFault where the grader's own parts cannot be built, or no sandbox works."""
 
-    def __init__(self, suites: list[Suite]):
+    def __init__(self, lab: Lab, suites: list[Suite], kept: Path = KEPT):
         self.suites = suites
-        self.parts = trusted_parts("cpu")
+        self.parts = trusted_parts("cpu", lab.folder)
+        self.graded = Graded(self.parts, kept)
         # These kernels are our own, so nothing is private; cheats look for what a sandbox leaves.
         self.box = choose_sandbox("auto", hidden=False, private=[], jail=self.parts.jail)
 
-    def grade(self, kernel: Kernel, suites: list[Suite]) -> Record:
-        submission = read_submission(kernel.path)
+    def run(self, path: Path, suites: list[Suite]) -> Record:
+        submission = read_submission(path)
         return Grading(submission, suites, SEED, self.box, self.parts, jobs=1).run()
 
-    def prove(self, kernel: Kernel) -> Proved:
-        """Grade it on the cases that say something about it. Raises MachineFault."""
+    def prove(self, kernel: Kernel, run: bool = True) -> Proved:
+        """Grade it on the cases that say something about it. Raises MachineFault; and without `run`,
+        Missing where something was not graded before."""
+        def grade(suites: list[Suite]) -> list[Record]:
+            return self.graded.records(kernel.path, suites, SEED, self.run if run else None)
+
         if kernel.group == "right":
-            small = by_themselves(self.suites, lambda case: not large(case))
-            return Proved(kernel, [self.grade(kernel, small)])
+            return Proved(kernel, grade(by_themselves(self.suites, lambda case: not large(case))))
         if kernel.group != "faulty":
-            return Proved(kernel, [self.grade(kernel, self.suites)])
+            return Proved(kernel, grade(self.suites))
         small = by_themselves(self.suites, lambda case: not large(case), time_limit=FAULTY_SECONDS)
-        proved = Proved(kernel, [self.grade(kernel, small)])
+        proved = Proved(kernel, grade(small))
         others = by_themselves(self.suites, large)
         if others and not proved.catches() and not proved.refused:
-            proved.records.append(self.grade(kernel, others))
+            proved.records += grade(others)
         return proved
+
+    def known(self, kernel: Kernel) -> Proved | None:
+        try:
+            return self.prove(kernel, run=False)
+        except Missing:
+            return None
 
 
 def prove_all(grader: Grader, todo: list[Kernel], jobs: int) -> list[Proved]:
-    """In the order of `todo`. Shows a bar on a terminal, else prints a line for each tenth."""
-    report(f"grading {len(todo)} submissions, {jobs} at a time")
+    """In the order of `todo`. Shows a bar on a terminal, else prints a line for each tenth; and how long
+    it takes, as soon as that can be told."""
+    known = {kernel.path: found for kernel in todo if (found := grader.known(kernel))}
+    new = [kernel for kernel in todo if kernel.path not in known]
+    before = f"; {len(known)} are as they were" if known else ""
+    report(f"grading {len(new)} submissions, {jobs} at a time{before}")
     terminal, start = Console(stderr=True), time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())
-    results: dict[Path, Proved] = {}
+    results = known
     with (ThreadPoolExecutor(jobs) as pool,
           Progress(*columns, console=terminal, disable=not terminal.is_terminal) as bar):
-        task = bar.add_task("grading", total=len(todo))
-        waiting = {pool.submit(grader.prove, kernel): kernel for kernel in todo}
+        task = bar.add_task("grading", total=len(new))
+        waiting = {pool.submit(grader.prove, kernel): kernel for kernel in spread(new)}
         try:
             for done, future in enumerate(as_completed(waiting), 1):
                 kernel = waiting[future]
                 results[kernel.path] = future.result()
                 bar.update(task, advance=1, description=kernel.name[:28])
-                if bar.disable and done * 10 // len(todo) > (done - 1) * 10 // len(todo):
-                    report(f"{done} of {len(todo)} graded, {time.monotonic() - start:.0f} s")
+                passed = time.monotonic() - start
+                if done == ENOUGH_TO_TELL < len(new):
+                    report(f"about {passed / done * (len(new) - done) / 60:.0f} min more")
+                if bar.disable and done * 10 // len(new) > (done - 1) * 10 // len(new):
+                    report(f"{done} of {len(new)} graded, {passed:.0f} s")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [results[kernel.path] for kernel in todo]
+
+
+def spread(kernels: list[Kernel]) -> list[Kernel]:
+    """In an order in which the first ones are a sample of all: those of one kind take alike."""
+    step = max(1, len(kernels) // ENOUGH_TO_TELL)
+    return [kernel for first in range(step) for kernel in kernels[first::step]]
 
 
 def report(what: str) -> None:
@@ -362,6 +394,9 @@ def read_arguments() -> argparse.Namespace:
                         help="grade only these, for a quick look (default: %(default)s)")
     parser.add_argument("--jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)),
                         help="submissions at a time (default: one a core)")
+    parser.add_argument("--lab", default="lab", metavar="DIR", help="whose cases (LAB with make)")
+    parser.add_argument("--draw", metavar="SEED", help="draw the hidden suites, and write them where they "
+                                                       "are sound (make hidden SEED=...)")
     parser.add_argument("--files", action="store_true",
                         help="grade nothing, only read and list the files (make cases-check)")
     parser.add_argument("--full", action="store_true", help="also a line for each faulty kernel")
@@ -370,7 +405,7 @@ def read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
+def prove(arguments: argparse.Namespace, lab: Lab, suites: list[Suite]) -> list[Proved]:
     """Grade all that is asked for. Raises BadInput for an option, MachineFault."""
     groups = arguments.groups.split(",")
     for group in groups:
@@ -381,30 +416,39 @@ def prove(arguments: argparse.Namespace, suites: list[Suite]) -> list[Proved]:
         raise BadInput(f"--points {arguments.points}: there is no such folder")
     if arguments.jobs < 1:
         raise BadInput(f"--jobs (JOBS with make): {arguments.jobs}: at least one at a time")
-    todo = kernels(arguments.faulty, groups)
+    todo = kernels(lab, arguments.faulty, groups)
     with tempfile.TemporaryDirectory(prefix="cases-") as folder:
         if "solution" in groups:
-            todo += solutions_of_several_files(Path(folder))
+            todo += solutions_of_several_files(lab, Path(folder))
         if "faulty" in groups:
-            todo += made_of_edits(arguments.faulty, Path(folder))
-            todo += made_of_mistakes(arguments.faulty, Path(folder))
+            todo += made_of_edits(lab, arguments.faulty, Path(folder))
+            todo += made_of_mistakes(lab, arguments.faulty, Path(folder))
             if not any(kernel.group == "faulty" for kernel in todo):
                 raise BadInput(f"FAULTY={arguments.faulty}: matches no kernel of instructor/faulty")
         report("building the grader's own parts")
-        return prove_all(Grader(suites), todo, arguments.jobs)
+        return prove_all(Grader(lab, suites), todo, arguments.jobs)
 
 
 def main() -> int:
     arguments, start = read_arguments(), time.monotonic()
+    with ExitStack() as folders:
+        return run(arguments, folders, start)
+
+
+def run(arguments: argparse.Namespace, folders: ExitStack, start: float) -> int:
     try:
-        suites = load_suites(described(), "all")
+        lab = described(arguments.lab)
+        drawn = None
+        if arguments.draw is not None:
+            drawn = draw.suites(lab, arguments.draw, Path(folders.enter_context(tempfile.TemporaryDirectory())))
+        suites = load_suites(lab, "all", drawn)
         timed = [each for suite in suites for each in suite.performance]
         mistakes = without_a_gate(suites)
         if arguments.files:
             show_files(suites, timed, mistakes)
             return 1 if mistakes else 0
         with interrupt.raised():
-            proved = prove(arguments, suites)
+            proved = prove(arguments, lab, suites)
         if arguments.points:
             write_points(proved, arguments.points)
     except BadInput as bad:
@@ -418,6 +462,11 @@ def main() -> int:
         return interrupt.STATUS
     proof = Proof(suites, proved, mistakes)
     show(proof, timed, arguments.full, time.monotonic() - start)
+    if drawn and not proof.failures:
+        for path in draw.publish(lab, drawn):
+            print(f"{path} is written")
+    elif drawn:
+        print("nothing is written: another SEED draws other cases")
     return 1 if proof.failures else 0
 
 

@@ -465,7 +465,7 @@ def small(*cases: Case) -> Suite:
 
 
 def faulty(name: str, loses: str, *tests: Test, **more) -> Proved:
-    return Proved(Kernel(Path(f"{name}.cu"), "faulty", loses), [record(*tests, **more)])
+    return Proved(Kernel(LAB, Path(f"{name}.cu"), "faulty", loses), [record(*tests, **more)])
 
 
 def test_which_case_catches_what() -> None:
@@ -538,14 +538,14 @@ WRONG = graded(TILED, correct=False, tiled=False)
     ],
 )
 def test_grades_that_are_known_beforehand(group, loses, tests, record_says, words) -> None:
-    proved = Proved(Kernel(Path("5_f.cu"), group, loses), [record(*tests, **record_says)])
+    proved = Proved(Kernel(LAB, Path("5_f.cu"), group, loses), [record(*tests, **record_says)])
     failures = Proof([small(FIRST, TILED)], [proved]).failures
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
 def test_points_are_written_one_a_line(tmp_path: Path) -> None:
-    proved = [Proved(Kernel(Path("5_f.cu"), "solution"), [record(graded(FIRST, memory=False))]),
-              Proved(Kernel(Path("4_e.cu"), "cheat"), [record(refused="calls sqrtf")])]
+    proved = [Proved(Kernel(LAB, Path("5_f.cu"), "solution"), [record(graded(FIRST, memory=False))]),
+              Proved(Kernel(LAB, Path("4_e.cu"), "cheat"), [record(refused="calls sqrtf")])]
     prove_cases.write_points(proved, tmp_path / "points.txt")
     assert (tmp_path / "points.txt").read_text().splitlines() == [
         "4_e refused", "5_f public/a/first correct kept", "5_f public/a/first memory lost"]
@@ -565,7 +565,7 @@ def test_what_is_wrong_keeps_no_more_than_85_of_100(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_solution_of_several_files_is_graded_as_one(tmp_path) -> None:
-    (kernel,) = prove_cases.solutions_of_several_files(tmp_path)
+    (kernel,) = prove_cases.solutions_of_several_files(LAB, tmp_path)
     assert (kernel.name, kernel.group, kernel.loses) == ("9_every_shape", "solution", "nothing")
     assert '#include "' not in kernel.path.read_text()
 
@@ -576,10 +576,10 @@ def test_heads(tmp_path: Path) -> None:
              " * fails:    speed\n * loses:    tiled": "tiled"}
     for head, loses in heads.items():
         path.write_text(f"/* CHEAT\n{head} */\n * fails:    speed\n")
-        assert prove_cases.declared(path, "cheat") == loses
-    found = prove_cases.kernels("*")
+        assert prove_cases.declared(LAB, path, "cheat") == loses
+    found = prove_cases.kernels(LAB, "*")
     loses = {each.name: each.loses for each in found if each.group in ("faulty", "solution")}
-    assert len(loses) > 75 and set(loses.values()) <= set(proof.DECLARED)
+    assert len(loses) > 75 and set(loses.values()) <= set(proof.declarable(LAB))
     assert loses["2_tiled"] == "nothing" and loses["1_naive"] == "tiled"
     assert {each.group for each in found} == set(proof.GROUPS)
     cheats = {each.name: each.loses for each in found if each.group == "cheat"}
@@ -590,7 +590,7 @@ def test_a_cheat_may_lose_what_is_less_basic_but_not_what_is_more() -> None:
     every = case("all", (16, 16, 16), "public/a", criteria=["memory", "tiled"])
 
     def failures(loses: str, **passed: bool) -> list[str]:
-        cheat = Kernel(Path("40_cheat.cu"), "cheat", loses)
+        cheat = Kernel(LAB, Path("40_cheat.cu"), "cheat", loses)
         return list(Proved(cheat, [record(graded(every, **passed))]).failures())
 
     assert failures("memory", memory=False, tiled=False) == []
@@ -743,29 +743,34 @@ def test_a_fault_that_no_case_catches(checkout, cases) -> None:
 
 
 def test_progress_without_a_terminal(capsys) -> None:
-    """A line for each tenth."""
+    """A line for each tenth, and after twenty how long it takes."""
     class Fake:
         def prove(self, kernel: Kernel) -> Proved:
             return Proved(kernel, [])
 
+        def known(self, kernel: Kernel) -> Proved | None:
+            return Proved(kernel, []) if kernel is FAULTY[0] else None
+
     proved = prove_cases.prove_all(Fake(), FAULTY, 2)
     assert [each.kernel for each in proved] == FAULTY and len(FAULTY) > 10
     first, *lines = capsys.readouterr().err.splitlines()
-    assert first == f"cases: grading {len(FAULTY)} submissions, 2 at a time"
-    graded = [int(re.fullmatch(rf"cases: (\d+) of {len(FAULTY)} graded, \d+ s", line)[1])
-              for line in lines]
-    assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == len(FAULTY)
+    new = len(FAULTY) - 1
+    assert first == f"cases: grading {new} submissions, 2 at a time; 1 are as they were"
+    assert [line for line in lines if "more" in line] == ["cases: about 0 min more"]
+    graded = [int(re.fullmatch(rf"cases: (\d+) of {new} graded, \d+ s", line)[1])
+              for line in lines if "more" not in line]
+    assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == new
 
 
 def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
-    """In seconds, before anything is built: what is there, and what is wrong with it."""
+    """In seconds, before more is built than the lab's description: what is there, and what is wrong with it."""
     write_suites(checkout, SMALL_SUITE)
 
     def look(cases: str) -> subprocess.CompletedProcess[str]:
         checkout.write("testcases/public/small.toml", cases)
         nothing_built = grader_cache.parent / "no parts of the grader"
         done = run_script(checkout, "prove_cases", "--files", GRADER_CACHE=str(nothing_built))
-        assert not nothing_built.exists()
+        assert all(path.name.startswith("lab-") for path in nothing_built.iterdir())
         return done
 
     done = look(SMALL_SUITE)
@@ -829,15 +834,15 @@ def test_the_page_lists_the_cases_as_they_are() -> None:
 REVEALING = "tall-67-33-18"  # of all cases, the one that catches every faulty kernel but one
 TOO_SMALL_THERE = {"18_grid_hard_coded": "rows-over-1024"}
 WRITTEN = tempfile.TemporaryDirectory(prefix="faulty-")  # removed when this process ends
-FAULTY = sorted([*prove_cases.kernels("*", ["faulty"]),
-                 *prove_cases.made_of_edits("*", Path(WRITTEN.name))], key=lambda each: each.name)
+FAULTY = sorted([*prove_cases.kernels(LAB, "*", ["faulty"]),
+                 *prove_cases.made_of_edits(LAB, "*", Path(WRITTEN.name))], key=lambda each: each.name)
 
 
 def grader_of(name: str) -> prove_cases.Grader:
     """One that has this case alone."""
     suites = [replace(suite, cases=tuple(c for c in suite.cases if c.name == name))
               for suite in SUITES]
-    return prove_cases.Grader([suite for suite in suites if suite.cases])
+    return prove_cases.Grader(LAB, [suite for suite in suites if suite.cases], Path(WRITTEN.name) / "kept")
 
 
 @pytest.fixture(scope="session")

@@ -582,7 +582,7 @@ def test_a_killed_run() -> None:
     assert ended("in-wrapper", KILLED, cpu_limit=0.4) == "time-limit"
     greedy = replace(KILLED, memory_limit_hit=True)
     assert ended("in-wrapper", greedy) == "crashed" and not doubt_about("crashed", greedy)
-    assert "more memory" in detail_of("crashed", greedy)
+    assert "more memory" in detail_of("crashed", greedy, LAB)
 
 
 class ThatEnds(Sandbox):
@@ -683,7 +683,7 @@ def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
         text = judge(parts, "verdict", EDGES, given, out, said, more=("fill",))
         ran = Ran(0, b"", False, False, 0.0)
         try:
-            return outcome_of("plain", json.loads(text), ran)
+            return outcome_of("plain", json.loads(text), ran, LAB)
         except Doubtful as doubt:
             return doubt.outcome
 

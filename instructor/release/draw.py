@@ -1,0 +1,99 @@
+"""`make hidden SEED=...`: hidden suites that nobody has seen, of the kinds that the lab's instructor/hidden
+says.
+
+instructor/hidden/NAME.toml is a suite (docs/grading.md) whose sizes are ranges: m = [65, 96], or n = "m" for
+as many; `avoid = 16` allows no multiple of that. What is drawn gets its sizes into its name. In: a seed,
+which nobody can guess. Out: testcases/hidden/NAME.toml; the same seed draws the same.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+from grader.cases.read import load_suites, read_toml
+from grader.errors import BadInput
+from grader.lab import Lab
+
+SHORTEST_SEED, LONGEST_SEED = 10**9, 2**63
+TRIES = 1000
+HEAD = "# Drawn by `make hidden` from instructor/hidden/{name}: nobody has seen these cases.\n\n"
+
+
+def suites(lab: Lab, seed: str, folder: Path) -> Path:
+    """A folder of test cases below `folder`: the lab's public ones, and hidden ones that were drawn. Raises
+    BadInput."""
+    number = seed_in(seed)
+    kinds = sorted((lab.home / "instructor" / "hidden").glob("*.toml"))
+    if not kinds:
+        raise BadInput(f"{lab.folder}: instructor/hidden has no suite whose sizes are ranges")
+    shutil.copytree(lab.testcases / "public", folder / "public")
+    (folder / "hidden").mkdir()
+    used = {frozenset(item.params.items()) for suite in load_suites(lab, "public") for item in suite.items}
+    for path in kinds:
+        table = read_toml(path)
+        rng = random.Random(f"{path.name} {number}")
+        table["case"] = [drawn(case, rng, lab, used, path) for case in table.get("case", [])]
+        (folder / "hidden" / path.name).write_text(HEAD.format(name=path.name) + toml(table), encoding="utf-8")
+    return folder
+
+
+def publish(lab: Lab, folder: Path) -> list[Path]:
+    """In place of the lab's hidden suites of these names."""
+    made = []
+    for path in sorted((folder / "hidden").glob("*.toml")):
+        made.append(lab.testcases / "hidden" / path.name)
+        shutil.copyfile(path, made[-1])
+    return made
+
+
+def seed_in(text: str) -> int:
+    """Raises BadInput."""
+    if not text.isascii() or not text.isdigit() or not SHORTEST_SEED <= int(text[:20]) < LONGEST_SEED:
+        raise BadInput(f"SEED={text[:40]}: it must be a whole number of 10 to 18 digits that nobody can guess, "
+                       "such as `od -An -N7 -tu8 /dev/urandom` gives")
+    return int(text)
+
+
+def drawn(kind: dict[str, Any], rng: random.Random, lab: Lab, used: set[frozenset[tuple[str, int]]],
+          path: Path) -> dict[str, Any]:
+    """A case of this kind that is no other one. Raises BadInput."""
+    avoid = kind.get("avoid", 0)
+    for _ in range(TRIES):
+        params = sizes(kind, rng, lab)
+        if avoid and any(isinstance(kind[name], list) and size % avoid == 0 for name, size in params.items()):
+            continue
+        if frozenset(params.items()) in used and any(isinstance(kind[name], list) for name in params):
+            continue
+        used.add(frozenset(params.items()))
+        fills = kind["fill"] if isinstance(kind["fill"], list) else [kind["fill"]]
+        name = "-".join([kind["name"], *map(str, params.values())])
+        return {key: value for key, value in kind.items() if key != "avoid"} | params | {
+            "name": name, "fill": rng.choice(fills)}
+    raise BadInput(f"{path}: {kind.get('name')}: its ranges have no sizes that are left")
+
+
+def sizes(kind: dict[str, Any], rng: random.Random, lab: Lab) -> dict[str, int]:
+    """Of a parameter: itself, a number of a range, or that of another parameter."""
+    found: dict[str, int] = {}
+    for name in sorted(lab.params, key=lambda name: isinstance(kind.get(name), str)):
+        said = kind.get(name)
+        if isinstance(said, list):
+            found[name] = rng.randint(*said)
+        else:
+            found[name] = found[said] if isinstance(said, str) else said  # type: ignore[assignment]
+    return {name: found[name] for name in lab.params}
+
+
+def toml(table: dict[str, Any]) -> str:
+    """As read_toml() reads it."""
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
+             if key not in ("points", "case")]
+    lines += ["", "[points]", *(f"{key} = {value}" for key, value in table.get("points", {}).items())]
+    for case in table["case"]:
+        lines += ["", "[[case]]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}"
+                                    for key, value in case.items())]
+    return "\n".join(lines) + "\n"

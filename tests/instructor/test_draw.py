@@ -1,0 +1,176 @@
+"""`make hidden` draws suites of the kinds of instructor/hidden, the same ones for the same seed, and
+replaces the hidden cases only by sound ones; what was graded before is not graded again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grader_fake as fake
+import pytest
+from conftest import REPOSITORY, Tree, clean_environment
+
+from grader.cases.model import Suite
+from grader.cases.read import load_suites, read_toml
+from grader.errors import BadInput
+from grader.record.model import Record
+from instructor.release import draw
+from instructor.release.graded import Graded, Missing
+
+LAB = fake.LAB
+KINDS = REPOSITORY / "instructor" / "hidden"
+SEED = "271828182845904523"
+
+
+def hidden(folder: Path, seed: str = SEED) -> list[Suite]:
+    draw.suites(LAB, seed, folder)
+    return [suite for suite in load_suites(LAB, "all", folder) if suite.hidden]
+
+
+# ---- what is drawn -------------------------------------------------------------------------------
+
+
+def test_what_is_drawn_is_like_the_example(tmp_path: Path) -> None:
+    """In everything but sizes and names."""
+    example = [suite for suite in load_suites(LAB, "all") if suite.hidden]
+    for number in range(8):
+        folder = tmp_path / str(number)
+        for drawn, known in zip(hidden(folder, str(10**15 + number)), example, strict=True):
+            assert (drawn.name, drawn.gate, drawn.points, drawn.repaired, drawn.worth) == (
+                known.name, known.gate, known.points, known.repaired, known.worth)
+            assert [(case.fill, case.points, case.criteria) for case in drawn.cases] == [
+                (case.fill, case.points, case.criteria) for case in known.cases]
+
+
+def test_the_example_could_have_been_drawn() -> None:
+    for path in KINDS.glob("*.toml"):
+        cases = [case for suite in load_suites(LAB, "hidden") if suite.path.name == path.name and suite.hidden
+                 for case in suite.cases]
+        for kind, case in zip(read_toml(path)["case"], cases, strict=True):
+            for name, size in case.params.items():
+                said = kind[name]
+                least, most = said if isinstance(said, list) else (said, said)
+                assert least <= size <= most, f"{case.name}: {name}"
+                assert not isinstance(said, list) or size % kind["avoid"], f"{case.name}: {name}"
+
+
+def test_a_seed_draws_the_same_and_another_one_others(tmp_path: Path) -> None:
+    first, again, other = (hidden(tmp_path / name, seed) for name, seed in (
+        ("a", SEED), ("b", SEED), ("c", SEED[::-1])))
+    assert [case.params for case in first[0].cases] == [case.params for case in again[0].cases]
+    same = [a.params == b.params for a, b in zip(first[0].cases, other[0].cases, strict=True)]
+    assert sum(same) <= 3
+
+
+def test_no_shape_is_drawn_twice_or_public(tmp_path: Path) -> None:
+    public = {case.shape for suite in load_suites(LAB, "public") for case in suite.cases}
+    for number in range(20):
+        shapes = [case.shape for suite in hidden(tmp_path / str(number), str(10**14 + number))
+                  for case in suite.cases]
+        assert len(set(shapes)) == len(shapes)
+        assert set(shapes) & public == {"34 34 34"}  # on purpose: with numbers that cannot be guessed
+
+
+def test_ranges_that_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = {"name": "x", "m": [16, 16], "k": 1, "n": "m", "avoid": 16, "fill": "random"}
+    with pytest.raises(BadInput, match="f.toml: x: its ranges have no sizes that are left"):
+        draw.drawn(kind, draw.random.Random(1), LAB, set(), Path("f.toml"))
+    found = draw.drawn(kind | {"m": [17, 31]}, draw.random.Random(1), LAB, set(), Path("f.toml"))
+    assert found["m"] == found["n"] and found["name"] == f"x-{found['m']}-1-{found['n']}"
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "instructor.release.prove_cases", *words], cwd=place, text=True,
+        capture_output=True, timeout=300, check=False, env=clean_environment(None) | {
+            "GRADER_CACHE": str(REPOSITORY / "build" / "grader-cache")})
+
+
+@pytest.mark.parametrize("seed", ["", "x", "7", "-271828182845904523", "9" * 30, "2.7", "１２３４５６７８９０１"])
+def test_seeds_that_are_none(seed: str) -> None:
+    ended = call(REPOSITORY, f"--draw={seed}")
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith(f"cases: SEED={seed}: it must be a whole number of 10 to 18 digits")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_sound_cases_are_written_and_others_are_not(fresh_tree: Tree) -> None:
+    place = fresh_tree.path
+    path, kinds = place / "testcases/hidden/shapes.toml", place / "instructor/hidden/shapes.toml"
+    example, text = path.read_text(), kinds.read_text()
+    asked = (f"--draw={SEED}", "--groups", "starter", "--jobs", "1")
+    kinds.write_text(text.replace('gate = "16x16x16"', 'gate = "34x34x34-ones-twos"'))
+    ended = call(place, *asked)
+    assert ended.returncode == 1 and "another SEED draws other cases" in ended.stdout, ended.stderr
+    assert "which is the same for everybody" in ended.stdout and path.read_text() == example
+    kinds.write_text(text)
+    ended = call(place, *asked)
+    assert ended.returncode == 0 and "testcases/hidden/shapes.toml is written" in ended.stdout, ended.stderr
+    drawn = path.read_text()
+    assert drawn.startswith("# Drawn by `make hidden`") and drawn != example
+    ended = call(place, "--groups", "starter", "--jobs", "1")
+    assert "grading 0 submissions" in ended.stderr and "1 are as they were" in ended.stderr
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+class Runs:
+    """A grader that notes which cases it grades."""
+
+    def __init__(self) -> None:
+        self.graded: list[str] = []
+
+    def __call__(self, kernel: Path, suites: list[Suite]) -> Record:
+        self.graded += [case.name for suite in suites for case in suite.cases]
+        return fake.grading(kernel.read_text(), suites).run()
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    path = tmp_path / "kernel.cu"
+    path.write_text("11 34 34: wrong\nright")
+    return path
+
+
+def graded(tmp_path: Path, **changes: Any) -> Graded:
+    parts = fake.SimpleNamespace(**vars(fake.PARTS) | changes)
+    return Graded(parts, tmp_path / "kept")  # type: ignore[arg-type]
+
+
+def test_only_what_changed_is_graded_again(tmp_path: Path, kernel: Path) -> None:
+    cases = [fake.case("a", 11), fake.case("b", 12), fake.case("c", 13, suite="hidden/h")]
+    suites = [fake.suite(*cases[:2]), fake.suite(cases[2], name="hidden/h")]
+    with pytest.raises(Missing):
+        graded(tmp_path).records(kernel, suites, 1, None)
+    runs = Runs()
+    first = graded(tmp_path).records(kernel, suites, 1, runs)
+    assert runs.graded == ["a", "b", "c"] and [record.score for record in first] == [0, 4, 4]
+    assert graded(tmp_path).records(kernel, suites, 1, None) == first
+    changed = [fake.suite(cases[0], fake.case("b", 99)), suites[1]]
+    assert [record.score for record in graded(tmp_path).records(kernel, changed, 1, runs)] == [0, 4, 4]
+    assert runs.graded == ["a", "b", "c", "b"]
+    for what in ({"compiler": "another 1.0"}, {}):
+        before = len(runs.graded)
+        if not what:
+            kernel.write_text("right")
+        graded(tmp_path, **what).records(kernel, suites, 1, runs)
+        assert runs.graded[before:] == ["a", "b", "c"], what
+    graded(tmp_path).records(kernel, suites, 2, runs)
+    assert runs.graded[-3:] == ["a", "b", "c"]
+
+
+def test_with_a_gate_all_cases_are_one(tmp_path: Path, kernel: Path) -> None:
+    suite = replace(fake.suite(fake.case("a", 11), fake.case("b", 12)), gate="public/basics/a")
+    runs = Runs()
+    (record,) = graded(tmp_path).records(kernel, [suite], 1, runs)
+    assert record.score == 0 and len(record.tests) == 2
+    assert graded(tmp_path).records(kernel, [suite], 1, None) == [record]
+    assert not [name for name in os.listdir(tmp_path / "kept") if not name.endswith(".json")]
