@@ -133,7 +133,8 @@ void report_launches(struct report *report) {
     for (int i = 0; i < report->launch_count; i++)
         print_launch(report, &report->launches[i], report->launch_repeats[i]);
     if (report->launches_left_out)
-        report_detail(report, "and %d more launches", report->launches_left_out);
+        report_detail(report, "and %d more launch%s", report->launches_left_out,
+                      report->launches_left_out == 1 ? "" : "es");
     bool cpu = strcmp(report->backend, "cpu") == 0;
     char text[MESSAGE_SIZE] = "";
     append(text, sizeof text, "kernel %.3f ms", 1e3 * s.median);

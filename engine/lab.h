@@ -116,8 +116,9 @@ struct lab {
      * shared memory and without. */
     const char *first_step, *nan_with_shared, *nan;
     const char *time;    /* lab_truth.seconds in words: "10, and 1 more for ..." */
-    const char *naive;   /* loads of the plainest kernel, which are as many as its operations, as a
-                            formula: "2 m n k"; null: it is not spoken of */
+    const char *naive;   /* loads of the plainest kernel, as a formula: "2 m n k"; null: it is not
+                            spoken of. Where lab_truth.operations says as many, each kernel has
+                            these */
     const char *version; /* of the assignment: what --version prints and grades record */
     struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
     int counting_fill;                /* the one that is easiest to follow by hand */

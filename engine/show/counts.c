@@ -84,14 +84,19 @@ struct loads loads_of(const struct counted_launch *launches, int count, struct s
 /* The product as the definition asks for it. */
 struct work {
     struct loads loads;
-    double per_load, per_byte; /* flops; 0: nothing was loaded */
+    /* As many as the plainest kernel's loads, if every kernel has so many; else 0. */
+    uint64_t flops;
+    double per_load, per_byte; /* flops; 0: nothing was loaded, or they are not known */
 };
 
 static struct work work_of(const struct counted_launch *sum, struct shape s) {
     struct work work = {.loads = loads_of(sum, 1, s)};
-    const uint64_t sectors = sectors_moved(sum), flops = work.loads.naive;
-    if (work.loads.kernel) work.per_load = (double)flops / (double)work.loads.kernel;
-    if (sectors) work.per_byte = (double)flops / ((double)sectors * SECTOR);
+    const uint64_t sectors = sectors_moved(sum);
+    const double flops = truth_operations(&s);
+    if (flops != (double)work.loads.naive) return work;
+    work.flops = work.loads.naive;
+    if (work.loads.kernel) work.per_load = flops / (double)work.loads.kernel;
+    if (sectors) work.per_byte = flops / ((double)sectors * SECTOR);
     return work;
 }
 
@@ -251,8 +256,8 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
     }
     fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
-    if (!lab.naive) return;
-    fprintf(out, "\n  %-31s %20s   %s\n", "floating-point operations", grouped(naive).text,
+    if (!work.flops) return;
+    fprintf(out, "\n  %-31s %20s   %s\n", "floating-point operations", grouped(work.flops).text,
             lab.naive);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)
@@ -369,7 +374,8 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
  *
  * "counts_sum": of all launches together
  *     global, shared, exchanged, barriers, loads_if_once_per_block: as above
- *     flops and loads_naive (2 m n k both), flops_per_load, flops_per_byte (null: none moved) */
+ *     flops and loads_naive (2 m n k both; flops 0: not known), flops_per_load, flops_per_byte
+ * (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
     struct counted_launch sum = sum_of(launches, count);
@@ -379,7 +385,7 @@ void json_counts(struct json *json, const struct counted_launch *launches, int c
     json_close(json, ']');
     json_open(json, "counts_sum", '{');
     json_figures(json, &sum);
-    json_unsigned(json, "flops", work.loads.naive);
+    json_unsigned(json, "flops", work.flops);
     json_unsigned(json, "loads_naive", work.loads.naive);
     json_real_if(json, "flops_per_load", work.per_load > 0, work.per_load);
     json_real_if(json, "flops_per_byte", work.per_byte > 0, work.per_byte);

@@ -88,6 +88,16 @@ def test_what_a_wrong_result_is_instead(tree: Tree, tmp_path: Path, old: str, ne
     assert (status, said["finding"]["formula"]) == (1, formula), said
 
 
+def test_what_is_counted(tree: Tree) -> None:
+    """Loads beside the naive kernel's; and no word about additions, of which each kernel has its own
+    number."""
+    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu")
+    said = subprocess.run(["./scan-check", "--counts"], cwd=tree.path, env=clean_environment(),
+                          capture_output=True, text=True, timeout=RUN_SECONDS, check=False).stdout
+    assert "the naive kernel, n (n + 1) / 2            8,390,656 " in said
+    assert "operations" not in said and "float" not in said, said
+
+
 def test_the_starter_says_what_to_write(tree: Tree) -> None:
     status, said = run(tree, REPOSITORY / LAB / "kernel.cu", "scan-check")
     assert (status, said["finding"]["kind"]) == (1, "no-launch")
