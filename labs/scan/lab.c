@@ -26,6 +26,7 @@ const struct lab lab = {
               [FILL_COUNTING] = {"counting", "1, 2, 3, ... to 1000, and again"},
               [FILL_WRAP] = {"wrap", "any 32 bits: sums wrap around"}},
     .counting_fill = FILL_COUNTING,
+    .criteria = {"work"},
     .words =
         {.hints =
              {[FINDING_SHARED_RACE] = "within one step, which threads read what others write? Two "
