@@ -127,7 +127,7 @@ def asked_for(given: argparse.Namespace) -> Asked:
     if given.results == "":
         mistakes.append(f"{variable('results')}: the path is empty")
     words = {name: getattr(given, name[2:]) for name in PASSED_ON}
-    for name in ("suite", "backend"):
+    for name in ("lab", "suite", "backend"):
         if words[f"--{name}"] is None:
             words[f"--{name}"] = getattr(settings, name)
     if words["--suite"] and words["--suite"] not in WHOLE:

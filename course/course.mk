@@ -7,15 +7,16 @@
 ## make grade SUBMISSION=path SUITE=all     one submission; hidden cases, too
 ## make grade-class     a folder of submissions: CLASS=path; QUEUE=slurm: as a job
 ##                      array, SLURM='options of sbatch'
-##      CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
+##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
 ## make regrade         what today's cases would change; ACCEPT=1 takes it
-##    CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM ACCEPT
+##    CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM ACCEPT
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS
 
 # Of make's defaults for one submission none is passed on: class.toml has its own.
+class_lab = $$(case $$LAB in lab) ;; *) echo "--lab=$$LAB" ;; esac)
 grade-class regrade: course-packages parts-beside-pip
 	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: it is 1, or not given" >&2; exit 2 ;; esac; \
-	set -f; $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) \
+	set -f; $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
 	    $(call option,RESULTS,results) $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,LIMIT,limit) \
 	    $(call option,PROTECTION,protection) $(call option,QUEUE,queue) $${SLURM+--slurm="$$SLURM"} \
 	    $${ACCEPT:+--accept} $(grade_backend) $$GRADE_ARGS

@@ -75,6 +75,7 @@ class File(Table):
     overrides: str | None = Field(None, description="the path of a CSV file")
     canvas: str | None = Field(None, description="the path of a gradebook that Canvas exported")
     moodle: str | None = Field(None, description="the path of Moodle's grading worksheet")
+    lab: str | None = Field(None, description="the folder of an assignment: labs/scan")
     suite: str = Field("all", description="public, hidden, all, or the path of a .toml file")
     seed: int | None = Field(None, ge=0, le=2**63 - 1,
                              description="a whole number from 0 to 2^63 - 1")
@@ -97,6 +98,8 @@ class Settings:
     overrides: Path | None
     canvas: Path | None
     moodle: Path | None
+    lab: str | None
+    """None: the grader's own."""
     suite: str
     seed: int | None
     backend: str
@@ -138,7 +141,7 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
     return Settings(
         folder=folder, results=(results or folder / RESULTS).resolve(),
         assignment=given.assignment, submissions=submissions_of(given, folder),
-        **files, suite=suite, seed=given.seed, backend=given.backend, deadline=deadline,
+        **files, lab=given.lab, suite=suite, seed=given.seed, backend=given.backend, deadline=deadline,
         zone=zone, attempts=given.attempts, late=given.late)
 
 

@@ -27,6 +27,7 @@ COMMAND = (sys.executable, "-B", "-m", "grader")
 GRADED, NOT_TAKEN, MACHINE, INTERRUPTED = (0, 1), 2, 3, 130
 """Its exit statuses. Not taken: there is no one kernel in what was handed in."""
 PASSED_ON = {
+    "--lab": "the folder of the assignment; default: as class.toml says",
     "--suite": "public, hidden, all, or the path of a .toml file; default: as class.toml says",
     "--backend": "cpu or cuda; default: as class.toml says",
     "--protection": "the sandbox: auto (default), bubblewrap, uid or none",

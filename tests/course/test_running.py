@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import fcntl
 import os
 import random
@@ -70,6 +71,18 @@ def test_an_option_of_the_graders(pupils: Class, words: list[str], says: str) ->
     ended = pupils.run(*words)
     assert ended.returncode == 2 and says in ended.stderr and ended.stderr.count("\n") == 1
     assert not (pupils.results / "records").exists()
+
+
+@pytest.mark.parametrize("text, words, lab", [
+    ("", [], "sgemm"), ('lab = "labs/scan"\n', [], "labs/scan"),
+    ('lab = "labs/scan"\n', ["--lab=labs/stencil"], "labs/stencil")])
+def test_the_assignment(pupils: Class, text: str, words: list[str], lab: str) -> None:
+    """That of class.toml, unless the command says another."""
+    pupils.add("alice", "score 3")
+    (pupils.folder / "class.toml").write_text(text)
+    assert pupils.run(*words).returncode == 0
+    (record,) = pupils.results.rglob("result.json")
+    assert json.loads(record.read_text())["lab"]["name"] == lab
 
 
 def test_a_machine_that_cannot_grade(pupils: Class) -> None:

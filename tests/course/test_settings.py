@@ -19,6 +19,7 @@ MUST_BE = {
     "overrides": "the path of a CSV file",
     "canvas": "the path of a gradebook that Canvas exported",
     "moodle": "the path of Moodle's grading worksheet",
+    "lab": "the folder of an assignment: labs/scan",
     "suite": "public, hidden, all, or the path of a .toml file",
     "seed": "a whole number from 0 to 2^63 - 1",
     "backend": '"cpu" or "cuda"',
