@@ -1,0 +1,79 @@
+"""labs/scan is graded: what its solutions, mistakes and cheats get, on the public cases."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+
+from instructor.faulty.mistakes import Seeded, seeded
+
+FOLDER = REPOSITORY / "labs" / "scan" / "instructor"
+CHEATS = sorted(FOLDER.glob("cheats/*.cu"))
+SEEDED = list(seeded(FOLDER / "faulty"))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    return Tree(tmp_path_factory.mktemp("scan, graded"), programs)
+
+
+def grade(tree: Tree, text: str) -> Any:
+    """The record."""
+    tree.write("my.cu", text)
+    ran = subprocess.run(
+        [sys.executable, "-B", "-m", "grader", "--lab", "labs/scan", "--submission", "my.cu", "--seed", "1",
+         "--suite", "public", "--protection", "none"], cwd=tree.path, env=clean_environment(),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5 * RUN_SECONDS, check=False)
+    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    record = json.loads((tree.path / "results/my/result.json").read_text())
+    assert record["max_score"] == 40
+    return record
+
+
+def head(text: str, key: str) -> str:
+    found = re.search(rf"^ \* {key}: +(.*?)(?: \*/)?$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def lost(record: Any) -> set[str]:
+    return {mark["criterion"] for mark in record["marks"] if mark["score"] < mark["max_score"]}
+
+
+@pytest.mark.parametrize("kernel", sample(sorted(FOLDER.glob("solutions/*.cu")), every=3, start=2),
+                         ids=lambda path: path.stem)
+def test_a_solution(tree: Tree, kernel: Path) -> None:
+    """All are right; those that take more than their elements' number of loads keep the rest."""
+    text = kernel.read_text()
+    record, loses = grade(tree, text), head(text, "loses")
+    assert record["score"] == {"nothing": 40, "work": 31}[loses]
+    assert lost(record) == {loses} - {"nothing"}
+    if kernel.stem == "1_naive":
+        (case,) = (test for test in record["tests"] if test["params"]["n"] == 5000)
+        assert case["loads"]["accesses"] == 5000 * 5001 // 2 + 5000
+
+
+@pytest.mark.parametrize("cheat", sample(CHEATS, every=4, start=1), ids=lambda path: path.stem)
+def test_a_cheat(tree: Tree, cheat: Path) -> None:
+    text = cheat.read_text()
+    record, loses = grade(tree, text), head(text, "loses")
+    said = json.dumps([record["refusal"], record["build"], record["marks"], record["tests"][0]])
+    assert head(text, "named") in said
+    assert (record["score"], lost(record)) == (31, {"work"}) if loses else record["score"] == 0
+
+
+def test_at_least_five_get_nothing() -> None:
+    assert sum(not head(cheat.read_text(), "loses") for cheat in CHEATS) >= 5
+
+
+@pytest.mark.parametrize("each", sample(SEEDED, every=30, start=2), ids=lambda each: each.name)
+def test_a_mistake_costs_points(tree: Tree, each: Seeded) -> None:
+    """At least those for memory, whose share one repair does not give back."""
+    record = grade(tree, each.text)
+    assert record["score"] <= 40 - 11 and "memory" in lost(record), each.did
