@@ -374,8 +374,8 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
  *
  * "counts_sum": of all launches together
  *     global, shared, exchanged, barriers, loads_if_once_per_block: as above
- *     flops and loads_naive (2 m n k both; flops 0: not known), flops_per_load, flops_per_byte
- * (null: none moved) */
+ *     flops (0: not known) and loads_naive (2 m n k both)
+ *     flops_per_load, flops_per_byte (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
     struct counted_launch sum = sum_of(launches, count);
