@@ -85,7 +85,7 @@ archive) rm -f "$out" && run $AR rcs "$out" "$@" ;;
 tool) run $CC $C_FLAGS $(linked "$@") -o "$out" -lm ;;
 cu) # a file of this project
     case $folder in
-    build/cuda/*) run "$NVCC" $CUDA_FLAGS $dependencies -c "$1" -o "$out" && exit ;;
+    build/cuda | build/cuda/*) run "$NVCC" $CUDA_FLAGS $dependencies -c "$1" -o "$out" && exit ;;
     esac
     case $1 in
     main.cu | engine/* | grader/* | "${LAB:-lab}"/*) level="-O0 -g0" ;; # it runs once around a kernel

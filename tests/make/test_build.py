@@ -584,6 +584,7 @@ def test_cuda_compiles_without_a_gpu(tree):
         assert built.stderr == "" and "warning" not in built.stdout
         assert backend_lines(built) == [f"CUDA backend: BACKEND=cuda (ARCH=sm_{arch})"]
         assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", arch)}
+        assert fat_binary_entries(tree.path / "build/cuda/main.o"), "C++ of the CPU backend"
     again = tree.make("BACKEND=cuda", "ARCH=sm_80", f"KERNEL={TILED}")
     assert again.stdout.splitlines() == [f"./sgemm is built from {TILED}, for a GPU (sm_80)"]
     tree.make("BACKEND=cpu", f"KERNEL={TILED}")
@@ -804,7 +805,7 @@ def test_the_graders_parts_are_built_while_packages_are_installed(fresh_tree, tm
     result = fresh_tree.make("-j2", "grade", f"VENV={tmp_path}/packages", f"PYTHON={python}", *given,
                              check=False)
     assert "error" not in result.stderr.replace("Error", "")
-    assert begun.read_text().split()[-1] == ("cuda" if given else "cpu")
+    assert begun.read_text().split()[-2:] == ["cuda" if given else "cpu", "lab"]
 
 
 def test_the_graders_parts_need_no_package(tree):
@@ -813,7 +814,7 @@ def test_the_graders_parts_need_no_package(tree):
     need("make")
     for tools, made in (("/nowhere", False), (os.environ["PATH"], True)):
         env = clean_environment({"GRADER_CACHE": str(cache), "PATH": tools})
-        done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.build", "cpu"],
+        done = subprocess.run([sys.executable, "-S", "-B", "-m", "grader.build", "cpu", "lab"],
                               cwd=tree.path, env=env, capture_output=True, text=True,
                               timeout=BUILD_SECONDS, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
