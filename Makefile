@@ -32,7 +32,7 @@ export KERNEL LAB BACKEND
 name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))# of the program
 
 # What no target here takes is refused (## above, and the words in capitals). Else: the backend, and why this one.
-makefiles := Makefile $(wildcard grader/grader.mk grader/exporters/exporters.mk course/course.mk instructor/instructor.mk)
+makefiles := Makefile grader/grader.mk $(filter-out engine/% grader/grader.mk,$(sort $(wildcard */*.mk)))
 goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
 names  := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
 quoted  = '$(subst ','\'',$(value $1))'

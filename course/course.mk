@@ -1,6 +1,6 @@
-# Many submissions. Included by the Makefile, behind grader/grader.mk.
+# Many submissions, and results for workflows. Included by the Makefile, behind grader/grader.mk.
 
-.PHONY: grade-class regrade grade-class-summary
+.PHONY: grade-class regrade grade-class-summary grade-summary grade-annotations sandbox
 
 ##
 ## For teaching assistants (docs/grading.md, course/README.md, docs/ci.md):
@@ -11,6 +11,8 @@
 ## make regrade         what today's cases would change; ACCEPT=1 takes it
 ##    CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM ACCEPT
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS
+## make grade-summary, grade-annotations   for workflows: docs/ci.md  RESULTS NAME
+## make sandbox         ... bubblewrap, and the right to make namespaces
 
 # Of make's defaults for one submission none is passed on: class.toml has its own.
 class_lab = $$(case $$LAB in lab) ;; *) echo "--lab=$$LAB" ;; esac)
@@ -24,3 +26,15 @@ course-packages:
 	$(python) -i grader course
 grade-class-summary:
 	cat "$${RESULTS-results}/class.md" >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+
+# One result in another form. --github: into the file that GitHub reads, elsewhere to standard output.
+grade-summary grade-annotations: grade-%: packages
+	$(python) -m grader.exporters $* --github "$${RESULTS-results}/$${NAME:-kernel}/result.json"
+
+# On a CI runner: installs bubblewrap and lets it make namespaces (Debian, Ubuntu).
+sandbox:
+	sh .github/sandbox.sh
+
+# A target while whose output GitHub's workflow commands are switched off.
+guarded-%:
+	$(python) -s -m grader.exporters.guarded $(MAKE) --no-print-directory $*

@@ -6,7 +6,8 @@ set -f # nor is one a pattern of files
 . engine/say.sh
 step=$1 out=$2 base=${2%.*} folder=${2%/*}
 shift 2
-for each in c cpu check cuda; do
+case $folder in build/c/*) of=c ;; *) of="c cpu check cuda" ;; esac
+for each in $of; do
     has_settings build/$each/settings && . build/$each/settings
 done
 case $KERNEL in -*) KERNEL=./$KERNEL ;; esac # or compilers would take it for an option
@@ -72,7 +73,6 @@ c) # what compiles longer than it runs is not optimized
     */detectors/unannounced.c) level=-O1 ;; # each access tells it, in an audit
     */detectors/* | */rewrite.c | */dwarf.c | */insert.c) level=-O0 ;;
     */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
-    tests/*) level=-g ;; # the names of their variables are asked for
     *) level= ;;
     esac
     run $CC $C_FLAGS $level $dependencies -c "$1" -o "$out"

@@ -1,4 +1,4 @@
-"""The grader: `make grade`, `python -m grader`, or pytest on this folder. See docs/grading.md."""
+"""The grader: `make grade`, `python -m grader`, or pytest on this folder."""
 
 import sys
 from pathlib import Path

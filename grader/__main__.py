@@ -75,7 +75,7 @@ def main(words: list[str]) -> int:
 
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader", allow_abbrev=False,
-                                     description="Grade a submission (docs/grading.md).")
+                                     description="Grade a submission.")
     for name, how in {**options.OF_ONE, **options.SHARED}.items():
         parser.add_argument(name, **how)
     parser.add_argument("-k", metavar="TEXT", help="only cases and shapes with this in their names")
@@ -135,7 +135,7 @@ def say(message: str, status: int) -> int:
 
 
 def write_stages(stages: dict[str, float]) -> None:
-    """For instructor/bench/grader.py: wall seconds of each stage, in the file GRADER_STAGES."""
+    """For a benchmark of the grader: wall seconds of each stage, in the file GRADER_STAGES."""
     path = os.environ.get("GRADER_STAGES")
     if path:
         with open(path, "w") as file:

@@ -18,7 +18,7 @@ from .record.model import AnyResult
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("grader", "grading a submission (docs/grading.md)")
+    group = parser.getgroup("grader", "grading a submission")
     for name, how in {**options.OF_ONE, **options.SHARED}.items():
         group.addoption(name, **how)
 

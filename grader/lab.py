@@ -54,7 +54,7 @@ class Sizes:
 @dataclass(frozen=True, eq=False)
 class Lab:
     folder: str
-    """Relative to the project's root: "lab", "labs/scan"."""
+    """Relative to the project's root: "lab"."""
     program: Path
     """Asked about sizes."""
     name: str

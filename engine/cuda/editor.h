@@ -1,4 +1,4 @@
-/* What clangd includes before a .cu file (../.clangd). It reads CUDA as clang does, with
+/* What clangd includes before a .cu file (.clangd). It reads CUDA as clang does, with
  * `__global__` and `kernel<<<...>>>` of its own, so those replace the emulator's; functions and
  * types are the emulator's, and may be called from host and device code alike. Nothing is ever
  * built from this. */

@@ -1,4 +1,4 @@
-/* The facts of a finding, which its words are made of: report/slots.def. */
+/* The facts of a finding, which its words are made of: report/record/slots.def. */
 #ifndef ENGINE_EXPLAIN_FACTS_H
 #define ENGINE_EXPLAIN_FACTS_H
 #include "object.h"

@@ -1,4 +1,4 @@
-"""The test cases: data in testcases/, read and checked here. Format: docs/grading.md.
+"""The test cases: data in testcases/, read and checked here. Format: model.py.
 
     suites = load_suites(lab, "public")     # or "hidden", "all", or the path of one .toml file
 

@@ -4,7 +4,7 @@
  *
  * KERNELS: the submission's compiled kernels, a fat binary. RECORDING: what its
  * basicSgemm asked of the runtime (recording.h). No host code of the submission runs here. Prints
- * one JSON object on one line (judgement.h), whatever happens; docs/clock.md has the whole story.
+ * one JSON object on one line (judgement.h), whatever happens.
  *
  * Exit status: 0 it has judged; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-"""Times a submission beside cuBLAS, with none of its host code near the clock (docs/clock.md).
+"""Times a submission beside cuBLAS, with none of its host code near the clock.
 
     recorder   in the sandbox: calls the wrapper once, and writes down what it launches
     clock      outside, trusted: replays those launches on data of its own, judges every C, times

@@ -2,7 +2,7 @@
  * them starts CUDA.
  *
  * Two contexts of one process share one address space on the GPU: a kernel of one may write to the
- * other's memory (tests/grader/clock/reach.cu shows it). Two processes do not. So the player has A, B, C,
+ * other's memory (a test shows it). Two processes do not. So the player has A, B, C,
  * the submission's scratch and its kernels, and the clock has what they must not reach: reference,
  * cuBLAS and verdict. Time is taken in the player, as the way to it and back takes longer than some
  * kernels. Matrices pass through memory of the host's that both see; commands and answers through a

@@ -6,7 +6,7 @@ program needs.
     check_same          that it made the same of it for the checked build
 
 The first keeps the student from misleading the second, and objects.py, which reads the object
-file. What this gate is for, and what it is not, is in docs/security.md.
+file. It keeps out what the checker does not see; it is no sandbox.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ sets limits, filters system calls, watches, and kills what is left at the end:
                  where Linux has Landlock, no files but those that bubblewrap would show.
     none         limits only: for a student's own submission, which may read the student's files.
 
-docs/security.md says what each of them promises. In: a Command; out: how it ended, and its output.
+In: a Command; out: how it ended, and its output.
 """
 
 from __future__ import annotations
@@ -325,8 +325,8 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
     if wanted not in ("auto", "none"):
         raise MachineFault(f"the protection {wanted} does not work here: {why}")
     if hidden:
-        raise MachineFault(f"no sandbox works here ({why}), and hidden cases run in nothing less; "
-                           "docs/security.md says how to get one")
+        raise MachineFault(f"no sandbox works here ({why}), and hidden cases run in nothing less: "
+                           "install bubblewrap, or grade as root")
     return Sandbox("none", f"limits only: the submission can read this user's files ({why})", jail,
                    paths)
 

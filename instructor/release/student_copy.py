@@ -4,7 +4,8 @@
 
 It takes what git tracks (without git: everything but what is built), leaves out what LEFT_OUT
 names, and then checks the copy: it searches every file for hidden cases and for code of solutions
-(leaks.py), follows every link of every page, and builds, checks and grades a second copy as a
+(leaks.py) and for names of files and targets that the copy lacks (names.py), follows every link of
+every page, and builds, checks and grades a second copy as a
 student would. DIR appears only if all of that succeeds; otherwise each problem is reported in one
 line.
 
@@ -35,6 +36,7 @@ from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.process import completed
 from instructor.release.leaks import COMMENT, Code, Leak, secrets_of, sorted_shape
+from instructor.release.names import Names
 from instructor.release.repository import REPOSITORY, git, tracked_files, untracked_files
 
 # ---- what a student's copy is --------------------------------------------------------------------
@@ -60,8 +62,9 @@ LEFT_OUT = {
     "CONTRIBUTING.md": "for maintainers",
     "CHANGELOG.md": "for maintainers",
     ".ci": "runs the tests of this project",
-    ".github/workflows": "those of this repository",
-    ".github/zizmor.yml": "for the tests of the workflows",
+    ".github": "workflows, and what they need",
+    ".clang-format": "for who edits the engine",
+    ".editorconfig": "for who edits the engine",
     "results": "grades",
 }
 
@@ -145,8 +148,8 @@ def broken_links(target: Path, file: str, text: str) -> Iterator[Leak]:
             yield Leak(file, line, f"links to {place}, which a student's copy does not have")
 
 
-def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
-    """Search every file of the copy. Rows for the summary: what was searched for, and what was not.
+def search(target: Path, names: list[str], everything: list[str]) -> list[tuple[str, str]]:
+    """Search every file of the copy of some of everything. Rows for the summary: what was searched for, and what was not.
 
     Raises Refused with all that was found, BadInput where a test case cannot be read."""
     suites = load_suites(described(), "all")
@@ -169,9 +172,10 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
         found.append(Leak("kernel.cu", 0, "is not the empty starter"))
     for name in names:
         found += secrets.search("(a file's name)", name)
+    lacking = Names(everything, names, targets_of(everything), targets_of(names))
     for name, text in texts.items():
         found += [*secrets.search(name, text), *code.search(name, text),
-                  *broken_links(target, name, text)]
+                  *broken_links(target, name, text), *lacking.search(name, text)]
     if found:
         raise Refused(*map(str, found))
     cases = sum(len(suite.items) for suite in hidden)
@@ -180,6 +184,15 @@ def search(target: Path, names: list[str]) -> list[tuple[str, str]]:
             *(("to do", f"handout.md:{number}: where, and until when, to hand in")
               for number, line in enumerate(texts.get("handout.md", "").splitlines(), 1)
               if TO_BE_FILLED_IN in line)]
+
+
+def targets_of(names: list[str]) -> set[str]:
+    """What these makefiles make: targets, and the programs by name."""
+    texts = [(REPOSITORY / name).read_text(encoding="utf-8") for name in names
+             if name == "Makefile" or name.endswith(".mk")]
+    rules = {target for text in texts for line in re.findall(r"^([a-z][a-z -]*):(?!=)", text, re.MULTILINE)
+             for target in line.split()}
+    return rules | {"sgemm", "sgemm-check"}
 
 
 def is_a_submission(path: Path) -> bool:
@@ -333,7 +346,7 @@ def publish(target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]
         copy = work / "copy"
         write_copy(names, copy)
     with terminal.status("searching for hidden cases and solutions ..."):
-        searched = search(copy, names)
+        searched = search(copy, names, everything)
     trial = Trial(copy, work / "trial" / "student's copy")  # such paths occur
     with terminal.status("make help ..."):
         trial.targets_exist()

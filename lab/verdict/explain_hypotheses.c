@@ -1,8 +1,8 @@
 /* The mistakes that are known: what C is when they are made.
  *
  * Simple ones come first, because of two formulas that fit equally well the earlier one is named.
- * A new one needs a line in a table here, or a function, and a test in
- * tests/lab/test_explain.c that makes the mistake. */
+ * A new one needs a line in a table here, or a function, and a test that
+ * makes the mistake. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
 #include "../product.h"

@@ -27,7 +27,7 @@ from grader.build.parts import described
 from grader.cases.read import load_suites
 from grader.errors import BadInput
 from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
-from instructor.release import leaks, proof, prove_cases, repository, student_copy
+from instructor.release import leaks, names, proof, prove_cases, repository, student_copy
 from instructor.release.proof import Kernel, Proof, Proved
 
 LAB = described()
@@ -89,7 +89,7 @@ def test_a_students_copy(checkout, release) -> None:
                     or name.startswith(f"{folder}/")], folder
     assert not {"sgemm", "sgemm-check", "docs/instructor.md"} & names
     assert not (target / ".git").exists()  # a history that has had them still has them
-    assert {name for name in names if name.startswith(".github/")} == {".github/sandbox.sh"}
+    assert {name.split("/")[0] for name in names} == ROOT
     assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases/read.py"} <= names
     for name in names - {"README.md"}:
         assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
@@ -101,6 +101,11 @@ def test_a_students_copy(checkout, release) -> None:
     for case in HIDDEN:
         assert case.name not in everything
     assert "a_s[ty][i] * b_s[i][tx]" not in everything
+
+
+# What a student sees first; the four with a dot must be where they are.
+ROOT = {"Makefile", "README.md", "LICENSE", "handout.md", "kernel.cu", "main.cu", "support.c", "support.h", "testcases",
+        "engine", "lab", "grader", "docs", ".clangd", ".devcontainer", ".gitattributes", ".gitignore"}
 
 
 def plant(checkout: Tree, name: str, text: str) -> None:
@@ -126,6 +131,8 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         "docs/points.md": f"\n{secret.params['m']} rows, inner dimension {secret.params['k']} and {secret.params['n']} columns\n",
         "main.cu": f"\n/* {body} */\n",
         "docs/sgemm.md": "\nsee [this](nowhere.md)\n",
+        "LICENSE": "\nas docs/instructor.md says\n",
+        "lab/lab.c": "\n/* make release copies this */\n",
     }
     for name, text in planted.items():
         plant(checkout, name, text)
@@ -143,6 +150,8 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         ("handout.md", "has code of"),
         ("main.cu", "has code of"),
         ("docs/sgemm.md", "links to nowhere.md"),
+        ("LICENSE", "names docs/instructor.md"),
+        ("lab/lab.c", "names make release"),
         ("kernel.cu", "is not the empty starter"),
         ("lab/picture.bin", "not text"),
         ("(a file's name)", secret.name),
@@ -279,6 +288,34 @@ def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> No
     student_copy.write_copy(["engine/tool", "engine/text", "README.md"], tmp_path / "copy")
     modes = [(tmp_path / "copy/engine" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
     assert modes == [0o755, 0o644]
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+NAMED = names.Names(
+    ["Makefile", "docs/check.md", "docs/ci.md", "engine/cuda/place.h", "tests/kinds.py", "course/__main__.py",
+     "instructor/room.c", "grader/grader.mk", "testcases/hidden/a.toml", "testcases/public/b.toml"],
+    ["Makefile", "docs/check.md", "engine/cuda/place.h", "grader/grader.mk", "testcases/public/b.toml"],
+    {"all", "check", "release", "grade", "sgemm"}, {"all", "check", "grade", "sgemm"})
+
+
+@pytest.mark.parametrize("text", [
+    "see docs/ci.md.", "(docs/ci.md:3)", "tests/kinds.py", "in tests/ and", "`instructor/release`", "checker.mk",
+    "../docs/ci.md", "testcases/hidden/*.toml", "room.c", "python -m course/__main__.py", "`make release DIR=x`",
+    "run make release", "`make relaese`", "next: make chekc",
+])
+def test_a_name_of_what_is_not_there_is_found(text: str) -> None:
+    (found,) = NAMED.search("engine/cuda/file.c", f"first line\n{text}\n")
+    assert found.line == 2 and found.what.endswith("a student's copy does not have")
+
+
+@pytest.mark.parametrize("text", [
+    "docs/check.md, docs/check.md:3", "place.h", "../cuda/place.h", "cuda/place.h", "testcases/*/b.toml",
+    "build/c/docs/ci.md", "results/x.md", "https://example.org/docs/ci.md", "stdio.h", "other.cu", "criteria/NAME.py", "\\ndocs/check.md",
+    "make sure, make of it", "`make check KERNEL=x.cu`", "next: make grade", "the tests of it", "course of events",
+])
+def test_other_names_are_none_that_lack(text: str) -> None:
+    assert list(NAMED.search("engine/cuda/file.c", text)) == []
 
 
 # ---- the search ----------------------------------------------------------------------------------

@@ -849,6 +849,13 @@ def test_help_lists_every_target(tree):
         assert re.search(rf"^make .*\b{target}\b(?!-)", shown, re.MULTILINE), target
 
 
+def test_a_students_help_fits_a_screen():
+    """The lines of what a student's copy has."""
+    lines = [line.removeprefix("## ") for name in ("Makefile", "grader/grader.mk")
+             for line in (REPOSITORY / name).read_text().splitlines() if line.startswith("##")]
+    assert 10 < len(lines) <= 24 and max(map(len, lines)) <= 80
+
+
 def test_help_lists_only_targets(tree):
     shown = tree.make("help").stdout
     targets = re.findall(r"^make ([a-z0-9-]+)", shown, re.MULTILINE)

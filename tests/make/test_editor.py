@@ -1,5 +1,5 @@
 """What clangd, which editors ask, says of a file: nothing where nothing is wrong, on a machine without
-CUDA too, and something where something is (.clangd, compile_flags.txt, engine/cuda/editor.h)."""
+CUDA too, and something where something is (.clangd, engine/cuda/editor/)."""
 
 from __future__ import annotations
 

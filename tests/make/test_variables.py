@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need
 
 GRADERS = ["grade", "grade-class"]
-MAKEFILES = ["Makefile", "grader/grader.mk", "grader/exporters/exporters.mk", "course/course.mk",
+MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk",
              "instructor/instructor.mk"]
 HOW_IT_IS_BUILT = ["BACKEND", "ARCH", "CC", "CXX", "AR", "NVCC", "PYTHON", "VENV", "V", "C_FLAGS", "EMULATED_FLAGS",
                    "CHECKED_FLAGS", "CHECKED_O", "CUDA_FLAGS"]

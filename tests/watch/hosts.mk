@@ -1,5 +1,8 @@
 # Hosts of the engine that are no make check, each linked with the checked KERNEL: read behind the
 # Makefile by test_engine.py.
+# Their variables name the allocations.
+build/c/tests/watch/%.o: tests/watch/%.c build/c/settings
+	mkdir -p $(@D); . build/c/settings; $$CC $$C_FLAGS -g -c $< -o $@
 hosts = build/check/no_arrays build/check/typed_arrays build/check/kept_launches
 build/check/no_arrays: build/cpu/tests/watch/no_arrays.o
 build/check/typed_arrays: build/c/tests/watch/typed_arrays.o

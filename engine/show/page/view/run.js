@@ -50,7 +50,7 @@
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
  *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
  *   finding      null, or what the checker found, in words, and what they are made of: kind, variable
- *                and `index` of the element (null: none is known), slots (report/slots.def); race,
+ *                and `index` of the element (null: none is known), slots (report/record/slots.def); race,
  *                never_ends: of its kind. step and other_step are steps
  *   naive        elements of inputs that the plainest kernel loads for each one that it stores; 0: not known
  *   loads        null, or {launch, naive}: elements of inputs that are loaded
