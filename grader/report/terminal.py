@@ -157,14 +157,17 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
              Text("─" * console.width)]
     same_for_all = record.refusal is not None or not record.build.ok  # and is printed above
     said: set[str] = set()  # a hint once
+    first: dict[str, str] = {}  # a reason of several lines, too: the case in which it is said
     for item, cells in zip(items, rows[1:], strict=True):
         if cells[0].cell_len > widths[0]:  # a line of its own
             block.append(paragraph(cells[0], console))
             cells[0] = Text("")
         reason = "" if same_for_all else harmless(reason_of(item))
         beside = Text(reason).cell_len <= room
-        block.append(row_of(cells, widths, reason if beside else ""))
-        if reason and not beside:
+        again = first.setdefault(reason, item.name) if reason and not beside else item.name
+        block.append(row_of(cells, widths, reason if beside else "" if again == item.name else
+                            f"as in {again}"[:room]))
+        if reason and not beside and again == item.name:
             block.append(paragraph(reason, console, INDENT))
         if item.hint and item.hint not in said and not same_for_all:
             block.append(paragraph(f"hint: {harmless(item.hint)}", console, INDENT))

@@ -330,6 +330,13 @@ def test_a_reason_has_the_width_there_is(kernel: Path) -> None:
     assert f"2/2  {reason}\r\n    hint: let each block" in shown
 
 
+def test_a_long_reason_is_said_in_the_first_case_that_has_it(kernel: Path) -> None:
+    lines = grade(kernel, "16 16 16: right\nhang").stdout.splitlines()
+    assert lines.count("    kernel.cu:12: still running after 2 s") == 1
+    rows = [line for line in lines if line.endswith("as in 1x1x1")]
+    assert len(rows) == 8 and not any(row.startswith(("16x16x16", "1x1x1 ")) for row in rows)
+
+
 def test_hints_are_not_dim(kernel: Path) -> None:
     shown = on_a_terminal(fake(kernel, MIXED), 1)
     hints = [line for line in shown.splitlines() if "hint:" in line]
