@@ -15,14 +15,14 @@ extern "C" {
 enum { OUTCOME_LAUNCHES = 8 };
 
 /* What came of recording a walkthrough: show/page/walk.h. */
-enum {
-    WALK_NO_STEP = -1,  /* the finding has none */
-    WALK_NO_BLOCK = -2, /* nothing: the block did not run */
-    WALK_NO_MEMORY = -3,
-    WALK_NO_DISK = -4
+enum walk_result {
+    WALK_RECORDED,
+    WALK_NO_BLOCK, /* nothing: the block did not run */
+    WALK_NO_MEMORY,
+    WALK_NO_DISK
 };
 struct walked {
-    int step;                       /* that the finding is about, or one of these */
+    enum walk_result result;
     unsigned block[3];              /* that is shown */
     unsigned wanted[3];             /* that should be: where the mistake is */
     uint64_t launch, wanted_launch; /* likewise, from 1; wanted 0: the first that loads an input */

@@ -8,6 +8,7 @@ or asks for anything from outside. Screenshots of its main states are left in bu
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,11 @@ class Page:
         """Where they are, by their titles."""
         return dict(self.js("""return [...document.querySelectorAll('#scene .grid')].map((each) =>
             [each.querySelector('.grid-title').textContent, each.querySelector('.frame').getBoundingClientRect()])"""))
+
+    def smallest_text(self) -> float:
+        """Of the picture, in pixels."""
+        return self.js("""return Math.min(...[...document.querySelectorAll('#scene text')]
+            .map((each) => parseFloat(getComputedStyle(each).fontSize)))""")
 
     def shot(self, name: str) -> None:
         shot(self.driver, name)
@@ -141,6 +147,7 @@ def test_loads_are_those_of_the_run(driver: Any, checker: Builder, folder: Path)
     """Of a grid of one block: the same figure as that of ./sgemm-check --counts (test_walk.py)."""
     data = walk(checker("gcc -O1", TILED), folder / "one.html", 16, 40, 16)
     page = Page(driver, folder / "one.html")
+    page.press(Keys.HOME)
     assert page.js("return walk.loads") == 0
     page.press(Keys.END)
     assert page.js("return walk.loads") == data["loads"]["launch"] == 2 * 16 * 40
@@ -226,17 +233,19 @@ def test_provenance(tiled: tuple[Page, Any]) -> None:
     ("18_b_stride_k", "B"), ("18_grid_exchanged", "grid"), ("03_barrier_in_branch", "barrier"),
     ("05_b_columns", "B")], family=lambda values: values[1]))  # fmt: skip
 def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: str) -> None:
-    """It is on the page with its line and hint, and f leads to its step."""
+    """It is on the page with its line and hint; the page opens at its step, and f leads there."""
     file = folder / f"{name}.html"
     kernel = faulty(name)
     finding = walk(checker("gcc -O1", kernel), file, status=1)["finding"]
-    page = Page(driver, file, "#finding")
+    page = Page(driver, file)
     said = page.text("finding")
     shown = finding["cause"] or finding
     assert shown["what"] in said and shown["hint"] in said and words in said
     assert f"{shown['line']}" in said
-    if finding["step"] is not None:
-        assert page.step == finding["step"]
+    if finding["step"] is None:
+        assert page.step == page.js("return walk.steps") - 1
+    else:
+        assert page.step == finding["step"] and "Finding: " in page.text("sentence")
         page.press(Keys.HOME, "f")
         assert page.step in (finding["step"], finding["other_step"])
     page.shot(name)
@@ -244,10 +253,151 @@ def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: 
 
 
 def opened(driver: Any, checker: Builder, folder: Path, kernel: str, *args: object,
-           fragment: str = "", status: int = 0) -> tuple[Page, Any]:
+           status: int = 0) -> tuple[Page, Any]:
     file = folder / f"{Path(kernel).stem}.html"
     data = walk(checker("gcc -O1", kernel), file, *args, status=status)
-    return Page(driver, file, fragment), data
+    return Page(driver, file), data
+
+
+# The first view, in the window of a small laptop. What a page opens with, by its kernel and sizes.
+TILES_OF_2 = "tests/kernels/right/counts_tile_2.cu"
+FIRST_VIEWS = {
+    "tiles of 2": (TILES_OF_2, 4), "tiled": (TILED,), "naive": (NAIVE,), "race": (faulty("01_first_barrier"),),
+    "outside": (faulty("04_a_columns"),), "wrong": (faulty("18_one_element"),),
+    "never written": (faulty("18_last_column_of_blocks"),), "divergent": (faulty("03_barrier_in_branch"),),
+    "32 x 32": (f"{STYLES}/tiles_32.cu",), "register tile": (f"{STYLES}/register_tile.cu",),
+}  # fmt: skip
+SMALL_LAPTOP = (1280, 720)
+
+
+@pytest.fixture
+def first_view(driver: Any, checker: Builder, folder: Path, request: pytest.FixtureRequest
+               ) -> Iterator[tuple[Page, Any]]:
+    """The page of one of FIRST_VIEWS, as it opens, and its data."""
+    kernel, *sizes = FIRST_VIEWS[request.param]
+    file = folder / f"first {request.param}.html"
+    status = 1 if "faulty/" in str(kernel) and "styles" not in str(kernel) else 0
+    data = walk(checker("gcc -O1", kernel), file, *sizes, status=status)
+    with window(driver, *SMALL_LAPTOP):
+        page = Page(driver, file)
+        page.shot(f"first view, {request.param}")
+        yield page, data
+
+
+def first_views(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("first_view", names, indirect=True)
+
+
+@first_views("tiles of 2", "tiled")
+def test_opens_at_the_first_barrier(first_view: tuple[Page, Any]) -> None:
+    """Where both tiles are full, and are seen to be."""
+    page, data = first_view
+    assert page.step == next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
+    assert "__syncthreads()" in page.text("sentence")
+    tiles = [array for array in data["arrays"] if array["role"] == "shared"]
+    assert len(tiles) == 2
+    assert all(len(page.js("return walk.state(arguments[0])", array["name"])) == array["words"]
+               for array in tiles)
+
+
+@first_views("naive")
+def test_opens_at_the_first_step(first_view: tuple[Page, Any]) -> None:
+    """Where there is no barrier."""
+    page, _ = first_view
+    assert page.step == 0 and page.js("return walk.loads") > 0
+
+
+@first_views("race", "outside")
+def test_opens_at_the_finding(first_view: tuple[Page, Any]) -> None:
+    """With the thread of it selected; f leads on to the other thread's step, if there is one."""
+    page, data = first_view
+    finding = data["finding"]
+    assert page.step == finding["step"] and "Finding: " in page.text("sentence")
+    x, y, _ = finding["thread"]
+    assert page.text("thread-name") == f"({x},{y})"
+    page.press("f")
+    assert page.step == (finding["step"] if finding["other_step"] is None else finding["other_step"])
+
+
+@first_views("wrong", "never written")
+def test_opens_at_the_end(first_view: tuple[Page, Any]) -> None:
+    """Where the finding has no step: with the first element in view that is wrong or missing, and the
+    thread selected that stores it."""
+    page, data = first_view
+    assert data["finding"]["step"] is None and page.step == len(data["steps"]) - 1
+    C = data["arrays"][2]
+    offset = C["wrong"][0][0] if C["wrong"] else C["unwritten"][0][0]
+    row, col = divmod(offset, C["dims"][1])
+    labels = page.js("""return [[...document.querySelectorAll('#grid-2-0 .label:not(.side)')],
+        [...document.querySelectorAll('#grid-2-0 .side')]].map((each) => each.map((e) => e.textContent))""")
+    assert str(col) in labels[0] and str(row) in labels[1]
+    if C["wrong"]:
+        block, (x, y) = data["block"], data["launch"]["block"][:2]
+        assert page.text("thread-name") == f"({col - x * block[0]},{row - y * block[1]})"
+
+
+@first_views(*FIRST_VIEWS)
+def test_first_view_can_be_read(first_view: tuple[Page, Any]) -> None:
+    """No text of the picture is smaller than 12 pixels, and each input and full tile shows numbers."""
+    page, data = first_view
+    assert page.smallest_text() >= 12
+    for number, array in enumerate(data["arrays"]):
+        if array["role"] == "output" or not page.js("return walk.state(arguments[0]).length", number):
+            continue
+        assert page.js("return document.querySelectorAll(arguments[0]).length",
+                       f"#grid-{number}-0 .values text") > 0, array["name"]
+
+
+@first_views(*FIRST_VIEWS)
+def test_first_view_is_whole(first_view: tuple[Page, Any]) -> None:
+    """C and all other grids are in the window; no pane is cut by its lower edge, and none has
+    anything that is to be scrolled but the code."""
+    page, _ = first_view
+    assert page.js("return scrollY") == 0
+    assert "C" in {title.split()[0] for title in page.grids()}
+    assert all(0 <= box["top"] and box["bottom"] <= 720 and box["right"] <= 1280
+               for box in page.grids().values())  # fmt: skip
+    assert page.js("""const boxes = [...document.querySelectorAll('header, nav, section, #cell, .legend, details')]
+        .filter((each) => each.checkVisibility()).map((each) => [each.id, each.getBoundingClientRect()]);
+        return boxes.filter(([, box]) => box.top < innerHeight && box.bottom > innerHeight).map(([id]) => id)""") == []
+    assert page.js("""return [...document.querySelectorAll('body *')].filter((each) =>
+        each.id !== 'code' && each.checkVisibility() && getComputedStyle(each).overflowY === 'auto' &&
+        (each.scrollHeight > each.clientHeight + 1 || each.scrollWidth > each.clientWidth + 1)).map((e) => e.id)""") == []
+
+
+BUTTONS = """return [...document.querySelectorAll('button')].filter((each) =>
+    !each.closest('#finding') && each.checkVisibility()).map((each) => each.id)"""
+
+
+@first_views("tiled", "naive", "race")
+def test_four_buttons(first_view: tuple[Page, Any]) -> None:
+    """And one that shows the others, and hides them again."""
+    page, data = first_view
+    more = page.driver.find_element(By.ID, "more")
+    barriers = any(step[2] < 0 for step in data["steps"])
+    four = ["back", "play", "forward", "barrier-forward" if barriers else "skip"]
+    assert page.js(BUTTONS) == [*four, "more"]
+    assert more.get_attribute("aria-expanded") == "false"
+    more.click()
+    all_of_them = page.js(BUTTONS)
+    assert {"start", "end", "skip", "skip-back", "zoom-in", "zoom-out"} < {*all_of_them}
+    assert ("finding-forward" in all_of_them) == (data["finding"] is not None)
+    assert more.get_attribute("aria-expanded") == "true"
+    more.click()
+    assert page.js(BUTTONS) == [*four, "more"]
+
+
+@first_views("tiled")
+def test_lens(first_view: tuple[Page, Any]) -> None:
+    """It shows the numbers at the selected thread's place: of the tile, and of A where they are from."""
+    page, _ = first_view
+    number = str(9 * 36 + 10 + 1)  # A[9][10], loaded by thread (10,9)
+    shown = """return [0, 3].map((array) => [...document.querySelectorAll(`#grid-${array}-0 .values text`)]
+        .some((each) => each.textContent === arguments[0]))"""
+    assert page.js(shown, number) == [False, False]
+    page.js("location.hash = '#thread=154'")
+    WebDriverWait(page.driver, SECONDS).until(lambda _: page.js("return walk.thread") == 154)
+    assert page.js(shown, number) == [True, True]
 
 
 def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path) -> None:
@@ -267,8 +417,7 @@ def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path)
 
 def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> None:
     """How many phases there are is not known then, and why it was cut is said."""
-    page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1,
-                     fragment="#finding")  # fmt: skip
+    page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1)
     assert ", phase 1: " in page.text("step-number") and "of 2" not in page.text("bar")
     assert "Recorded until step" in page.text("cut")
     assert "left out: they came after the mistake" in page.text("cut")
@@ -278,8 +427,7 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
 
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
     kernel = faulty("15_phase_not_counted")
-    page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1,
-                        fragment="#finding")  # fmt: skip
+    page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1)
     assert page.step == len(data["steps"]) - 1
     many = "" if data["counted"] else "more than "  # A slow machine may not have filled the trace.
     assert f"the kernel went on until it was stopped; {many}" in page.text("cut")
@@ -293,7 +441,7 @@ def test_barrier_that_is_missed_in_a_phase(driver: Any, checker: Builder, folder
     kernel = folder / "once.cu"
     text = (REPOSITORY / TILED).read_text()
     kernel.write_text(text.replace("__syncthreads();", "if (phase == 0) __syncthreads();", 1))
-    page, data = opened(driver, checker, folder, str(kernel), status=1, fragment="#finding")
+    page, data = opened(driver, checker, folder, str(kernel), status=1)
     line = next(i for i, text in enumerate(data["source"], 1) if "phase == 0" in text)
     words = f"line {line} is between, but not reached by both of them in tile phase 1"
     assert words in page.text("finding")
@@ -380,20 +528,10 @@ def test_width_of_the_code(tiled: tuple[Page, Any]) -> None:
     assert page.js(width) == before
 
 
-def test_fit(tiled: tuple[Page, Any]) -> None:
-    """All grids are in the window then, below the bar that stays at its top."""
-    page, _ = tiled
-    page.js("document.getElementById('zoom-fit').click()")
-    top, bottom, bar, window = page.js("""
-        const scene = document.getElementById('scene').getBoundingClientRect();
-        return [scene.top, scene.bottom, document.getElementById('time').offsetHeight, innerHeight]""")
-    assert bar < top < bottom <= window
-    page.shot("fit")
-
-
 def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
     """By the Tab key alone, through the whole page and back to its beginning."""
     page, _ = tiled
+    page.js("document.getElementById('more').click()")
     seen = []
     for _ in range(60):
         page.driver.switch_to.active_element.send_keys(Keys.TAB)
@@ -406,7 +544,7 @@ def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
             break
         seen.append(name)
         assert top >= bar - 1 or name == "left", (name, top, bar)
-    for name in ("play", "slider", "unit", "split", "zoom-fit", "cursor-0-0", "cursor-threads"):
+    for name in ("play", "slider", "unit", "zoom-in", "split", "cursor-0-0", "cursor-threads"):
         assert name in seen
     assert "predict-on" in seen and "scene" not in seen and len(seen) < 60
 
@@ -437,7 +575,7 @@ def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,
     file = folder / "other.html"
     data = walk(checker("gcc -O1", kernel), file, *args)
     page = Page(driver, file)
-    assert page.step == -1 and page.js("return walk.steps") == len(data["steps"])
+    assert page.js("return walk.steps") == len(data["steps"])
     for step in range(0, len(data["steps"]), max(1, len(data["steps"]) // 9)):
         page.goto(step)
         assert page.text("sentence").startswith(("Line", "A barrier", "Barrier")), page.text("sentence")

@@ -46,7 +46,7 @@ static void report() {
     walk.which.shape = outcome->shape;
     outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
-        outcome->walked.step = WALK_NO_DISK;
+        outcome->walked.result = WALK_NO_DISK;
 }
 
 // For a cause: it may be in another launch than the finding.

@@ -221,7 +221,7 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
                                         CHECK_LAUNCH_BLOCKS * o->run.timeout + grace};
     memset(room, 0, sizeof *room);
     room->cause = shown->cause;
-    room->walked.step = WALK_NO_BLOCK;
+    room->walked.result = WALK_NO_BLOCK;
     rewind(o->walk_data);
     if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, no_disk);
     if (child_quiet(shape, &limits)) {
@@ -229,8 +229,8 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
         child_end();
     }
     if (room->machine_fault[0]) machine(o, room->machine_fault);
-    if (room->walked.step == WALK_NO_MEMORY) machine(o, "out of memory");
-    if (room->walked.step == WALK_NO_DISK) machine(o, no_disk);
+    if (room->walked.result == WALK_NO_MEMORY) machine(o, "out of memory");
+    if (room->walked.result == WALK_NO_DISK) machine(o, no_disk);
 }
 
 /* Runs the shape with these values. False: it did not go as `shown` did. */
@@ -259,7 +259,7 @@ static void gather_walk(const struct check_options *o, const struct outcome *sho
                         struct outcome *room) {
     const int fill = o->fill_given ? o->run.which.fill : lab.counting_fill;
     const struct finding *f = &shown->finding;
-    *room = (struct outcome){.done = true, .walked = {.step = WALK_NO_BLOCK}};
+    *room = (struct outcome){.done = true, .walked = {.result = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
     struct shape small;
     if (!o->sized && truth_shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
@@ -313,21 +313,20 @@ static bool has_launch(const struct check_options *o, const struct outcome *run)
 static bool print_walk(const struct check_options *o, const struct outcome *shown,
                        const struct outcome *walked) {
     const unsigned *grid = walked->walked.grid;
-    const int step = walked->walked.step;
+    const enum walk_result result = walked->walked.result;
     if (!has_launch(o, walked)) return false;
-    if (step == WALK_NO_BLOCK && grid[0] && o->block_given) {
+    if (result == WALK_NO_BLOCK && grid[0] && o->block_given) {
         fprintf(stderr, "%s-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
                 lab.name, o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
         return false;
     }
     if (o->run.json) return true;
-    if (step == WALK_NO_BLOCK) {
+    if (result == WALK_NO_BLOCK) {
         puts(walked->done ? "no walkthrough: no launch was seen that loads an input"
                           : "no walkthrough: the run that was recorded did not come to its end");
         return true;
     }
     printf("open in a browser: %s", o->walk);
-    if (step != WALK_NO_STEP) printf("#step=%d", step);
     print_shown(shown, walked);
     return true;
 }
@@ -359,7 +358,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (evidence_shape(shown, &shape)) gather_evidence(&as_json, shape, NULL, indices, room);
     if (!room->done && ftruncate(fileno(indices), 0) != 0) machine(&o, no_disk);
     gather_walk(&o, shown, room);
-    if (room->walked.step != WALK_NO_BLOCK) save_page(&o, indices);
+    if (room->walked.result != WALK_NO_BLOCK) save_page(&o, indices);
     fclose(indices);
     fclose(o.walk_data);
     return print_walk(&o, shown, room);

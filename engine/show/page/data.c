@@ -615,7 +615,7 @@ static struct walked walked_so_far(const struct page *page) {
     const struct finding *f = &page->outcome->finding;
     const uint64_t asked = page->asked->launch;
     struct finding_launch launch = f->launch;
-    struct walked walked = {.step = WALK_NO_BLOCK, .launch = t->launch};
+    struct walked walked = {.result = WALK_NO_BLOCK, .launch = t->launch};
     if (asked) engine_find_launch(asked, false, &launch);
     memcpy(walked.grid, launch.grid, sizeof walked.grid);
     if (t->block_count) {
@@ -637,7 +637,7 @@ struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct 
     struct walked walked = walked_so_far(&page);
     if (!page.trace->block_count) return walked;
     find_accesses(&page);
-    walked.step = WALK_NO_MEMORY;
+    walked.result = WALK_NO_MEMORY;
     if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
         return walked;
     find_finding(&page);
@@ -647,7 +647,7 @@ struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct 
     if (finding_never_ends(outcome->finding.kind) && page.steps.step_count)
         page.at = page.steps.step_count - 1;
     write_finding(&page);
-    walked.step = page.at < page.steps.step_count ? (int)page.at : WALK_NO_STEP;
+    walked.result = WALK_RECORDED;
     walk_steps_free(&page.steps);
     return walked;
 }

@@ -21,13 +21,13 @@ const KEPT = 6;        /* of those, on each side of the focus */
 const GHOST_GAP = 6;   /* between an array and what lies outside */
 
 /* An axis of `count` rows or columns. Those of `focus`, [first, last], have cells of size `cell`, the
- * others of size `context`. `ghosts` are indices outside that are to be drawn as well. `unit`: by how
+ * others of size `context`, and those of `keep` are never left out. `ghosts` are indices outside that are to be drawn as well. `unit`: by how
  * much one's number is larger than the one's before it. */
-function makeAxis(count, cell, { focus = [0, count - 1], context = cell, ghosts = [], unit = 1 } = {}) {
-  const axis = { count, cell, focus, unit, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
-  const outside = count - (focus[1] - focus[0] + 1);
+function makeAxis(count, cell, { focus = [0, count - 1], keep = focus, context = cell, ghosts = [], unit = 1 } = {}) {
+  const axis = { count, cell, context, focus, unit, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
+  const outside = count - (keep[1] - keep[0] + 1);
   const kept = outside > MOST_CONTEXT ? KEPT : count;
-  const first = Math.max(0, focus[0] - kept), last = Math.min(count - 1, focus[1] + kept);
+  const first = Math.max(0, keep[0] - kept), last = Math.min(count - 1, keep[1] + kept);
   let x = 0;
   const add = (i, size) => { axis.at.set(i, [x, size]); axis.shown.push(i); x += size; };
   for (const i of ghosts.filter((g) => g < 0)) add(i, cell);
@@ -126,7 +126,7 @@ function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
   grid.body.append(svg('rect', { class: 'paper', x: cols.begin, y: rows.begin, width: cols.end - cols.begin,
                                  height: rows.end - rows.begin }));
   for (const kind of KINDS) addLayer(grid, kind, 'cells ' + kind);
-  grid.body.append(svg('path', { class: 'lines', d: linesPath(rows, cols) }), ...drawCuts(rows, cols));
+  grid.body.append(svg('path', { class: 'lines', d: linesPath(rows, cols) }), ...drawLens(rows, cols), ...drawCuts(rows, cols));
   grid.values = svg('g', { class: 'values' });
   grid.body.append(grid.values, svg('rect', { class: 'frame', x: cols.begin, y: rows.begin,
     width: cols.end - cols.begin, height: rows.end - rows.begin }));
@@ -139,6 +139,12 @@ function addLayer(grid, kind, classes) {
   const path = svg('path', { class: classes });
   grid.paths.set(kind, { node: path, d: '' });
   grid.body.append(path);
+}
+
+/* Around what is in full size, where something is not. */
+function drawLens(rows, cols) {
+  const box = boxOf(rows, cols, rows.focus, cols.focus);
+  return box && (rows.context < rows.cell || cols.context < cols.cell) ? [svg('rect', { class: 'lens', ...box })] : [];
 }
 
 function drawCuts(rows, cols) {
@@ -169,7 +175,7 @@ function drawLabels(rows, cols) {
   for (const i of cols.shown) {
     const [x, size] = cols.at.get(i);
     const middle = x + size / 2;
-    if (!wantsLabel(cols, i, size) || middle - free < 15) continue;
+    if (!wantsLabel(cols, i, size) || middle - free < Math.max(15, 8 * String(i).length + 3)) continue;
     labels.push(svg('text', { class: 'label', x: middle, y: -4 }, String(i)));
     free = middle;
   }
@@ -177,7 +183,7 @@ function drawLabels(rows, cols) {
   for (const i of rows.shown) {
     const [y, size] = rows.at.get(i);
     const middle = y + size / 2;
-    if (!wantsLabel(rows, i, size) || middle - free < 11) continue;
+    if (!wantsLabel(rows, i, size) || middle - free < 13) continue;
     labels.push(svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i * rows.unit)));
     free = middle;
   }
@@ -209,12 +215,14 @@ function paint(grid, kind, cells) {
 /* Outlines lie on or outside the edge of their cells, so that the numbers can be read. */
 const INSETS = { origin: -1, party: 0.5, 'party-2': 0.5 };
 
+const LEAST_LINED = 6; /* pixels: lines of lower cells would cover them */
+
 /* A line at the bottom of each of these cells. */
 function underlinePath(rows, cols, cells) {
   let path = '';
   for (const [row, col] of cells) {
     const y = rows.at.get(row), x = cols.at.get(col);
-    if (x && y) path += 'M' + (x[0] + 1) + ' ' + (y[0] + y[1] - 1) + 'h' + (x[1] - 2);
+    if (x && y && y[1] >= LEAST_LINED) path += 'M' + (x[0] + 1) + ' ' + (y[0] + y[1] - 1) + 'h' + (x[1] - 2);
   }
   return path;
 }
@@ -228,15 +236,18 @@ function outline(grid, kind, box) {
 
 /* --- values in cells -------------------------------------------------------------------------- */
 
-const SMALLEST_TEXT = 7, LARGEST_TEXT = 13; /* pixels */
+const SMALLEST_TEXT = 12, LARGEST_TEXT = 14; /* pixels */
 const DIGIT = 0.62; /* width of a digit, of the size of the text */
 
 /* Size of text in cells of this size, for values of so many characters; and how many fit. */
 function textFit(cell, characters) {
-  const wanted = (cell - 3) / (Math.max(characters, 2) * DIGIT);
+  const wanted = (cell - 4) / (Math.max(characters, 2) * DIGIT);
   const size = Math.min(LARGEST_TEXT, cell * 0.6, Math.max(SMALLEST_TEXT, wanted));
-  return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 1) / (size * DIGIT)) };
+  return { size, room: size < SMALLEST_TEXT ? 0 : Math.floor((cell - 2) / (size * DIGIT)) };
 }
+
+/* The smallest cell in which so many characters have room. */
+const leastCell = (characters) => Math.ceil(Math.max(SMALLEST_TEXT / 0.6, characters * SMALLEST_TEXT * DIGIT + 4));
 
 /* values: [row, col, text, class]; texts that are no longer there are removed. */
 function writeValues(grid, values, size) {

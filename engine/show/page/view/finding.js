@@ -7,10 +7,11 @@ function makeFinding(app) {
   if (!finding) return;
   const { cause } = finding;
   byId('finding-title').textContent = headline(run, cause || finding);
-  const details = byId('finding-details');
+  const details = byId('finding-details'), symptom = byId('finding-symptom');
   const paragraph = (text) => element('p', '', withoutFile(run, text));
-  if (cause) details.append(...cause.detail.map(paragraph), element('p', 'symptom', 'symptom: ' + headline(run, finding)));
-  details.append(...finding.detail.map(paragraph));
+  if (cause) details.append(...cause.detail.map(paragraph));
+  if (cause) symptom.append(element('p', 'symptom', 'symptom: ' + headline(run, finding)));
+  (cause ? symptom : details).append(...finding.detail.map(paragraph));
   const hint = (cause && cause.hint) || finding.hint;
   byId('finding-hint').textContent = hint ? 'Hint: ' + hint : '';
   byId('finding-moves').append(...findingButtons(app));
@@ -47,8 +48,17 @@ function notesOnEnd(run) {
   return notes.map((text) => element('p', '', text));
 }
 
-/* The thread that is shown at first: the finding's, if it has one. */
+/* Of the outputs the first element that nobody has stored, or that is wrong: {array, offset}; null: all are right. */
+function firstAmiss(run) {
+  for (const array of run.outputs)
+    for (const offsets of [array.unwrittenSet, array.wrongMap]) if (offsets.size) return { array, offset: Math.min(...offsets.keys()) };
+  return null;
+}
+
+/* The thread that is shown at first: the finding's, if it has one, or that which stores what is wrong. */
 function firstThread(run) {
-  const { finding } = run;
-  return finding && finding.thread ? threadNumber(run, finding.thread) : 0;
+  const { finding } = run, amiss = finding && firstAmiss(run);
+  if (finding?.thread) return threadNumber(run, finding.thread);
+  const stores = amiss ? accessesOf(run, amiss.array).get(amiss.offset) : null;
+  return stores ? run.accesses.thread[stores[stores.length - 1]] : 0;
 }

@@ -82,6 +82,8 @@ function selectLine(app, line) {
 }
 
 function update(app) {
+  updateTime(app);
+  updateWords(app); /* first: the picture gets the room that they leave */
   paintScene(app.scene, app.state, app.selection);
   updateCode(app);
   updateIndex(app);
@@ -89,8 +91,6 @@ function update(app) {
   updateStrips(app);
   updateTotals(app);
   updateTable(app);
-  updateTime(app);
-  updateWords(app);
   updateCell(app);
   writeFragment(app);
 }
@@ -102,8 +102,8 @@ function updateWords(app) {
   byId('as-run').hidden = !isSingle(run, run.steps[state.step]);
   const after = run.undefinedAfter;
   byId('undefined').hidden = after < 0 || state.step < after;
-  byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined: ` +
-    'it may wait for ever, or use old values. The steps from here on are what happened in this run.';
+  byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined. ` +
+    'The steps from here on are what happened in this run.';
   const steps = selection.line ? run.steps.filter((s) => s.line === selection.line).length : 0;
   byId('line-words').textContent = !selection.line ? ''
     : `Line ${selection.line} is selected: ` + (steps ? `${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : 'it makes no step.');
@@ -111,7 +111,7 @@ function updateWords(app) {
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
-const TERMS_SHOWN = 7;
+const TERMS_SHOWN = 5, BESIDE_FINDING = 3; /* which leaves less room */
 
 function updateSum(app) {
   const { run, state, selection, scene } = app, sums = sumsOf(run, selection.thread);
@@ -152,8 +152,9 @@ function drawSum(state, sum, name) {
   bar.style.width = 100 * done / sum.terms.length + '%';
   strip.append(bar);
   const list = element('ol', 'terms');
-  const first = Math.max(0, Math.min(done - TERMS_SHOWN + 2, sum.terms.length - TERMS_SHOWN));
-  sum.terms.slice(first, first + TERMS_SHOWN).forEach((term, i) => list.append(termRow(run, term, first + i, done)));
+  const shown = run.finding ? BESIDE_FINDING : TERMS_SHOWN;
+  const first = Math.max(0, Math.min(done - shown + 2, sum.terms.length - shown));
+  sum.terms.slice(first, first + shown).forEach((term, i) => list.append(termRow(run, term, first + i, done)));
   const notes = [];
   if (!sum.textbook) notes.push(element('p', 'quiet', `These are the pairs that the thread reads. Not all are terms of ${name}, but their sum is what it stores.`));
   const isStored = sum.step < state.step || (sum.step === state.step && hasRun(state, sum.thread));
@@ -295,12 +296,15 @@ function listenToCode(app) {
 
 /* --- the state in the address ----------------------------------------------------------------- */
 
-/* #step=118&thread=17&line=31, or #finding */
+/* What a page without an address opens with: the finding, whose step may be the last one; else the first barrier, where
+ * the tiles are full; else the first step. */
+function openingStep(run) {
+  return run.finding ? run.finding.step ?? run.last : barriers(run)[0] ?? 0;
+}
+
+/* #step=118&thread=17&line=31 */
 function readFragment(app) {
-  const text = location.hash.slice(1), { run } = app;
-  const finding = run.finding && Number.isInteger(run.finding.step) ? run.finding.step : run.last;
-  if (text === 'finding' && run.finding) return goTo(app, { step: finding });
-  const values = new URLSearchParams(text);
+  const { run } = app, values = new URLSearchParams(location.hash.slice(1));
   const number = (name, least, most, other) => {
     const value = Number.parseInt(values.get(name), 10);
     return Number.isInteger(value) ? Math.max(least, Math.min(most, value)) : other;
@@ -339,7 +343,7 @@ function fillHeader(run) {
   const { launch } = run, shape = Object.entries(run.shape).map(([name, value]) => name + '=' + value);
   const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
-  byId('title').textContent = `${run.file}, block ${blockName(run)}`;
+  byId('title').textContent = `${baseName(run.file)}, block ${blockName(run)}`;
   const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
     `${run.globals.map(extentText).join(', ')} (${shape.join(' ')})`];
   if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
@@ -353,12 +357,13 @@ function fillNames(run) {
                   'an input': namesText(run.inputs, 'or'), outputs: namesText(run.outputs) };
   for (const node of document.querySelectorAll('[data-names]')) node.replaceWith(texts[node.dataset.names]);
   for (const node of document.querySelectorAll('.of-sums')) node.hidden = !run.sum;
-  if (!run.sum) byId('left').setAttribute('aria-label', 'Code and index');
+  byId('sum-pane').hidden = !run.sites.some((site) => site.write && site.array === run.output); /* the recording ends before */
+  if (!run.sum) byId('left').setAttribute('aria-label', 'Code and cell');
 }
 
 /* What is not in every run is in the legend only where it is. */
 function fillLegend(run) {
-  for (const key of document.querySelectorAll('#legend [class$="-b"]')) key.hidden = run.inputs.length < 2;
+  for (const key of document.querySelectorAll('.legend [class$="-b"]')) key.hidden = run.inputs.length < 2;
   byId('key-origin').hidden = !run.shared.length;
   byId('key-past').hidden = !run.phases.length;
   if (!run.phases.length) byId('key-when').textContent = 'so far';
@@ -371,13 +376,17 @@ function fillLegend(run) {
     list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));
 }
 
-function setZoom(app, zoom, fit = false) {
+function setZoom(app, zoom) {
   app.scene.zoom = Math.max(0.5, Math.min(4, zoom));
-  app.scene.fit = fit;
   byId('zoom-words').textContent = Math.round(100 * app.scene.zoom) + ' %';
-  byId('zoom-fit').setAttribute('aria-pressed', String(fit));
   update(app);
-  if (fit) byId('data-pane').scrollIntoView({ block: 'start' });
+}
+
+/* What page.css has to know of heights. */
+function measureBars() {
+  const set = (name, height) => document.documentElement.style.setProperty(name, height + 'px');
+  set('--time-height', byId('time').offsetHeight);
+  set('--above', byId('left').parentNode.offsetTop + parseFloat(getComputedStyle(byId('left').parentNode).paddingTop));
 }
 
 function start() {
@@ -399,12 +408,14 @@ function start() {
   listenToCode(app);
   byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
-  byId('zoom-fit').addEventListener('click', () => setZoom(app, 1, !app.scene.fit));
   byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
-  new ResizeObserver(() => document.documentElement.style.setProperty('--time-height', byId('time').offsetHeight + 'px')).observe(byId('time'));
+  const bars = new ResizeObserver(measureBars);
+  for (const id of ['finding', 'time']) bars.observe(byId(id));
   new ResizeObserver(() => app.actingLine && scrollWithin(byId('code'), app.actingLine)).observe(byId('code'));
   window.addEventListener('hashchange', () => readFragment(app));
-  new ResizeObserver(() => { if (layoutScene(app.scene, app.state.step)) update(app); }).observe(byId('scene-box'));
+  window.addEventListener('resize', () => update(app));
+  new ResizeObserver(() => { if (app.scene.measured !== sizeKey(app.scene)) update(app); }).observe(byId('scene-box'));
+  moveTo(app.state, openingStep(run));
   readFragment(app);
   window.walk = makeHooks(app);
   document.body.dataset.ready = 'true';

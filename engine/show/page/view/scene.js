@@ -1,6 +1,9 @@
 /* The data: the lab's arrays, in its panels; shared arrays beside the one that they are filled from; the
- * threads of the block. layoutScene() makes the grids anew when a phase begins or the page gets another
- * size; paintScene() marks what a step did. */
+ * threads of the block. layoutScene() makes the grids anew when a phase begins, when the lens moves, or when
+ * the page gets another size; paintScene() marks what a step did.
+ *
+ * The whole picture is in the window. Where its numbers would be too small to be read, each grid gets a lens: a
+ * few rows and columns, around what the selected thread accessed last, are in full size, and the others are small. */
 
 const GAP = 16;          /* between grids */
 const MOST_FOCUS = 40;   /* rows or columns in full size */
@@ -91,6 +94,49 @@ function phaseNear(run, step) {
   return phase !== NONE ? phase : step > run.phases[0].first ? run.phases.length - 1 : 0;
 }
 
+/* --- the lens --------------------------------------------------------------------------------- */
+
+/* By an array's number the cell of it that the thread accessed last, or will first, and when; of an input also that whose
+ * copy it accessed. Of an output that is missing or wrong the first element, unless the thread stores one itself. */
+function placesAt(run, step, thread) {
+  const { accesses } = run, places = new Map(), amiss = firstAmiss(run);
+  const see = (array, offset, a) => {
+    if (accesses.step[a] <= step || !places.has(array.number)) places.set(array.number, { ...cellOf(array, offset), when: a });
+  };
+  for (const a of threadAccesses(run, thread)) {
+    const array = arrayOf(run, a), origin = accesses.originArray[a];
+    see(array, accesses.offset[a], a);
+    if (array.role === 'shared' && origin !== NONE) see(run.arrays[origin], accesses.originOffset[a], a);
+  }
+  if (amiss && !places.has(amiss.array.number)) places.set(amiss.array.number, { ...cellOf(amiss.array, amiss.offset), when: accesses.count });
+  return places;
+}
+
+/* Of this range the `lens` indices, in steps of as many, that `at` is one of. */
+function lensOn([first, last], at, lens) {
+  if (last - first < lens) return [first, last];
+  const inside = Math.max(first, Math.min(last, at)), begin = Math.min(first + Math.floor((inside - first) / lens) * lens, last - lens + 1);
+  return [begin, begin + lens - 1];
+}
+
+/* By grid the rows and columns that are in full size, and those that are never left out. */
+function focusOf({ run, selection }, step, lens) {
+  const places = lens === Infinity ? new Map() : placesAt(run, step, selection.thread), view = viewAt(run, step), focus = new Map();
+  const place = (arrays) => arrays.map(({ number }) => places.get(number)).filter(Boolean).sort((x, y) => y.when - x.when)[0];
+  for (const array of run.globals) {
+    const { rows, cols } = view[array.number];
+    const row = place(linedUp(run, array, 'rows'))?.row ?? rows[0], col = place(linedUp(run, array, 'cols'))?.col ?? cols[0];
+    focus.set(array.number, { rows: lensOn(rows, row, lens), cols: lensOn(cols, col, lens), keep: view[array.number] });
+  }
+  for (const array of run.shared) {
+    const keep = { rows: [0, array.rows - 1], cols: [0, array.cols - 1] }, { row, col } = places.get(array.number) || { row: 0, col: 0 };
+    focus.set(array.number, { rows: lensOn(keep.rows, row, lens), cols: lensOn(keep.cols, col, lens), keep });
+  }
+  const threads = threadShape(run), [row, col] = cellOfThread(run, selection.thread);
+  focus.set('threads', { rows: lensOn([0, threads.rows - 1], row, lens), cols: lensOn([0, threads.cols - 1], col, lens) });
+  return focus;
+}
+
 /* --- what lies outside ------------------------------------------------------------------------ */
 
 const MOST_GHOSTS = 3;
@@ -126,8 +172,8 @@ function partnerOf(run, array) {
 
 /* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above or below
  * the array that they are filled from, else beside it; threads are in one where nothing is shared, else beside the last row, or
- * below a single column. */
-function makePanels(run) {
+ * below a single column, or beside its first row if it is narrow. */
+function makePanels(run, isNarrow) {
   const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
   const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
   const beside = cells.map(() => []), last = beside[beside.length - 1], unknown = [], below = [];
@@ -138,7 +184,8 @@ function makePanels(run) {
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
     (names || unknown).push(...namesOfSlices(array));
   }
-  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : below;
+  const single = isNarrow ? beside[0] : below;
+  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : single;
   room.push('threads');
   last.push(...unknown);
   return { cells: below.length ? [...cells, [below]] : cells, beside };
@@ -150,34 +197,47 @@ const namesOfSlices = (array) => Array.from({ length: array.slices }, (_, slice)
 
 function threadShape(run) {
   const [x, y, z] = run.launch.block;
-  return y === 1 && z === 1 && x > WARP ? { cols: WARP, rows: Math.ceil(x / WARP) } : { cols: x, rows: y * z };
+  const wrapped = y === 1 && z === 1 && x > WARP;
+  return wrapped ? { cols: WARP, rows: Math.ceil(x / WARP), wrapped } : { cols: x, rows: y * z, wrapped };
 }
 
 /* All grids for cells of these sizes, not yet placed: what makeGrid() takes, by name. */
-function planGrids(run, view, cell, context) {
+function planGrids(run, focus, { cell, context, lens }) {
   run.ghosts ||= run.globals.map((array) => ghostsOf(run, array));
   const plans = new Map();
   const plan = (name, hue, title, rows, cols) =>
     plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols, title) });
   for (const array of run.globals) {
-    const { rows, cols } = view[array.number], ghosts = run.ghosts[array.number], unit = array.dims.length === 1 ? array.cols : 1;
+    const { rows, cols, keep } = focus.get(array.number), ghosts = run.ghosts[array.number], unit = array.dims.length === 1 ? array.cols : 1;
     plan(gridName(array.number), array.hue, `${array.name}  ${array.dims.join(' × ')}`,
-         makeAxis(array.rows, cell, { focus: rows, context, ghosts: ghosts.rows, unit }), makeAxis(array.cols, cell, { focus: cols, context, ghosts: ghosts.cols }));
+         makeAxis(array.rows, cell, { focus: rows, keep: keep.rows, context, ghosts: ghosts.rows, unit }),
+         makeAxis(array.cols, cell, { focus: cols, keep: keep.cols, context, ghosts: ghosts.cols }));
   }
-  for (const array of run.shared) planShared(array, cell, plan);
-  const threads = threadShape(run), small = threads.cols > 16 ? smallerCell(cell * 0.6, threads.cols) : cell;
-  plan('threads', 'thread', `threads: x →, y ↓`, makeAxis(threads.rows, small), makeAxis(threads.cols, small));
+  for (const array of run.shared) planShared(array, cell, { ...focus.get(array.number), context }, plan);
+  planThreads(threadShape(run), focus.get('threads'), { cell, context, lens }, plan);
   return plans;
+}
+
+/* They have no numbers: in a lens they are smaller than elements, and of many all are small. */
+function threadSize({ cols, wrapped }, { cell, lens }) {
+  if (lens !== Infinity) return wrapped ? SMALL_THREAD : THREAD;
+  return cols > 16 ? smallerCell(cell * 0.6, cols) : cell;
+}
+
+function planThreads(shape, focus, sizes, plan) {
+  const size = threadSize(shape, sizes), context = Math.min(size, shape.wrapped ? size : sizes.context);
+  const axis = (count, range) => makeAxis(count, size, { focus: range, keep: [0, count - 1], context });
+  plan('threads', 'thread', 'threads: x →, y ↓', axis(shape.rows, focus.rows), axis(shape.cols, focus.cols));
 }
 
 const smallerCell = (cell, cols) => Math.max(3, Math.floor(Math.min(cell, cell * WIDEST / cols)));
 
-function planShared(array, cell, plan) {
-  const size = smallerCell(cell, array.cols);
+function planShared(array, cell, { rows, cols, keep, context }, plan) {
+  const axis = (which, focus) => makeAxis(array[which], cell, { focus, keep: keep[which], context });
   const dims = (list) => list.map((d) => '[' + d + ']').join('');
   for (let slice = 0; slice < array.slices; slice++) {
     const title = array.slices > 1 ? `${array.name}[${slice}]${dims(array.dims.slice(1))}` : array.name + dims(array.dims);
-    plan(gridName(array.number, slice), 'shared', title, makeAxis(array.rows, size), makeAxis(array.cols, size));
+    plan(gridName(array.number, slice), 'shared', title, axis('rows', rows), axis('cols', cols));
   }
 }
 
@@ -219,89 +279,100 @@ function stack(plans, x, y) {
   return y;
 }
 
-/* The largest cells that fit; where not all cells can be large, those in focus are. */
-const LARGEST = 46, COMFORTABLE = 15, SMALLEST = 6, SMALLEST_CONTEXT = 2;
+const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1.5; /* pixels: cells, and those outside of a lens */
+const THREAD = 20, SMALL_THREAD = 8; /* in and without a lens */
+const LENSES = [Infinity, 4, 3, 2];  /* rows and columns in full size; Infinity: there is no lens */
 
-/* The picture of a view with cells of these sizes, and whether it fits: in width; in height only while
- * cells are large, or if all of it is to be seen. */
-function pictureOf({ run, panels }, view, { cell, context }, least) {
-  const plans = planGrids(run, view, cell, context);
-  return { plans, ...arrange(run, plans, panels, least) };
+/* The picture at a step with cells of these sizes. */
+function pictureOf(scene, step, sizes, least) {
+  const plans = planGrids(scene.run, focusOf(scene, step, sizes.lens), sizes);
+  return { plans, ...arrange(scene.run, plans, sizes.lens === Infinity ? scene.panels : scene.narrow, least) };
 }
 
-function fitsIn({ width, height, fit }, picture, { cell }) {
-  return picture.width <= width && (cell <= COMFORTABLE && !fit || picture.height <= height);
+const fitsIn = (room, { width, height }) => width <= room.width && height <= room.height;
+
+/* In which the values of all arrays but outputs can be read, whose sums may be longer. */
+const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map((array) => leastRoom(run, array))));
+
+/* The largest cells with which the picture fits, all of the same size; else of a lens and around it. Where nothing
+ * fits, the picture scrolls: numbers stay large enough to be read. */
+function chooseSizes(scene, step, room) {
+  const least = readableCell(scene.run), fits = (sizes) => fitsIn(room, pictureOf(scene, step, sizes));
+  const all = LENSES.flatMap((lens) => sizesOf(lens, least));
+  const sizes = all.find(fits) || all[all.length - 1];
+  while (sizes.context < Math.min(sizes.cell, LARGEST_CONTEXT) && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
+  return sizes;
 }
 
-function chooseSizes(scene, view, room) {
-  const fits = (sizes) => fitsIn(room, pictureOf(scene, view, sizes), sizes);
-  for (let cell = LARGEST; cell >= COMFORTABLE; cell--) if (fits({ cell, context: cell })) return { cell, context: cell };
-  const smallest = room.fit ? { cell: 2, context: 1 } : { cell: SMALLEST, context: SMALLEST_CONTEXT };
-  for (let cell = 22; cell >= smallest.cell; cell--) {
-    let context = smallest.context;
-    if (!fits({ cell, context })) continue;
-    while (context < cell && fits({ cell, context: context + 1 })) context++;
-    return { cell, context };
-  }
-  return smallest;
+/* From the largest one down. */
+function sizesOf(lens, least) {
+  const sizes = (cell, context) => ({ cell, context, lens }), cells = Array.from({ length: LARGEST - least + 1 }, (_, i) => LARGEST - i);
+  if (lens === Infinity) return [...cells.map((cell) => sizes(cell, cell)), sizes(least, SMALLEST_CONTEXT)];
+  return cells.filter((cell) => cell <= leastCell(4)).map((cell) => sizes(cell, SMALLEST_CONTEXT));
 }
 
 /* Cells have one size, and panels stay where they are, in all phases whose pictures then fit. */
 function chooseLayout(scene, room) {
-  const views = new Map([NONE, ...phaseStarts(scene.run)].map((step) => viewAt(scene.run, step)).map((view) => [JSON.stringify(view), view]));
-  const [first] = views.values(), sizes = chooseSizes(scene, first, room), least = { x: [], y: [] };
-  for (const view of views.values()) {
-    const picture = pictureOf(scene, view, sizes);
-    if (!fitsIn(room, picture, sizes)) continue;
+  const steps = [NONE, ...phaseStarts(scene.run)], sizes = chooseSizes(scene, NONE, room), least = { x: [], y: [] };
+  for (const step of steps) {
+    const picture = pictureOf(scene, step, sizes);
+    if (!fitsIn(room, picture)) continue;
     for (const axis of ['x', 'y']) least[axis] = picture[axis].map((begin, i) => Math.max(begin, least[axis][i] || 0));
   }
   return { sizes, least };
 }
 
-function layoutOf(scene, view) {
+function layoutAt(scene, step) {
   const { usual, room } = scene;
-  if (fitsIn(room, pictureOf(scene, view, usual.sizes), usual.sizes)) return usual;
-  return { sizes: chooseSizes(scene, view, room) };
+  if (fitsIn(room, pictureOf(scene, step, usual.sizes))) return usual;
+  return { sizes: chooseSizes(scene, step, room) };
 }
-
-/* Width of the picture with cells that have room for their values. */
-const comfortableWidth = (scene) => pictureOf(scene, viewAt(scene.run, NONE), { cell: COMFORTABLE, context: SMALLEST_CONTEXT }).width;
 
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene(run, container) {
-  const scene = { run, container, panels: makePanels(run), grids: new Map(), key: '', room: null, usual: null, sizes: null,
-                  zoom: 1, fit: false, focusCell: new Map() };
+  const scene = { run, container, panels: makePanels(run, false), narrow: makePanels(run, true), grids: new Map(), focusCell: new Map(),
+                  zoom: 1, measured: '', room: null, usual: null, key: '', sizes: null, selection: null };
   const { arrays } = run.words;
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads' });
   container.append(scene.node);
   return scene;
 }
 
-/* Below the bar that stays at the top, and the head of the pane. */
-const HEAD = 110;
+const LEAST_HEIGHT = 300, BELOW = 20;
 
-function roomFor({ container, zoom, fit }) {
-  const width = container.clientWidth - 4;
-  if (fit) return { fit, width, height: window.innerHeight - byId('time').offsetHeight - HEAD };
-  return { fit, width: Math.max(480, width) * zoom, height: Math.max(520, window.innerHeight - 230) * zoom };
+/* What the window has left for the picture, with the legend below it; where the code is above it instead of
+ * beside it, the window below the bar. */
+function roomFor({ container, zoom }) {
+  const [pane, box, legend, bar] = [byId('data-pane'), container, container.nextElementSibling, byId('time')].map((node) => node.getBoundingClientRect());
+  const isBeside = byId('code-pane').getBoundingClientRect().right < pane.left;
+  const above = isBeside ? box.top + window.scrollY : bar.height + box.top - pane.top, below = legend.bottom - box.bottom + BELOW;
+  return { width: (container.clientWidth - 4) * zoom, height: Math.max(LEAST_HEIGHT, window.innerHeight - above - below) * zoom };
+}
+
+const sizeKey = ({ container, zoom }) => [window.innerWidth, window.innerHeight, container.clientWidth, zoom].join();
+
+/* Anew only if the window, the pane or the zoom have changed: a longer sentence is not to move the picture. */
+function measureRoom(scene) {
+  const key = sizeKey(scene);
+  if (key === scene.measured) return;
+  Object.assign(scene, { measured: key, room: roomFor(scene) });
+  scene.usual = chooseLayout(scene, scene.room);
 }
 
 /* Makes the grids anew if other elements are in focus now, or if the page has another size. */
-function layoutScene(scene, step) {
-  const view = viewAt(scene.run, step);
-  const room = roomFor(scene), key = JSON.stringify([view, room]);
-  if (key === scene.key) return false;
-  if (JSON.stringify(scene.room) !== JSON.stringify(room)) scene.usual = chooseLayout(scene, room);
-  Object.assign(scene, { key, room });
-  drawScene(scene, view);
-  return true;
+function layoutScene(scene, step, selection) {
+  scene.selection = selection;
+  measureRoom(scene);
+  const { sizes, least } = layoutAt(scene, step);
+  const key = JSON.stringify([[...focusOf(scene, step, sizes.lens)], sizes, scene.measured]);
+  if (key === scene.key) return;
+  scene.key = key;
+  drawScene(scene, pictureOf(scene, step, sizes, least), sizes);
 }
 
-function drawScene(scene, view) {
+function drawScene(scene, { plans, width, height }, sizes) {
   const focused = document.activeElement && document.activeElement.closest('#scene') && document.activeElement.id;
-  const { sizes, least } = layoutOf(scene, view);
-  const { plans, width, height } = pictureOf(scene, view, sizes, least);
   scene.sizes = sizes;
   scene.node.setAttribute('width', width);
   scene.node.setAttribute('height', height);
@@ -311,8 +382,6 @@ function drawScene(scene, view) {
   for (const [name, grid] of scene.grids) addCursor(scene, name, grid);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
-
-const isRoomy = (axis) => axis.cell >= 14;
 
 /* Arrays as they are drawn: the grid of each slice. */
 const gridOf = (scene, array, slice = 0) => scene.grids.get(gridName(array.number, slice));
@@ -339,7 +408,7 @@ const paintEverywhere = (scene, kind, cells) => {
 };
 
 function paintScene(scene, state, selection) {
-  layoutScene(scene, state.step);
+  layoutScene(scene, state.step, selection);
   scene.valuesLeft = MOST_VALUES;
   const { shared, inputs, outputs } = scene.run;
   for (const array of shared) paintShared(scene, state, array);
@@ -431,11 +500,11 @@ function writeGrid(scene, state, grid, array, slice) {
   if (array.words < array.slices * array.rows * array.cols)
     eachCell(grid, (row, col) => { if (offsetOf(array, slice, row, col) >= array.words) none.push([row, col]); });
   paint(grid, 'void', none);
-  const roomy = isRoomy(grid.cols) && scene.valuesLeft > 0, values = [];
+  const values = [];
   const fit = textFit(grid.cols.cell, longestValue(scene.run, array));
-  if (roomy && fit.room >= leastRoom(scene.run, array))
+  if (scene.valuesLeft > 0 && fit.room >= leastRoom(scene.run, array))
     eachCell(grid, (row, col) => {
-      if (grid.cols.at.get(col)[1] < 14 || grid.rows.at.get(row)[1] < 11) return;
+      if (grid.cols.at.get(col)[1] < grid.cols.cell || grid.rows.at.get(row)[1] < grid.rows.cell) return;
       const [value, kind] = cellValue(state, array, offsetOf(array, slice, row, col));
       const text = formatShort(value, fit.room);
       if (text) values.push([row, col, text, kind]);

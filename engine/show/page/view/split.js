@@ -1,9 +1,7 @@
-/* How wide the code is, beside the data: what the data leave, up to 80 columns; where they leave too
- * little for both, a share. The border between them can be dragged, and moved with the arrow keys. */
+/* How wide the code is, beside the data: as its lines are, up to 80 columns and a share of the window. The border between them can be dragged, and moved with the arrow keys. */
 
 const CODE_COLUMNS = 80, LEAST_WIDTH = 300, KEY_STEP = 24; /* pixels */
-const LEAST_SHARE = 0.27, SHARE = 0.4; /* of the window's width */
-const BESIDE_SCENE = 45; /* pixels: the border, gaps and paddings */
+const SHARE = 0.4; /* of the window's width */
 
 /* Of a line with so many characters, with its number. */
 function widthOfCode(columns) {
@@ -19,10 +17,10 @@ function widthOfCode(columns) {
 function makeSplit(app) {
   const split = byId('split'), main = split.parentNode;
   const longest = Math.max(...app.run.source.map((text) => indentOf(text) + text.trim().length));
-  const wanted = widthOfCode(Math.min(CODE_COLUMNS, longest)), scene = comfortableWidth(app.scene) + BESIDE_SCENE;
+  const wanted = widthOfCode(Math.min(CODE_COLUMNS, longest));
   const room = () => main.clientWidth - 2 * parseFloat(getComputedStyle(main).paddingLeft);
   const most = () => Math.max(LEAST_WIDTH, room() - LEAST_WIDTH);
-  const usual = () => Math.min(wanted, room() - scene >= LEAST_SHARE * room() ? room() - scene : SHARE * room());
+  const usual = () => Math.min(wanted, SHARE * room());
   let chosen = null; /* by the reader */
   const show = () => {
     const width = Math.max(LEAST_WIDTH, Math.min(most(), chosen ?? usual()));

@@ -285,8 +285,12 @@ function makeTime(app) {
       MOVES[button.dataset.move](app);
     });
   byId('unit').addEventListener('change', () => setUnit(app, byId('unit').value));
-  const row = byId('play').parentNode; /* which scrolls in a narrow window */
-  row.scrollLeft = byId('play').offsetLeft - row.offsetLeft - row.clientWidth / 2;
+  if (!barriers(app.run).length) byId('more').before(byId('skip'));
+  byId('more').addEventListener('click', () => {
+    const isOpen = byId('more-controls').hidden;
+    byId('more-controls').hidden = !isOpen;
+    byId('more').setAttribute('aria-expanded', String(isOpen));
+  });
   document.addEventListener('keydown', (event) => onKey(app, event));
   for (const id of ['finding-forward']) byId(id).hidden = !findingSteps(app.run).length;
   for (const id of ['phase-back', 'phase-forward']) byId(id).hidden = !app.run.phases.length;
