@@ -13,7 +13,7 @@ from . import ROOT
 from .build.parts import described
 from .cases.model import Suite
 from .cases.read import load_suites
-from .criteria.table import criteria
+from .criteria.table import criteria, unknown_limits
 from .errors import BadInput
 from .jail.sandbox import Sandbox, choose_sandbox
 from .lab import Lab
@@ -120,6 +120,7 @@ def check(given: Mapping[str, Any]) -> Asked:
         if not value("suite"):  # which Path() takes for the working directory
             raise BadInput(f"{variable('suite')}: the path is empty")
         suites = load_suites(lab, value("suite"))
+        mistakes += unknown_limits(lab, suites)
     except BadInput as error:
         mistakes.append(str(error))
     if mistakes:

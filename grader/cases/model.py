@@ -78,7 +78,7 @@ class Item(BaseModel):
     @classmethod
     def keys(cls, lab: Lab) -> list[str]:
         """Those that a table in a file may have."""
-        given = ("params", "suite", "hidden", "lab", "seed")
+        given = ("params", "suite", "hidden", "lab", "seed", "limits")
         named = [key for key in cls.model_fields if key not in given]
         return [*named[:2], *lab.params, *named[2:]]
 
@@ -111,6 +111,8 @@ class Case(Item):
     """CPU seconds for one block of a launch of the plain build; None: by the size."""
     criteria: list[str] | None = None
     """Beside a correct result; None: memory, where the suite has points for it."""
+    limits: dict[str, float] = {}
+    """The suite's, for its criteria, by the names that these have for them."""
 
     @classmethod
     def allowed(cls, key: str, lab: Lab) -> str:
@@ -174,6 +176,7 @@ class Suite:
     hidden: bool
     cases: list[Case]
     performance: list[Performance] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
     """Kept by every case that asks for it, or lost."""
     gate: str = ""

@@ -29,8 +29,9 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 
-OF_SUITE = ("title", "gate", "points", "repaired")
+OF_SUITE = ("title", "gate", "points", "limits", "repaired")
 MOST_POINTS = 1000
+MOST_LIMIT = 1_000_000
 LARGEST_FILE = 1 << 20
 HASH_LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 MOST_MISTAKES_SHOWN = 8
@@ -112,24 +113,28 @@ def read_suite(lab: Lab, path: Path, directory: Path) -> Suite:
                 found[kind].append(item)
     refuse(mistakes)
     points = table.get("points", {})
-    cases = [asking(case, points, f"{path}: case {quoted(case.name)}", mistakes)
+    limits = table.get("limits", {})
+    cases = [asking(case.model_copy(update={"limits": limits}), points, f"{path}: case {quoted(case.name)}", mistakes)
              for case in found["case"]]
     asked = {each for case in cases for each in case.asked}
     mistakes += [f"{path}: points: no case asks for {name}" for name in points if name not in asked]
     refuse(mistakes)
-    return Suite(name, title, path, hidden, cases, found["performance"], points,
+    return Suite(name, title, path, hidden, cases, found["performance"], limits, points,
                  table.get("gate", ""), table.get("repaired", 0.0))
 
 
 def wrong_in(table: dict[str, Any], lab: Lab) -> list[str]:
     """Of what a suite says beside its title and its cases."""
-    points, names = table.get("points", {}), list(lab.marks)
-    if not isinstance(points, dict):
-        return ["points: it must be a table, [points]"]
+    points, limits, names = table.get("points", {}), table.get("limits", {}), list(lab.marks)
+    for key, value in (("points", points), ("limits", limits)):
+        if not isinstance(value, dict):
+            return [f"{key}: it must be a table, [{key}]"]
     wrong = [f"points: unknown criterion {quoted(name)}{nearest(name, names)}"
              for name in points if name not in names]
     wrong += [f"points: {name} = {quoted(value)}: it must be a number from 0 to {MOST_POINTS}"
               for name, value in points.items() if not is_number(value, MOST_POINTS)]
+    wrong += [f"limits: {name} = {quoted(value)}: it must be a number above 0, up to {MOST_LIMIT}"
+              for name, value in limits.items() if not is_number(value, MOST_LIMIT) or not value]
     if not isinstance(table.get("gate", ""), str):
         wrong.append(f"gate = {quoted(table['gate'])}: it must be the name of a case")
     if not is_number(table.get("repaired", 0.0), 1):

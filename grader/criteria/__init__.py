@@ -6,11 +6,13 @@ TITLE     what tables call it
 PHRASE    why it is lost, in words that are the same for all cases: for hidden ones
 COUNTS    whether it needs the checked run's counts of loads and stores
 judge()   Seen -> Lost | None
-most_loads()    optional, Loads -> int: how many it allows, to be shown beside them
+LIMITS    optional, numbers by name that a suite may change in [limits]; judge() asks seen.limit(NAME, LIMITS)
+most_loads()    optional, (Loads, the suite's limits) -> int: how many it allows, to be shown beside them
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..cases.model import Case
@@ -29,6 +31,10 @@ class Seen:
     @property
     def lab(self) -> Lab:
         return self.case.lab
+
+    def limit(self, name: str, usual: Mapping[str, float]) -> float:
+        """The suite's; where it has none, the usual one."""
+        return self.case.limits.get(name, usual[name])
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,14 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+from collections.abc import Iterable
 from types import ModuleType
 
 from .. import ROOT
+from ..cases.model import Suite
 from ..errors import BadInput
 from ..lab import Lab
+from ..text import quoted
 from . import correct
 
 BASIC = ("correct", "memory")
@@ -21,6 +24,13 @@ BASIC = ("correct", "memory")
 def criteria(lab: Lab) -> dict[str, ModuleType]:
     """Raises BadInput for one that has no file."""
     return {"correct": correct} | {name: criterion(lab, name) for name in lab.marks}
+
+
+def unknown_limits(lab: Lab, suites: Iterable[Suite]) -> list[str]:
+    """What suites limit that no criterion knows, a line each."""
+    known = {name for each in criteria(lab).values() for name in getattr(each, "LIMITS", {})}
+    return [f"{suite.path}: limits: unknown limit {quoted(name)}; there are {', '.join(sorted(known)) or 'none'}"
+            for suite in suites for name in suite.limits if name not in known]
 
 
 def criterion(lab: Lab, name: str) -> ModuleType:

@@ -5,6 +5,7 @@ often as they load, and by enough threads. For labs that say what the naive kern
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from ..record.model import Loads
 from ..text import counted, listed
@@ -16,7 +17,7 @@ COUNTS = True
 
 # Tiles of T x T let each element be loaded once a block instead of T times. This is the handout's
 # rule, and leaves room for tiles at the edge and for other schemes (registers, rows of tiles).
-LEAST_REUSE = 4
+LIMITS = {"reuse": 4.0}
 ELEMENTS_OF_A_THREAD = 128  # of the result, at most
 
 TILE_HINT = "let each block load tiles of {} into shared memory, and use every element often"
@@ -41,19 +42,20 @@ def judge(seen: Seen) -> Lost | None:
                     THREADS_HINT.format(seen.lab.result))
     if loads.all < sizes.least_loads:
         return Lost(f"its loads were not all seen: each element of {inputs} takes one")
-    why = against_loads(loads)
+    why = against_loads(loads, seen.case.limits)
     return Lost(why, TILE_HINT.format(inputs)) if why else None
 
 
-def against_loads(loads: Loads) -> str:
-    if loads.all > most_loads(loads):
-        return f"{loads.all} loads from global memory; tiles need at most {most_loads(loads)}"
+def against_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> str:
+    most = most_loads(loads, limits)
+    if loads.all > most:
+        return f"{loads.all} loads from global memory; tiles need at most {most}"
     if loads.exchanged < loads.all:
         return (f"threads read {loads.exchanged} elements that others of their block have stored, "
                 f"and load {loads.all}; tiles need at least as many")
     return ""
 
 
-def most_loads(loads: Loads) -> int:
+def most_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> int:
     """How many elements a kernel that counts as tiled may load."""
-    return loads.naive // LEAST_REUSE
+    return math.floor(loads.naive / limits.get("reuse", LIMITS["reuse"]))

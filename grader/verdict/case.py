@@ -70,7 +70,7 @@ def loads_of(case: Case, checked: Outcome | None) -> Loads | None:
     """With the most that a criterion of the case allows."""
     loads = checked and checked.loads
     limits = [getattr(criteria_of(case.lab)[name], "most_loads", None) for name in case.asked]
-    most = [limit(loads) for limit in limits if limit and loads]
+    most = [limit(loads, case.limits) for limit in limits if limit and loads]
     return loads.model_copy(update={"most": min(most)}) if loads and most else loads
 
 

@@ -24,16 +24,16 @@ def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
     return Tree(tmp_path_factory.mktemp("scan, graded"), programs)
 
 
-def grade(tree: Tree, text: str) -> Any:
+def grade(tree: Tree, text: str, suite: str = "public", points: int = 40) -> Any:
     """The record."""
     tree.write("my.cu", text)
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--lab", "labs/scan", "--submission", "my.cu", "--seed", "1",
-         "--suite", "public", "--protection", "none"], cwd=tree.path, env=clean_environment(),
+         "--suite", suite, "--protection", "none"], cwd=tree.path, env=clean_environment(),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5 * RUN_SECONDS, check=False)
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     record = json.loads((tree.path / "results/my/result.json").read_text())
-    assert record["max_score"] == 40
+    assert record["max_score"] == points
     return record
 
 
@@ -66,6 +66,17 @@ def test_a_cheat(tree: Tree, cheat: Path) -> None:
     said = json.dumps([record["refusal"], record["build"], record["marks"], record["tests"][0]])
     assert head(text, "named") in said
     assert (record["score"], lost(record)) == (31, {"work"}) if loses else record["score"] == 0
+
+
+@pytest.mark.parametrize(("most", "kept"), [(6, True), (4, False)])
+def test_a_suite_may_allow_less(tree: Tree, most: int, kept: bool) -> None:
+    """Of two passes over global memory, whose blocks' threads each load the sum before theirs."""
+    text = (REPOSITORY / "labs/scan/testcases/public/basics.toml").read_text()
+    first = text[text.index("[[case]]"):text.index("[[case]]", text.index("[[case]]") + 1)]
+    suite = tree.write("one.toml", f'title = "One"\n[points]\nwork = 1\n[limits]\naccesses = {most}\n'
+                       + first.replace("100", "5000") + 'criteria = ["work"]\n')
+    record = grade(tree, (FOLDER / "faulty/styles/two_buffers.cu").read_text(), str(suite), 4)
+    assert lost(record) == (set() if kept else {"work"})
 
 
 def test_at_least_five_get_nothing() -> None:

@@ -13,7 +13,7 @@ TITLE = "work"
 PHRASE = "loads and stores more in global memory than a work-efficient scan does, or works in too few threads"
 COUNTS = True
 
-MOST_OF_AN_ELEMENT = 6
+LIMITS = {"accesses": 6}  # of an element, at most
 LEAST_OF_AN_ELEMENT = 2  # it is loaded, and its sum is stored
 ELEMENTS_OF_A_THREAD = 64  # at most
 
@@ -36,8 +36,8 @@ def judge(seen: Seen) -> Lost | None:
                     THREADS_HINT)
     if loads.accesses < LEAST_OF_AN_ELEMENT * n:
         return Lost("its loads and stores were not all seen: each element takes one of both")
-    if loads.accesses > (most := MOST_OF_AN_ELEMENT * n):
+    if loads.accesses > (most := seen.limit("accesses", LIMITS) * n):
         return Lost(f"{loads.accesses} loads and stores of global memory, "
                     f"{loads.accesses / n:.1f} an element; at most {most} are allowed, "
-                    f"{MOST_OF_AN_ELEMENT} an element", WORK_HINT)
+                    f"{most / n:g} an element", WORK_HINT)
     return None

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from grader import ROOT
 from grader.cases.model import Case, Suite
-from grader.cases.read import LARGEST_FILE, load_suites
+from grader.cases.read import LARGEST_FILE, load_suites, of_cases
+from grader.criteria.table import unknown_limits
 from grader.errors import BadInput
 
 TESTCASES = LAB.testcases
@@ -313,6 +314,9 @@ def test_which_cases_ask_for_what(testcases: Path) -> None:
     ({"points": {"memory": -1}}, "points: memory = -1: it must be a number from 0 to 1000"),
     ({"points": {"memory": "3"}}, "points: memory = '3': it must be a number"),
     ({"points": {"tiled": 3}}, "points: no case asks for tiled"),
+    ({"limits": 8}, "limits: it must be a table, [limits]"),
+    ({"limits": {"reuse": 0}}, "limits: reuse = 0: it must be a number above 0"),
+    ({"limits": {"reuse": "8"}}, "limits: reuse = '8': it must be a number above 0"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_suite(testcases: Path, more: dict[str, Any], words: str) -> None:
     write(testcases, "public/p", GOOD, **more)
@@ -320,6 +324,19 @@ def test_what_is_wrong_with_a_suite(testcases: Path, more: dict[str, Any], words
         load_suites(LAB, "public", testcases)
     assert str(caught.value) == f"{testcases}/public/p.toml: {str(caught.value).split(': ', 1)[1]}"
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_limits_of_criteria(testcases: Path) -> None:
+    """They are the cases', and make other cases of them; a name that no criterion has is a mistake."""
+    write(testcases, "public/p", GOOD, points={"memory": 1})
+    usual = load_suites(LAB, "public", testcases)
+    write(testcases, "public/p", GOOD, points={"memory": 1}, limits={"reuse": 8})
+    changed = load_suites(LAB, "public", testcases)
+    assert changed[0].cases[0].limits == {"reuse": 8} and not usual[0].cases[0].limits
+    assert of_cases(changed) != of_cases(usual) and unknown_limits(LAB, changed) == []
+    write(testcases, "public/p", GOOD, points={"memory": 1}, limits={"re-use": 8})
+    (said,) = unknown_limits(LAB, load_suites(LAB, "public", testcases))
+    assert said == f"{testcases}/public/p.toml: limits: unknown limit 're-use'; there are reuse"
 
 
 def test_a_gate_in_several_public_suites(testcases: Path) -> None:

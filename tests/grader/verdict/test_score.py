@@ -188,6 +188,16 @@ def test_really_tiled(all_loads: int, exchanged: int, reason: str, once: int) ->
     assert ("tiled" in kept) == (not reason) and test.reason.startswith(reason)
 
 
+@pytest.mark.parametrize(("reuse", "most"), [(8, 9826), (2.5, 31443), (None, 19652)])
+def test_a_suite_may_ask_for_more(reuse: float | None, most: int) -> None:
+    for more in (0, 1):
+        loads = Loads(all=most + more, naive=78608, once_per_block=0, exchanged=99999, threads=10)
+        case = full_case().model_copy(update={"limits": {"reuse": reuse} if reuse else {}})
+        test = judge_case(case, *runs("right", loads=loads))
+        assert test.loads and test.loads.most == most
+        assert test.criteria[-1].name == "tiled" and test.criteria[-1].passed == (not more)
+
+
 def test_the_limit_is_the_handouts() -> None:
     """And the only one."""
     row = next(line for line in (REPOSITORY / "handout.md").read_text().splitlines()
