@@ -364,12 +364,14 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     return print_walk(&o, shown, room);
 }
 
-/* What to try now; null: nothing but to mend the mistake, to load less, as the remark says; of a
- * report; or what only the usual lab has. */
+/* What to try now; null: nothing but to mend the mistake, or to load less, as the remark says.
+ * Behind a report it would not be looked for; and another lab may have no cases. */
 static const char *next_command(const struct check_options *o, const struct outcome *last) {
     const struct finding *f = &last->finding;
-    if (last->remark.kind == REMARK_NAIVE_LOADS || o->report) return NULL;
-    if (f->kind == FINDING_NONE) return source_is_of_another_lab() ? NULL : "make grade";
+    if (f->kind == FINDING_NONE) {
+        const bool none = last->remark.kind == REMARK_NAIVE_LOADS || o->report;
+        return none || source_is_of_another_lab() ? NULL : "make grade";
+    }
     const bool has_run =
         f->at.in_kernel || f->kind == FINDING_UNWRITTEN || f->kind == FINDING_WRONG_RESULT;
     return has_run && !o->walk ? "make walk" : NULL;
