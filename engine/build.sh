@@ -140,7 +140,7 @@ locals) # the program once more, from a kernel.cu that says which local variable
         : >"$out"
     fi
     ;;
-plain) # kernel.cu as ./sgemm has it
+plain) # kernel.cu as the plain program has it
     flags=$EMULATED_FLAGS
     preprocess "$KERNEL" 2>/dev/null && mv "$base.new" "$base.ii" && compile $flags 2>/dev/null || : >"$out"
     ;;

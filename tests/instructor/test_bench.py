@@ -65,9 +65,9 @@ class Bencher:
                             "build_submission": fake.build, "measure": self.measure}.items():
             monkeypatch.setattr(ladder, name, value)
 
-    def measure(self, parts: Any, programs: dict[str, str], m: int, n: int, k: int, *, box: Any,
+    def measure(self, parts: Any, programs: dict[str, str], params: dict[str, int], *, box: Any,
                 samples: int) -> Said:
-        shape = f"{m} {k} {n}"
+        shape = "{m} {k} {n}".format_map(params)
         self.measured.append((shape, samples))
         word, *more = programs.get(f"clock {shape}", programs["clock"]).split()
         if word == "machine":

@@ -9,8 +9,6 @@ import pytest
 from conftest import REPOSITORY
 from kinds import CAUSES, KINDS, kinds
 
-from grader.criteria.correct import ENDS, HEADLINES
-
 
 def test_the_documentation_has_the_tables() -> None:
     page = (REPOSITORY / "docs" / "check.md").read_text()
@@ -42,8 +40,3 @@ def test_a_row_that_is_none(row: str, tmp_path: Path) -> None:
     table.write_text(f"/* rows */\n{row}\n")
     with pytest.raises((SyntaxError, ValueError)):
         kinds(table)
-
-
-def test_the_grader_says_the_same_of_what_it_finds_itself() -> None:
-    assert {kind: KINDS[kind].headline for kind in HEADLINES} == HEADLINES
-    assert all(ENDS[kind].hint == KINDS[kind].hint for kind in ("endless", "deadlock", "time-limit"))

@@ -511,7 +511,7 @@ def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sa
     }
     """.replace(b"GRID", str(blocks).encode())
     programs = build_submission(parts, source, box, work)
-    loads = [run_both(programs, parts, box, replace(EDGES, n=n))[1].loads for n in (20, 21)]
+    loads = [run_both(programs, parts, box, replace(EDGES, params=EDGES.params | {"n": n}))[1].loads for n in (20, 21)]
     assert [each and each.all for each in loads] == [64 * M * K, 0]
 
 

@@ -297,7 +297,7 @@ function listenToCode(app) {
 /* --- the state in the address ----------------------------------------------------------------- */
 
 /* What a page without an address opens with: the finding, whose step may be the last one; else the first barrier, where
- * the tiles are full; else the first step. */
+ * the shared arrays are full; else the first step. */
 function openingStep(run) {
   return run.finding ? run.finding.step ?? run.last : barriers(run)[0] ?? 0;
 }
