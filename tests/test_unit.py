@@ -16,8 +16,8 @@ SOURCES = sorted((REPOSITORY / "tests").rglob("test_*.c"))
 SANITIZERS = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SECONDS = 300  # a limit for what hangs
 
-# What reads bytes that others may have written, and what judges results.
-BY_DAY = {"test_record", "test_cause_record", "test_dwarf", "test_support"}
+# What reads bytes that others may have written.
+BY_DAY = {"test_record", "test_dwarf"}
 SANITIZED = slow_but(SOURCES, lambda _, source: source.stem in BY_DAY)
 
 NOT_SANITIZED = {

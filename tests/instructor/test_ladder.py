@@ -274,6 +274,7 @@ def test_the_last_rung_as_one_file(tree: Tree) -> None:
         assert text.count(behind[-1].strip()) == 1, part.name
 
 
+@pytest.mark.slow  # half a minute of sums; by day test_solutions.py has the rungs below
 def test_each_kernel_of_the_last_rung(last_rung: Path) -> None:
     done = subprocess.run([last_rung, "every kernel"], env=clean_environment(), text=True,
                           capture_output=True, timeout=RUN_SECONDS, check=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
 
 SOLUTIONS = {"reduction": "1_tree.cu", "stencil": "1_tile.cu"}
 
@@ -42,14 +42,14 @@ def test_the_solution(tree: Tree, lab: str, sizes: list[str], elements: int) -> 
     assert (status, said["compared"], said["wrong"]) == (0, elements, 0), said
 
 
-@pytest.mark.parametrize(("lab", "old", "new", "kind", "line"), [
+@pytest.mark.parametrize(("lab", "old", "new", "kind", "line"), sample([
     ("reduction", "        __syncthreads();\n", "", "shared-race", "part[t + half]"),
     ("reduction", "i < n ? in[i] : 0.0f", "in[i]", "out-of-bounds", "in[i]"),
     ("reduction", "t < half", "t < half - 1", "wrong-result", None),
     ("stencil", "    __syncthreads();\n", "", "shared-race", "out[row * cols + col] ="),
     ("stencil", "row >= 0 && ", "", "out-of-bounds", "in[row * cols + col]"),
     ("stencil", "(tile[y][x] +", "(tile[y][x] + tile[y][x] +", "wrong-result", None),
-])
+], every=4))
 def test_a_mistake(tree: Tree, lab: str, old: str, new: str, kind: str, line: str | None) -> None:
     text = solution(lab)
     assert text.count(old) == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, Tree, clean_environment, need
+from conftest import REPOSITORY, Tree, clean_environment, need, sample
 
 GRADERS = ["grade", "grade-class"]
 MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk",
@@ -115,7 +115,7 @@ def spoiled(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
     return copy
 
 
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", sample(list(BUILDS), every=4))
 def test_no_part_of_a_build_runs(spoiled: Tree, tmp_path: Path, name: str, venv: Path) -> None:
     target = BUILDS[name]
     words = GOALS.get(target, [target])
@@ -130,7 +130,7 @@ def test_no_part_of_a_build_runs(spoiled: Tree, tmp_path: Path, name: str, venv:
     assert not (tmp_path / "mark").exists(), "from the environment"
 
 
-@pytest.mark.parametrize("target", OTHERS)
+@pytest.mark.parametrize("target", sample(list(OTHERS), every=3))
 def test_nothing_that_is_asked_for_runs(spoiled: Tree, tmp_path: Path, venv: Path, target: str) -> None:
     names = OTHERS[target].split()
     for value in odd(tmp_path / "mark"):
