@@ -29,11 +29,11 @@ cases-check: packages
 release: packages
 	set -f; $(python) -m instructor.release.student_copy $$RELEASE_ARGS "$$DIR"
 
-## make gradescope          a bundle for Gradescope, in build/bundles
-## make autolab             ... for Autolab
-## make classroom50         ... for Classroom 50
+## make gradescope          a bundle for Gradescope, in build/bundles         LAB
+## make autolab             ... for Autolab                                   LAB
+## make classroom50         ... for Classroom 50                              LAB
 gradescope autolab classroom50:
-	$(python) -s -m instructor.release.pack $@ build/bundles
+	$(python) -s -m instructor.release.pack --lab "$$LAB" $@ build/bundles
 
 ## make faulty              build/faulty: the faulty kernels that are no files
 faulty: packages

@@ -33,7 +33,7 @@ from .__main__ import add_platform_options
 
 
 def grade(
-    submission: Path, suite: str, results: Path, protection: str, lab: str, *, details: bool
+    submission: Path | None, suite: str, results: Path, protection: str, lab: str, *, details: bool
 ) -> tuple[Record, Record]:
     """The record of this submission, and what students see of it. `results` is a directory for the grader's own files; with
     `details`, everything that the grader said about a fault of the machine is printed. Raises
@@ -43,6 +43,7 @@ def grade(
         suites = load_suites(described_lab, suite)
     except BadInput as error:
         raise MachineFault(f"the cases cannot be used: {error}") from None
+    submission = submission or described_lab.home / "kernel.cu"
     try:
         read_submission(submission)
     except BadInput as error:
@@ -83,15 +84,20 @@ def nothing_to_grade(why: str, suites: list[Suite], lab: Lab) -> Record:
     )
 
 
+def packed_lab() -> str:
+    """A bundle for another lab says which."""
+    said = ROOT / "graded_lab"
+    return said.read_text(encoding="utf-8").strip() if said.exists() else "lab"
+
+
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader.exporters.hand_in")
     parser.add_argument("platform", choices=["gradescope", "autolab", "classroom50"])
-    parser.add_argument("--submission", type=Path, required=True,
-                        help="kernel.cu, or its directory")
+    parser.add_argument("--submission", type=Path, help="kernel.cu, or its directory; default: the lab's")
     parser.add_argument("--suite", default="all")
     parser.add_argument("--results", type=Path, required=True, help="for the grader's own files")
     parser.add_argument("--protection", default="auto")
-    parser.add_argument("--lab", default="lab")
+    parser.add_argument("--lab", default=packed_lab())
     add_platform_options(parser)
     parser.add_argument("-o", "--output", type=Path, required=True,
                         help="the file that the platform reads; for classroom50, a directory")
@@ -101,7 +107,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
-        record, seen = grade(asked.submission.resolve(), asked.suite, asked.results.resolve(),
+        record, seen = grade(asked.submission and asked.submission.resolve(), asked.suite, asked.results.resolve(),
                              asked.protection, asked.lab,
                              details=asked.platform == "gradescope")  # where only instructors read it
         if asked.platform == "classroom50":

@@ -1,9 +1,9 @@
 """Makes what a course platform needs for grading:
 
-    python -m instructor.release.pack gradescope|autolab|classroom50 DIRECTORY
+    python -m instructor.release.pack [--lab DIR] gradescope|autolab|classroom50 DIRECTORY
 
 It puts the project and the platform's own scripts into one archive, and some files beside it: see
-BUNDLES. What grading does not need is left out, instructor/ above all, because no submission may
+BUNDLES. It is for one lab, whose folder stands in the file `graded_lab`. What grading does not need is left out, instructor/ above all, because no submission may
 ever run beside its solutions. Hidden cases are readable for the owner only, and left out of an
 archive that students can download.
 
@@ -32,6 +32,7 @@ from grader.errors import BadInput, MachineFault
 from instructor.release.repository import REPOSITORY, tracked_files, untracked_files
 
 LEFT_OUT = ("course", "instructor", "labs", "tests", "docs", ".github", ".ci")
+OF_SGEMM = ("lab", "kernel.cu", "handout.md", "testcases")  # which another lab has in its folder
 HIDDEN = "testcases/hidden/"
 DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can express
 
@@ -58,10 +59,15 @@ BUNDLES = {
 
 @dataclass(frozen=True, order=True)
 class Packed:
-    """A file, and its name in the archive."""
+    """A file, and its name in the archive; or a text that is no file."""
 
     name: str
     path: Path
+    text: str | None = None
+
+    @property
+    def content(self) -> bytes:
+        return self.path.read_bytes() if self.text is None else self.text.encode()
 
     @property
     def mode(self) -> int:
@@ -70,26 +76,33 @@ class Packed:
         return 0o755 if os.access(self.path, os.X_OK) else 0o644
 
 
-def project_files(public: bool) -> list[str]:
-    """Relative names of what grading needs of the project.
+def project_files(lab: str, public: bool) -> list[str]:
+    """Relative names of what grading needs of the project for this lab.
 
     Raises BadInput where git does not track a file that belongs to it."""
-    for name in untracked_files("testcases", "grader"):
+    for name in untracked_files("testcases", "grader", lab):
         raise BadInput(f"{name}: git does not track it, so it would not be packed; `git add` it, "
                        "or move it away")
-    return [name for name in tracked_files() if name.split("/")[0] not in LEFT_OUT
-            and not (public and name.startswith(HIDDEN))]
+    left_out = LEFT_OUT if lab == "lab" else (*LEFT_OUT, *OF_SGEMM)
+    return [name for name in tracked_files() if not (public and HIDDEN in name)
+            and (name.split("/")[0] not in left_out or is_in(name, lab) and not is_in(name, f"{lab}/instructor"))]
 
 
-def collect(bundle: Bundle, folder: Path) -> list[Packed]:
+def is_in(name: str, folder: str) -> bool:
+    return folder != "lab" and name.startswith(f"{folder}/")
+
+
+def collect(lab: str, bundle: Bundle, folder: Path) -> list[Packed]:
     """All that goes into the archive, sorted; `folder` has the platform's scripts.
 
     Raises BadInput for a link, a device and the like."""
     found = [Packed(f"{bundle.prefix}project/{name}", REPOSITORY / name)
-             for name in project_files(bundle.public)]
+             for name in project_files(lab, bundle.public)]
+    if lab != "lab":
+        found.append(Packed(f"{bundle.prefix}project/graded_lab", REPOSITORY, f"{lab}\n"))
     found += [Packed(bundle.prefix + Path(name).name, folder / name) for name in bundle.scripts]
     for file in found:
-        if file.path.is_symlink() or not file.path.is_file():
+        if file.text is None and (file.path.is_symlink() or not file.path.is_file()):
             raise BadInput(f"{file.path}: not a regular file; an archive for other machines can "
                            "hold nothing else")
     return sorted(found)
@@ -102,7 +115,7 @@ def zipped(files: list[Packed]) -> bytes:
             entry = zipfile.ZipInfo(file.name, DATE)
             entry.create_system = 3  # Unix: the mode counts
             entry.external_attr = (0o100000 | file.mode) << 16
-            out.writestr(entry, file.path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+            out.writestr(entry, file.content, zipfile.ZIP_DEFLATED, 9)
     return archive.getvalue()
 
 
@@ -110,7 +123,7 @@ def tarred(files: list[Packed]) -> bytes:
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.GNU_FORMAT) as out:
         for file in files:
-            content = file.path.read_bytes()
+            content = file.content
             entry = tarfile.TarInfo(file.name)
             entry.size, entry.mode = len(content), file.mode
             out.addfile(entry, io.BytesIO(content))
@@ -128,14 +141,14 @@ def write(archive: Path, content: bytes) -> None:
         new.unlink(missing_ok=True)
 
 
-def make(platform: str, directory: Path) -> str:
+def make(lab: str, platform: str, directory: Path) -> str:
     """Write the bundle; one line about it. Raises BadInput, MachineFault, OSError.
 
     The archive is made in memory, where a signal may end the process as it does any other: a
     KeyboardInterrupt inside zipfile is lost in the error that its closing raises."""
     bundle, folder = BUNDLES[platform], REPOSITORY / "instructor" / "release" / platform
     archive = directory / bundle.archive
-    files = collect(bundle, folder)
+    files = collect(lab, bundle, folder)
     content = zipped(files) if archive.suffix == ".zip" else tarred(files)
     with interrupt.raised():
         write(archive, content)
@@ -146,12 +159,18 @@ def make(platform: str, directory: Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="pack.py", description=__doc__.partition("\n")[0])
+    parser.add_argument("--lab", default="lab", help="the folder of the lab; its bundle is in a folder called "
+                                                     "like it")
     parser.add_argument("platform", choices=BUNDLES)
     parser.add_argument("directory", type=Path)
     arguments = parser.parse_args()
     try:
         interrupt.handle(signal.SIG_DFL)
-        print(make(arguments.platform, arguments.directory))
+        lab = os.path.normpath(arguments.lab)
+        if not (REPOSITORY / lab / "lab.c").is_file():
+            raise BadInput(f"LAB={arguments.lab}: no lab is there, for want of {lab}/lab.c")
+        directory = arguments.directory if lab == "lab" else arguments.directory / Path(lab).name
+        print(make(lab, arguments.platform, directory))
     except BadInput as bad:
         print(bad, file=sys.stderr)
         return 2

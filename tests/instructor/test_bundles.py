@@ -126,6 +126,34 @@ def test_what_cannot_be_packed_is_refused(fresh_tree: Tree, tmp_path: Path) -> N
     assert not (tmp_path / "o").exists()
 
 
+SCAN = "labs/scan"
+
+
+def test_another_lab_is_packed_without_sgemm_and_graded_by_what_is_in_the_bundle(
+    tree: Tree, tmp_path: Path
+) -> None:
+    """And without its solutions."""
+    place = tmp_path / "b"
+    for platform, hidden in (("gradescope", True), ("classroom50", False)):
+        run(sys.executable, "-m", "instructor.release.pack", "--lab", SCAN, platform, str(place), cwd=tree.path)
+        archive = place / "scan" / ("gradescope.zip" if hidden else "classroom50/project.tar")
+        shutil.unpack_archive(archive, tmp_path / platform)
+        project = tmp_path / platform / "project"
+        assert (project / "graded_lab").read_text() == f"{SCAN}\n"
+        assert sorted(path.name for path in (project / "labs").iterdir()) == ["scan"]
+        assert {"kernel.cu", "lab.c", "criteria", "testcases"} <= {p.name for p in (project / SCAN).iterdir()}
+        assert (project / SCAN / "testcases/hidden").exists() == hidden
+        gone = ("instructor", "lab", "kernel.cu", "testcases", "handout.md", f"{SCAN}/instructor")
+        assert not [name for name in gone if (project / name).exists()]
+    solution = REPOSITORY / SCAN / "instructor/solutions/3_work_efficient.cu"
+    run(sys.executable, "-B", "-m", "grader.exporters.hand_in", "gradescope", "--submission", str(solution),
+        "--suite", "public", "--protection", "none", "--results", str(tmp_path / "r"), "-o", str(tmp_path / "o"),
+        cwd=tmp_path / "classroom50/project")
+    results = json.loads((tmp_path / "o").read_text())
+    assert sum(test["score"] for test in results["tests"]) == sum(
+        test["max_score"] for test in results["tests"]) == 40
+
+
 # ---- Gradescope ----------------------------------------------------------------------------------
 
 

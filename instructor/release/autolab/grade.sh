@@ -17,7 +17,7 @@ no_grade() {
 
 job=$PWD
 project=$(cd "$(dirname "$0")/project" && pwd) || no_grade "autograde.tar is incomplete"
-chmod -R go= "$project/testcases/hidden" || no_grade "cannot hide the cases"
+find "$project" -path '*/testcases/hidden' -exec chmod -R go= {} + || no_grade "cannot hide the cases"
 work=$(mktemp -d) || no_grade "no temporary directory"
 trap 'rm -rf "$work"' EXIT
 cd "$project" || no_grade "autograde.tar is incomplete"

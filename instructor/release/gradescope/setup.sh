@@ -46,13 +46,13 @@ fi
 # Where Gradescope's container allows no namespaces, a submission runs as another user: what it needs
 # has to be readable for everyone, and hidden cases for root only.
 chmod -R a+rX "$root/source"
-chmod -R go= "$project/testcases/hidden"
+find "$project" -path '*/testcases/hidden' -exec chmod -R go= {} +
 
 check=$(mktemp -d)
 trap 'rm -rf "$check"' EXIT
 cd "$project"
-if ! "$python" -m grader.exporters.hand_in gradescope --submission "$project/kernel.cu" \
-    --suite all --results "$check" -o "$check/results.json"; then
+if ! "$python" -m grader.exporters.hand_in gradescope --suite all \
+    --results "$check" -o "$check/results.json"; then
     echo "setup.sh: this image cannot grade; the line above says why" >&2
     exit 1
 fi
