@@ -18,7 +18,7 @@
 class_lab = $$(case $$LAB in lab) ;; *) echo "--lab=$$LAB" ;; esac)
 grade-class regrade: course-packages parts-beside-pip
 	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: it is 1, or not given" >&2; exit 2 ;; esac; \
-	set -f; $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
+	set -f; exec $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
 	    $(call option,RESULTS,results) $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,LIMIT,limit) \
 	    $(call option,PROTECTION,protection) $(call option,QUEUE,queue) $${SLURM+--slurm="$$SLURM"} \
 	    $${ACCEPT:+--accept} $(grade_backend) $$GRADE_ARGS

@@ -14,7 +14,7 @@ options = --lab "$$LAB" --suite "$${SUITE-public}" --results "$${RESULTS-results
     $(call option,LIMIT,limit) $(call option,PROTECTION,protection) $(grade_backend) $$GRADE_ARGS
 grade_backend = $$(case $$BACKEND in cpu | cuda) echo "--backend $$BACKEND" ;; esac)
 grade: packages parts-beside-pip
-	set -f; $(python) -m grader --submission "$${SUBMISSION-$$KERNEL}" $(call option,NAME,name) $(options)
+	set -f; exec $(python) -m grader --submission "$${SUBMISSION-$$KERNEL}" $(call option,NAME,name) $(options)
 
 packages:
 	$(python) -i grader

@@ -19,10 +19,16 @@ start() {
 case $1 in
 -i) shift ;;
 *)
-    trap - INT TERM HUP
+    trap : INT
     if [ "$1" = -s ]; then shift; else python=$venv/bin/python; fi
     start "$python" -B "$@"
-    exit
+    status=$?
+    # It has said that it was interrupted. make, which this ends if Ctrl-C did not reach it, adds nothing.
+    if [ $status = 130 ] && read -r parent 2>/dev/null <"/proc/$PPID/comm" && [ "$parent" = make ]; then
+        kill -INT $PPID
+        exit 0
+    fi
+    exit $status
     ;;
 esac
 ready=$venv/$1-ready lists= newer=
@@ -81,6 +87,6 @@ echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv
 apart "$python" -m venv "$venv" || fail "no virtual environment can be made in $venv"
 options=
 for list in $lists; do options="$options -r $list"; done
-if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then pip_in_sight $options; else pip --quiet $options; fi ||
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then pip_in_sight $options; else pip --quiet $options; fi ||
     fail "Python's packages could not be installed: is there a network?"
 for list; do : >"$venv/$list-ready"; done

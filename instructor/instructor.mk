@@ -12,13 +12,13 @@
 ## make cases               prove the test cases: solutions, faults, cheats
 ##                                                    LAB FAULTY CASES_ARGS JOBS
 cases: packages
-	set -f; $(python) -m instructor.release.prove_cases --lab "$$LAB" $(call option,FAULTY,faulty) \
+	set -f; exec $(python) -m instructor.release.prove_cases --lab "$$LAB" $(call option,FAULTY,faulty) \
 	    $(call option,JOBS,jobs) $$CASES_ARGS
 
 ## make hidden SEED=n       draw hidden cases, prove and write them
 ##                                                      LAB SEED CASES_ARGS JOBS
 hidden: packages
-	set -f; $(python) -m instructor.release.prove_cases --lab "$$LAB" --draw "$$SEED" $(call option,JOBS,jobs) \
+	set -f; exec $(python) -m instructor.release.prove_cases --lab "$$LAB" --draw "$$SEED" $(call option,JOBS,jobs) \
 	    $$CASES_ARGS
 
 ## make cases-check         only the files: names, points, sizes, limits    LAB
@@ -27,7 +27,7 @@ cases-check: packages
 
 ## make release DIR=path    write a student's copy               DIR RELEASE_ARGS
 release: packages
-	set -f; $(python) -m instructor.release.student_copy $$RELEASE_ARGS "$$DIR"
+	set -f; exec $(python) -m instructor.release.student_copy $$RELEASE_ARGS "$$DIR"
 
 ## make gradescope          a bundle for Gradescope, in build/bundles         LAB
 ## make autolab             ... for Autolab                                   LAB

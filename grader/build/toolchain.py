@@ -40,7 +40,7 @@ def nvcc_command() -> str:
     usual = "/usr/local/cuda/bin/nvcc"
     found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
     if not os.access(found, os.X_OK):
-        raise MachineFault("there is no nvcc here (NVCC=... names one); --backend cpu needs none")
+        raise MachineFault("there is no nvcc here (NVCC=... names one); BACKEND=cpu needs none")
     return found
 
 
@@ -52,7 +52,7 @@ def gpu_architecture() -> str:
     if ran.stdout.startswith("sm_"):
         return ran.stdout.strip()
     if not ran.stdout:
-        raise MachineFault("no GPU answers here; --backend cpu needs none")
+        raise MachineFault("no GPU answers here; BACKEND=cpu needs none")
     raise MachineFault(ran.stderr.strip().rpartition("\n")[2])
 
 

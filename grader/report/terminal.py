@@ -53,7 +53,7 @@ class Watched:
     """A progress line on standard error, if that is a terminal."""
 
     def __init__(self) -> None:
-        moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
             TimeElapsedColumn(), console=console_for(sys.stderr), transient=True, disable=not moves,
@@ -96,7 +96,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         if block:
             console.print(block, "", sep="\n")
     if not_timed(timings):
-        console.print(paragraph(f"{not_timed(timings)} Try BACKEND=cuda.", console))
+        console.print(paragraph(f"{not_timed(timings)} With one: BACKEND=cuda.", console))
     if about_blocks(tests):
         console.print(paragraph(about_blocks(tests), console))
     for note in record.submission.notes:
