@@ -10,8 +10,9 @@
  *
  * Kernel: its number in the table. The last five are what cost_of() of model.cuh counts, parts and
  * rim 0 where there is none. Each time is the median of SAMPLES by the grader's clock, cold L2
- * cache; of one alone, where a kernel takes much longer than the best so far. Every kernel's C is
- * compared with a product in double precision.
+ * cache, and after a call of cuBLAS, so that the kernel's code has to come from memory, too; of one
+ * alone, where a kernel takes much longer than the best so far. Every kernel's C is compared with a
+ * product in double precision.
  *
  * Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault. */
 extern "C" {
@@ -47,9 +48,10 @@ static void must(bool done, const struct judgement *j) {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Microseconds. */
-template <class Work> static double sample(Work work) {
+/* Microseconds; what comes `before` is not counted. */
+template <class Before, class Work> static double sample(Before before, Work work) {
     struct times times;
+    before();
     must("the timer", timer_start(timer));
     work();
     must("the launch", cudaGetLastError());
@@ -58,10 +60,11 @@ template <class Work> static double sample(Work work) {
 }
 
 /* The median; the first sample if that is more than `most`. */
-template <class Work> static double median(double most, Work work) {
+template <class Before, class Work>
+static double median(double most, Before before, Work work) {
     double all[MOST_SAMPLES];
     for (int i = 0; i < samples; ++i) {
-        all[i] = sample(work);
+        all[i] = sample(before, work);
         if (i == 0 && all[0] > most) return all[0];
     }
     return summarise(all, samples).median;
@@ -90,9 +93,9 @@ static void check(struct product *product, const Problem &p, int number, struct 
     wrong = 1;
 }
 
+template <class Library>
 static void measure_kernels(struct product *product, const Problem &p, int processors,
-                            double library, struct judgement *j) {
-    double best = 2 * library;
+                            Library cublas, double best, struct judgement *j) {
     const char *comma = "";
     for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
         for (int share : shares) {
@@ -104,11 +107,11 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
                 continue;
             auto work = [&] { kernel.launch(kernel, p, made); };
             must(product_poison(product, p.C, j), j);
-            double took = sample(work);
-            if (took > far * best) took = sample(work); /* the host may have been disturbed */
+            double took = sample(cublas, work);
+            if (took > far * best) took = sample(cublas, work); /* the host may have been disturbed */
             if (took <= far * best) {
                 check(product, p, i, j);
-                took = median(hopeless * best, work);
+                took = median(hopeless * best, cublas, work);
             }
             printf("%s[%d, %d, %.2f, %d, %g, %g, %d, %d]", comma, i, share, took, made.chunks,
                    made.waves, made.loads, share == 1 ? 0 : made.share, made.rim);
@@ -120,19 +123,22 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
 static void measure(int m, int n, int k, int processors) {
     struct judgement j = {};
     struct product *product = product_new(m, n, k, &j);
-    float *C;
+    float *C, *other;
     must(product != NULL, &j);
     must("memory for C", cudaMalloc(&C, (size_t)m * (size_t)n * sizeof *C));
+    must("memory for C", cudaMalloc(&other, (size_t)m * (size_t)n * sizeof *C));
     must(product_fill(product, 1, &j), &j);
     const Problem p = {product_A(product), product_B(product), C, m, n, k, 1, 0};
-    auto cublas = [&] { must(product_cublas(product, C, &j), &j); };
-    sample(cublas); /* loads what is not loaded yet */
-    const double library = median(INFINITY, cublas);
+    auto cublas = [&] { must(product_cublas(product, other, &j), &j); };
+    auto nothing = [] {};
+    sample(nothing, cublas); /* loads what is not loaded yet */
+    const double library = median(INFINITY, nothing, cublas);
     printf("{\"m\": %d, \"k\": %d, \"n\": %d, \"library\": %.2f, \"runs\": [", m, k, n, library);
-    measure_kernels(product, p, processors, library, &j);
+    measure_kernels(product, p, processors, cublas, 2 * library, &j);
     printf("]}\n");
     fflush(stdout);
     must("memory", cudaFree(C));
+    must("memory", cudaFree(other));
     product_free(product);
 }
 
@@ -148,7 +154,7 @@ int main(int argc, char **argv) {
     must("the device", cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     must("the timer", timer_new(&timer));
     const double begun = clock_seconds(); /* the clocks of a GPU that had nothing to do are low */
-    while (clock_seconds() - begun < 0.5) sample([] {});
+    while (clock_seconds() - begun < 0.5) sample([] {}, [] {});
     while (fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "%d %d %d %c", &m, &k, &n, &rest) != 3 || m < 1 || k < 1 || n < 1) {
             fprintf(stderr, "candidates: not a shape: %s", line);

@@ -6,8 +6,10 @@
  * Standard output has a JSON object a line for each shape (grid.py). cuBLAS, the fastest of
  * cuBLASLt's first HEURISTICS algorithms and the kernel take turns, SAMPLES of each, float32
  * throughout, each sample with a cold L2 cache (timer.h of the grader's clock); the kernel's C is
- * compared with a product in double precision, every element. With a SAMPLES below 0 cuBLAS alone
- * is timed, and all its times are printed: what the measurement itself varies by.
+ * compared with a product in double precision, every element. Where a vector and a matrix of
+ * READ_BYTES or more are multiplied, so does a kernel that only reads the matrix. With a SAMPLES
+ * below 0 cuBLAS alone is timed, and all its times are printed: what the measurement itself varies
+ * by.
  *
  * Exit status: 0; 2 bad input; 3 the machine is at fault. */
 extern "C" {
@@ -22,10 +24,10 @@ extern "C" {
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEURISTICS = 16, TRIALS = 3, MOST_SAMPLES = 1000 };
-enum contestant { CUBLAS, CUBLASLT, KERNEL, CONTESTANTS };
+enum { HEURISTICS = 16, TRIALS = 3, MOST_SAMPLES = 1000, READ_BYTES = 16000000 };
+enum contestant { CUBLAS, CUBLASLT, KERNEL, READ, CONTESTANTS };
 
-static const char *const names[] = {"cublas", "cublaslt", "kernel"};
+static const char *const names[] = {"cublas", "cublaslt", "kernel", "read"};
 static const size_t workspace_bytes = (size_t)64 << 20;
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
@@ -73,11 +75,44 @@ static cublasStatus_t multiply(struct contest *c) {
                           &c->algorithms[c->algorithm].algo, c->workspace, workspace_bytes, 0);
 }
 
+enum { READERS = 1024, AT_ONCE = 8 };
+
+__global__ void __launch_bounds__(READERS) read_all(const float4 *from, size_t count, float *C) {
+    const size_t first = (size_t)blockIdx.x * (READERS * AT_ONCE) + threadIdx.x;
+    float sum = 0;
+#pragma unroll
+    for (int u = 0; u < AT_ONCE; ++u) {
+        const size_t i = first + u * READERS;
+        const float4 v = i < count ? __ldcs(from + i) : make_float4(0, 0, 0, 0);
+        sum += v.x + v.y + v.z + v.w;
+    }
+    if (sum == -1e30f) *C = sum; /* never: but so the loads are needed */
+}
+
+static size_t matrix_floats(const struct contest *c) {
+    return (size_t)c->k * (size_t)(c->m > c->n ? c->m : c->n);
+}
+
+static bool takes_part(const struct contest *c, enum contestant who) {
+    if (who == READ) return (c->m == 1 || c->n == 1) && 4 * matrix_floats(c) >= READ_BYTES;
+    return who != CUBLASLT || c->algorithm >= 0;
+}
+
+static void read_matrix(struct contest *c) {
+    const float *matrix = c->m > c->n ? product_A(c->product) : product_B(c->product);
+    const size_t count = matrix_floats(c) / 4, of_block = READERS * AT_ONCE;
+    read_all<<<(unsigned)((count + of_block - 1) / of_block), READERS>>>((const float4 *)matrix,
+                                                                         count, c->C);
+    must("the read", cudaGetLastError());
+}
+
 static void call(struct contest *c, enum contestant who, struct judgement *j) {
     if (who == CUBLAS)
         must(product_cublas(c->product, c->C, j), j);
     else if (who == CUBLASLT)
         must("cublasLtMatmul", multiply(c));
+    else if (who == READ)
+        read_matrix(c);
     else {
         basicSgemm(c->m, c->n, c->k, product_A(c->product), product_B(c->product), c->C);
         must("the kernel's launch", cudaGetLastError());
@@ -168,12 +203,12 @@ static void compete(struct contest *c, int samples, struct judgement *j) {
     for (int i = -1; i < samples; ++i) /* the first round loads what is not loaded yet */
         for (int turn = 0; turn < CONTESTANTS; ++turn) {
             const enum contestant who = (enum contestant)((turn + i + 1) % CONTESTANTS);
-            if (who == CUBLASLT && c->algorithm < 0) continue;
+            if (!takes_part(c, who)) continue;
             const double took = sample(c, who, j);
             if (i >= 0) seconds[who][i] = took;
         }
     for (int who = 0; who < CONTESTANTS; ++who)
-        if (who != CUBLASLT || c->algorithm >= 0) print_summary(names[who], seconds[who], samples);
+        if (takes_part(c, (enum contestant)who)) print_summary(names[who], seconds[who], samples);
     printf(", \"algorithm\": %d", c->algorithm);
     tear_down(c);
 }

@@ -11,7 +11,8 @@ picture beside it:
     kernel, samples, seed              the file; of each contestant; null: SHAPES were given
     shapes      m, k, n, right, max_u (the largest error in units of u |A||B|), cublas, cublaslt
                 (missing: it has no algorithm) and kernel (seconds), algorithm (cuBLASLt's, or -1),
-                ratio (of the faster library by the kernel), of_cublas, kind
+                ratio (of the faster library by the kernel), of_cublas, kind; where a vector and a
+                matrix of 16 MB or more are multiplied, read (seconds to read the matrix), of_read
 
 Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault.
 """
@@ -79,6 +80,8 @@ def kind_of(shape: shapes.Shape, seconds: float) -> str:
 def with_ratio(result: Result) -> Result:
     libraries = [result[name]["median"] for name in ("cublas", "cublaslt") if name in result]
     shape = (result["m"], result["k"], result["n"])
+    if "read" in result:
+        result["of_read"] = result["read"]["median"] / result["kernel"]["median"]
     return result | {"ratio": min(libraries) / result["kernel"]["median"],
                      "of_cublas": result["cublas"]["median"] / result["kernel"]["median"],
                      "kind": kind_of(shape, min(libraries))}
@@ -121,6 +124,13 @@ def print_table(results: list[Result], lowest: int = 10) -> None:
     print("\nlowest (m k n):")
     for result in sorted(results, key=lambda one: one["ratio"])[:lowest]:
         print(f"  {result['m']} x {result['k']} x {result['n']}: {100 * result['ratio']:.1f} %, "
+              f"{ladder.duration(result['kernel']['median'])}")
+    vectors = sorted((result for result in results if "of_read" in result),
+                     key=lambda one: one["of_read"])
+    if vectors:
+        print("\nvectors and matrices of 16 MB or more, % of a read of the matrix:")
+    for result in vectors:
+        print(f"  {result['m']} x {result['k']} x {result['n']}: {100 * result['of_read']:.1f} %, "
               f"{ladder.duration(result['kernel']['median'])}")
     for result in results:
         if not result["right"]:

@@ -88,7 +88,8 @@ __device__ void compute_rows(const Problem &p, int row0, int col0, int end_col, 
         const int w = e % W, col = WIDE ? W * x + w : x + lanes * w;
         A_s[(group * M + e / W) * (lanes * W) + col] = sum[e / W][w];
     }
-    finish(p, A_s, M * lanes * W, groups, threads, share, {row0, col0, lanes * W, 0, 0, end_col});
+    finish<false>(p, A_s, M * lanes * W, groups, threads, share,
+                  {row0, col0, lanes * W, 0, 0, end_col});
 }
 
 template <int M, int LANES, int W, int AT_ONCE, bool WIDE>

@@ -32,6 +32,7 @@ struct Kernel {
     void (*launch)(const Kernel &kernel, const Problem &p, const Plan &plan);
     Cost cost;
     bool wide = false;           /* it is for rows of B and C that are whole vectors of 4 */
+    bool wide_k = false;         /* it is for rows of A and a column of B that are */
     bool splits = true;          /* blocks can share k, the same number to each tile, */
     bool streams = false;        /* or all steps evenly */
     bool whole = false;          /* tiles must not be larger than C */
@@ -45,6 +46,11 @@ static int ceiling(long long a, long long b) { return (int)((a + b - 1) / b); }
 static bool is_wide(const Problem &p)
 {
     return p.n % 4 == 0 && ((uintptr_t)p.B | (uintptr_t)p.C) % 16 == 0;
+}
+
+static bool is_wide_k(const Problem &p)
+{
+    return p.n == 1 && p.k % 4 == 0 && ((uintptr_t)p.A | (uintptr_t)p.B) % 16 == 0;
 }
 
 static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
@@ -106,8 +112,8 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
 
 static bool fits(const Kernel &kernel, const Problem &p)
 {
-    return (!kernel.wide || is_wide(p)) && p.m <= kernel.most_m && p.n <= kernel.most_n &&
-           p.k <= kernel.most_k &&
+    return (!kernel.wide || is_wide(p)) && (!kernel.wide_k || is_wide_k(p)) &&
+           p.m <= kernel.most_m && p.n <= kernel.most_n && p.k <= kernel.most_k &&
            (!kernel.whole || (p.m >= kernel.rows && p.n >= kernel.cols)) &&
            ceiling(p.m, kernel.rows) <= MOST_ROWS / 8;
 }

@@ -11,7 +11,8 @@ struct Problem {
     float alpha, beta;
 };
 
-#define THREADS 256 /* of a block, except of mysgemm's */
+#define THREADS 256 /* of a block, except of tiles and vectors */
+#define MOST_THREADS 1024
 
 /* So many floats that lie side by side. */
 template <int V>
@@ -41,10 +42,16 @@ __device__ Piece<4> load_once(const Piece<4> *from)
 }
 
 template <int V>
-__device__ void store(const Problem &p, int row, int col, Piece<V> v)
+__device__ void store(const Problem &p, float *at, Piece<V> v)
 {
-    Piece<V> *to = (Piece<V> *)(p.C + (size_t)row * p.n + col);
+    Piece<V> *to = (Piece<V> *)at;
     if (p.beta != 0.0f)
         v.add(*to, p.beta);
     *to = v;
+}
+
+template <int V>
+__device__ void store(const Problem &p, int row, int col, Piece<V> v)
+{
+    store<V>(p, p.C + (size_t)row * p.n + col, v);
 }

@@ -4,11 +4,11 @@
  * counter, so it is nothing for products that take no longer than a launch.
  *
  * The sums are added up in the same order whoever comes last, so the result is the same each time:
- * 16 blocks' sums at a time, and then those of 16 times 16. */
+ * 16 blocks' sums at a time, and then those of 16 times 16; more at a time, if they are few. */
 #pragma once
 #include "problem.cuh"
 
-#define FAN 16 /* most sums of blocks that one block adds up */
+#define FAN 16 /* most sums of blocks that one thread adds up: it waits for all of them at once */
 
 /* Sums of blocks that share a tile, and how many have come. All launches use the same: two that
  * overlap, on streams of their own, would spoil each other's. */
@@ -40,20 +40,37 @@ __device__ void put(const Problem &p, const Target &to, int e, Piece<V> v)
         store<V>(p, row, col, v);
 }
 
-/* True in the last of so many blocks that come here with the same counter. */
+/* True in the last of so many blocks that come here with the same counter. One thread's fences are
+ * the whole block's, between barriers. */
 __device__ bool is_last(unsigned *counter, int blocks)
 {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
+        __threadfence();
         last = atomicAdd(counter, 1) == (unsigned)blocks - 1;
         if (last)
             *counter = 0; /* for the next launch */
+        __threadfence();
     }
     __syncthreads();
-    __threadfence();
     return last;
+}
+
+/* Element e of so many parts from `first` on, FAN at most, added up in their order. */
+template <int V>
+__device__ Piece<V> sum_parts(const Part &mine, int count, int e, int first, int members, int apart)
+{
+    const Piece<V> *const parts = (const Piece<V> *)parts_memory;
+    Piece<V> part[FAN], sum = {};
+#pragma unroll
+    for (int i = 0; i < FAN; ++i)
+        part[i] =
+            i < members ? parts[(size_t)mine.slot((first + i) * apart) * count + e] : Piece<V>{};
+#pragma unroll
+    for (int i = 0; i < FAN; ++i)
+        sum.add(part[i]);
+    return sum;
 }
 
 /* A part of `count` pieces has been put down; the last block of each FAN adds them up, and the last
@@ -62,25 +79,24 @@ template <int V>
 __device__ void add_parts(const Problem &p, const Target &to, const Part &mine, int count,
                           int threads)
 {
-    constexpr int AT_ONCE = 4; /* elements a thread waits for */
+    constexpr int AT_ONCE = 4 / V; /* pieces a thread waits for */
     Piece<V> *const parts = (Piece<V> *)parts_memory;
+    const int used = min(count, (p.m - to.row) * to.pieces);
     int part = mine.part, share = mine.share;
 
     for (int level = 0, apart = 1;; ++level, apart *= FAN) {
         const int first = part / FAN * FAN, members = min(FAN, share - first);
         if (!is_last(&parts_done[level][mine.slot(first * apart)], members))
             return;
-        for (int e0 = threadIdx.x; e0 < count; e0 += AT_ONCE * threads) {
-            Piece<V> v[AT_ONCE] = {};
-#pragma unroll 4
-            for (int i = first; i < first + members; ++i)
-#pragma unroll
-                for (int u = 0; u < AT_ONCE; ++u)
-                    if (e0 + u * threads < count)
-                        v[u].add(parts[(size_t)mine.slot(i * apart) * count + e0 + u * threads]);
+        for (int e0 = threadIdx.x; e0 < used; e0 += AT_ONCE * threads) {
+            Piece<V> v[AT_ONCE];
 #pragma unroll
             for (int u = 0; u < AT_ONCE; ++u)
-                if (e0 + u * threads >= count)
+                v[u] = sum_parts<V>(mine, count, min(e0 + u * threads, used - 1), first, members,
+                                    apart);
+#pragma unroll
+            for (int u = 0; u < AT_ONCE; ++u)
+                if (e0 + u * threads >= used)
                     break;
                 else if (share <= FAN)
                     put(p, to, e0 + u * threads, v[u]);
@@ -94,29 +110,74 @@ __device__ void add_parts(const Problem &p, const Target &to, const Part &mine, 
     }
 }
 
+/* The same for few elements: groups of threads share the parts of each, FAN to a group, so that one
+ * round will do. */
+__device__ void add_few(const Problem &p, const Target &to, const Part &mine, int count,
+                        int threads)
+{
+    __shared__ float sums[MOST_THREADS];
+    const int groups = threads / count, fan = FAN * groups;
+    const int e = threadIdx.x % count, group = threadIdx.x / count;
+    int part = mine.part, share = mine.share;
+    float *const parts = (float *)parts_memory;
+
+    for (int level = 0, apart = 1;; ++level, apart *= fan) {
+        const int first = part / fan * fan, members = min(fan, share - first);
+        if (!is_last(&parts_done[level][mine.slot(first * apart)], members))
+            return;
+        if (group < groups)
+            sums[threadIdx.x] =
+                sum_parts<1>(mine, count, e, first + group * FAN, members - group * FAN, apart)
+                    .of[0];
+        __syncthreads();
+        if ((int)threadIdx.x < count) {
+            float sum = 0;
+#pragma unroll 4
+            for (int g = 0; g < groups; ++g)
+                sum += sums[g * count + e];
+            if (share <= fan)
+                put<1>(p, to, e, {sum});
+            else
+                parts[(size_t)mine.slot(first * apart) * count + e] = sum;
+        }
+        if (share <= fan)
+            return;
+        part /= fan;
+        share = (share + fan - 1) / fan;
+    }
+}
+
 __device__ int this_block()
 {
     return (blockIdx.y * gridDim.x + blockIdx.x) * gridDim.z + blockIdx.z;
 }
 
-/* The end of the kernels along k and along columns. The block's `count` sums, in `groups` summands
- * each, are in shared memory. */
+/* The end of the kernels along k, along columns and of those for vectors. The block's `count` sums,
+ * in `groups` summands each, are in shared memory. FEW: they are at most one to two threads. */
+template <bool FEW>
 __device__ void finish(const Problem &p, const float *sums, int count, int groups, int threads,
                        int share, const Target &to)
 {
     __syncthreads();
+#pragma unroll 1
     for (int e = threadIdx.x; e < count; e += threads) {
-        Piece<1> v = {};
+        float v[4] = {};
 #pragma unroll
-        for (int g = 0; g < groups; ++g)
-            v.of[0] += sums[g * count + e];
-        v.of[0] *= p.alpha;
+        for (int g = 0; g < groups; g += 4)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                v[i] += g + i < groups ? sums[(g + i) * count + e] : 0.0f;
+        const Piece<1> all = {p.alpha * ((v[0] + v[1]) + (v[2] + v[3]))};
         if (share == 1)
-            put(p, to, e, v);
+            put(p, to, e, all);
         else
-            ((Piece<1> *)parts_memory)[(size_t)this_block() * count + e] = v;
+            ((Piece<1> *)parts_memory)[(size_t)this_block() * count + e] = all;
     }
-    if (share > 1)
-        add_parts<1>(p, to, {(int)blockIdx.z, share, this_block() - (int)blockIdx.z, 1}, count,
-                     threads);
+    if (share == 1)
+        return;
+    const Part mine = {(int)blockIdx.z, share, this_block() - (int)blockIdx.z, 1};
+    if (FEW || 2 * count <= threads)
+        add_few(p, to, mine, count, threads);
+    else
+        add_parts<1>(p, to, mine, count, threads);
 }

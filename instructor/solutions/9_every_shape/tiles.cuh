@@ -25,6 +25,36 @@ __device__ void put_sums(float *sums, const float (&sum)[S::TM][S::TN], float al
         }
 }
 
+template <class S, int V, int PASS>
+__device__ Piece<V> sum_slices(const float *sums, int e)
+{
+    Piece<V> v = ((const Piece<V> *)sums)[e];
+#pragma unroll
+    for (int s = 1; s < S::SLICES; ++s)
+        v.add(((const Piece<V> *)sums)[s * PASS + e]);
+    return v;
+}
+
+/* Adds them up and stores them, where no block shares the tile, and all that a thread has of it is
+ * in one column. */
+template <class S, int V>
+__device__ void store_columns(const Problem &p, const float *sums, int pass, const Target &to)
+{
+    constexpr int ROW = S::BN / V, ROWS = S::BM / S::PASSES, WARP = S::WM / S::PASSES;
+    const int x = threadIdx.x % ROW, col = to.col + x * V;
+    const int first = to.own_row - to.row, end = p.m - to.row;
+    float *const at = p.C + (size_t)to.row * p.n + col;
+
+    if (col < to.own_col || col >= to.end_col)
+        return;
+#pragma unroll 4
+    for (int r = threadIdx.x / ROW; r < ROWS; r += S::BLOCK / ROW) {
+        const int row = S::PASSES == 1 ? r : r / WARP * S::WM + pass * WARP + r % WARP;
+        if (row >= first && row < end)
+            store<V>(p, at + (size_t)row * p.n, sum_slices<S, V, ROWS * ROW>(sums, r * ROW + x));
+    }
+}
+
 /* Adds them up, with those of other blocks if they share the tile, and stores what is the tile's
  * own. */
 template <class S, bool WIDE>
@@ -44,13 +74,14 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
         __syncthreads(); /* all have read what was there */
         put_sums<S>(sums, sum, p.alpha, pass, me);
         __syncthreads();
+        if (S::BLOCK % ROW == 0 && share == 1) {
+            store_columns<S, V>(p, sums, pass, to);
+            continue;
+        }
 #pragma unroll 4
         for (int e = threadIdx.x; e < PASS; e += S::BLOCK) {
             const int r = e / ROW, row = r / WARP * S::WM + pass * WARP + r % WARP;
-            Piece<V> v = ((const Piece<V> *)sums)[e];
-#pragma unroll
-            for (int s = 1; s < S::SLICES; ++s)
-                v.add(((const Piece<V> *)sums)[s * PASS + e]);
+            const Piece<V> v = sum_slices<S, V, PASS>(sums, e);
             if (share == 1)
                 put(p, to, row * ROW + e % ROW, v);
             else

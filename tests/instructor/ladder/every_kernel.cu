@@ -54,7 +54,8 @@ int main(void) {
     for (size_t number = 0; number < sizeof kernels / sizeof *kernels; ++number) {
         const Kernel &kernel = kernels[number];
         const int m = min(kernel.rows, kernel.most_m), n = min(kernel.cols, kernel.most_n);
-        const int k = min(kernel.depth, kernel.most_k), more_k = within(20 * k + 1, kernel.most_k);
+        const int k = min(kernel.depth, kernel.most_k);
+        const int more_k = within(20 * k + (kernel.wide_k ? 4 : 1), kernel.most_k);
         const int before = problems;
         const int shares[] = {0, 1, 3, 18};
         for (int share : shares) {
