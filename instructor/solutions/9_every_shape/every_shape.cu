@@ -52,7 +52,7 @@ typedef Shape< 64,  16,  8,  64,  16,  8,  4, 4, 4, 4, true, false, false> Slice
 /*   rest, wave, chunk, busy, sum, part, megabyte */
 static const Kernel kernels[] = {
     tiles<Large, true>({7, 5.84, 2.92, 0.872, 30.6, 0.634, 0.155}),
-    tiles<Large, false>({7, 11.8, 0.047, 2.89, 60, 0.0232, 0.05}),
+    tiles<Large, false>({7, 11.8, 0.047, 2.89, 95, 0.0232, 0.05}),
     tiles<Flat128x128, true>({3.16, 4.93, 0.788, 0.737, 9.63, 0.0001, 0.124}),
     tiles<Flat112x128, true>({2.79, 4.78, 0.401, 0.736, 7.99, 0.00973, 0.103}),
     tiles<Flat64x128, true>({4.16, 4.27, 0.626, 0.38, 8.28, 0.0001, 0.12}),
@@ -139,16 +139,21 @@ void sgemm(int m, int n, int k, float alpha, const float *A, const float *B, flo
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    for (const Kernel &kernel : kernels)
+    for (const Kernel &kernel : kernels) {
+        if (!fits(kernel, p) || kernel.shared_bytes > shared_bytes)
+            continue;
         for (int share : shares) {
-            if (!fits(kernel, p) || kernel.shared_bytes > shared_bytes || !can_share(kernel, share))
+            if (!can_share(kernel, share))
                 continue;
+            if (share > ceiling(p.k, kernel.depth))
+                break; /* each has a chunk already */
             const Plan made = plan(kernel, p, processors, share);
-            if (made.cost < (chosen ? best.cost : INFINITY)) {
+            if (made.share == share && made.cost < (chosen ? best.cost : INFINITY)) {
                 best = made;
                 chosen = &kernel;
             }
         }
+    }
     chosen->launch(*chosen, p, best);
 }
 
