@@ -60,8 +60,7 @@ template <class Before, class Work> static double sample(Before before, Work wor
 }
 
 /* The median; the first sample if that is more than `most`. */
-template <class Before, class Work>
-static double median(double most, Before before, Work work) {
+template <class Before, class Work> static double median(double most, Before before, Work work) {
     double all[MOST_SAMPLES];
     for (int i = 0; i < samples; ++i) {
         all[i] = sample(before, work);
@@ -108,7 +107,8 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
             auto work = [&] { kernel.launch(kernel, p, made); };
             must(product_poison(product, p.C, j), j);
             double took = sample(cublas, work);
-            if (took > far * best) took = sample(cublas, work); /* the host may have been disturbed */
+            if (took > far * best)
+                took = sample(cublas, work); /* the host may have been disturbed */
             if (took <= far * best) {
                 check(product, p, i, j);
                 took = median(hopeless * best, cublas, work);
