@@ -6,10 +6,10 @@
     archive.py    the files of one hand-in, from a folder or a zip, as they came
     canvas.py moodle.py gradescope.py   what each platform exports and imports
     table.py fill.py   CSV files as spreadsheets write them; a platform's own table, filled
-    results.py    the folder of results: what is done, what is old, what failed
+    jobs/results.py  the folder of results: what is done, what is old, what failed
     jobs/grader.py  the grader's command: what it is asked, and what its answers mean
     record.py     the grader's result.json and student.json, as they are read here
-    worker.py slurm.py  run what is missing, on this machine or by a job array
+    jobs/worker.py jobs/slurm.py  run what is missing, on this machine or by a job array
     policy.py     which attempt counts, what being late costs, changes by hand
     gradebook.py  tables, one row a student
     regrade.py    what another version of the cases would change

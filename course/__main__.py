@@ -29,7 +29,7 @@ from collections.abc import Sequence  # noqa: E402
 from dataclasses import dataclass, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from . import output, regrade, worker  # noqa: E402
+from . import output, regrade  # noqa: E402
 from .console import console_for, paragraph  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .files import faults_of, write  # noqa: E402
@@ -39,13 +39,14 @@ from .model import Standing  # noqa: E402
 from .policy import attempts_to_grade  # noqa: E402
 from .progress import Shown  # noqa: E402
 from .record import OF_STUDENTS, RESULT, SOURCE  # noqa: E402
-from .results import (NOT_TAKEN, SEED_BITS, Job, Key, Results, done, forget_try, keep,  # noqa: E402
+from .jobs.results import (NOT_TAKEN, SEED_BITS, Job, Key, Results, done, forget_try, keep,  # noqa: E402
                       refuse_full_disk, refuse_other_cases)
 from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
-from .slurm import Cluster, Runs  # noqa: E402
+from .jobs.slurm import Cluster, Runs  # noqa: E402
 from .text import counted, harmless, quoted, refuse  # noqa: E402
-from .worker import Grade  # noqa: E402
+from .jobs import worker  # noqa: E402
+from .jobs.worker import Grade  # noqa: E402
 
 RESULT_BYTES = 1 << 20
 """More than a submission's results take."""

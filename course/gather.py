@@ -15,7 +15,7 @@ from .moodle import dated, times
 from .overrides import read_overrides
 from .policy import attempts_to_grade, standing_of
 from .record import SOURCE
-from .results import Job, Key, Results, last_try, not_taken, record_of, seen_of
+from .jobs.results import Job, Key, Results, last_try, not_taken, record_of, seen_of
 from .roster import Roster, read_roster
 from .settings import Settings, ours
 

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .console import console_for
-from .results import Job, Key, last_try, not_taken, record_of
+from .jobs.results import Job, Key, last_try, not_taken, record_of
 from .text import harmless, one_line, points
 
 ROWS = 8

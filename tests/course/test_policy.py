@@ -12,7 +12,7 @@ from course.gather import gather
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.overrides import read_overrides
 from course.policy import attempts_to_grade, standing_of
-from course.results import Results
+from course.jobs.results import Results
 from course.settings import Settings, read_settings
 from course.errors import BadInput
 from records import make_record

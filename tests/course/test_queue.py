@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from fake_class import json_of
-from course import results, slurm
-from course.results import Job, Key, Results
-from course.slurm import Cluster, Runs
-from course.worker import Grade
+from course.jobs import results, slurm
+from course.jobs.results import Job, Key, Results
+from course.jobs.slurm import Cluster, Runs
+from course.jobs.worker import Grade
 from course.errors import MachineFault
 from course.interrupt import Stop
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from fake_class import Class, interrupt, json_of, make_project, wait_for
-from course import __main__ as program, results
-from course.results import Results
+from course import __main__ as program
+from course.jobs import results
+from course.jobs.results import Results
 from course.settings import read_settings
 from course.errors import MachineFault
 from course.files import write

@@ -18,7 +18,7 @@ import pytest
 
 from fake_class import REPOSITORY, Class, interrupt, json_of, make_project, only, wait_for
 from records import make_record
-from course import results, slurm, worker
+from course.jobs import results, slurm, worker
 from course.errors import BadInput
 
 

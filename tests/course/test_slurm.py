@@ -18,7 +18,7 @@ import pytest
 
 import slurm_cluster
 from fake_class import Class, interrupt, json_of, make_project, wait_for
-from course.slurm import Cluster
+from course.jobs.slurm import Cluster
 from slurm_cluster import Slurm
 
 POLLS = "POLL_SECONDS = 0.5, 5.0"
@@ -28,9 +28,9 @@ POLLS = "POLL_SECONDS = 0.5, 5.0"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Which asks this Slurm more often than it would ask one that others use."""
     made = make_project(tmp_path_factory.mktemp("project") / "a project")
-    text = (made / "course/slurm.py").read_text()
+    text = (made / "course/jobs/slurm.py").read_text()
     assert POLLS in text
-    (made / "course/slurm.py").write_text(text.replace(POLLS, "POLL_SECONDS = 0.2, 0.4"))
+    (made / "course/jobs/slurm.py").write_text(text.replace(POLLS, "POLL_SECONDS = 0.2, 0.4"))
     return made
 
 

@@ -14,7 +14,7 @@ SGEMM = re.compile(
     r"|\bA,? (?:and )?B\b|\b(?:of|into|a|that) C\b(?! does| compiler|\+)|\bC (?:is|was|has|are|=)\b")
 """Its functions, parameters and arrays."""
 EXCEPTIONS = {
-    "course/slurm.py": ("Ctrl-C",), "grader/jail/sandbox.py": ("Ctrl-C",),  # a key
+    "course/jobs/slurm.py": ("Ctrl-C",), "grader/jail/sandbox.py": ("Ctrl-C",),  # a key
     "grader/gate/objects.py": ("Names of C",), "grader/gate/text.py": ("CUDA C",),
     "grader/worker/compile.sh": ("Names of C",),  # the language
     "grader/__main__.py": ("given.k)",),  # pytest's option -k

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from .errors import MachineFault
-from .interrupt import Stop
-from .jobs.grader import GRADED, INTERRUPTED, NOT_TAKEN, PROJECT, last_line, of_one
-from .process import end, started
+from ..errors import MachineFault
+from ..interrupt import Stop
+from ..process import end, started
+from ..text import printable
+from .grader import GRADED, INTERRUPTED, NOT_TAKEN, PROJECT, last_line, of_one
 from .results import (HAND_IN, Job, Key, begin, done, forget_try, note_fault, note_not_taken,
                       record_of, tries)
-from .text import printable
 
 MOST_TRIES = 3
 """Of a submission in one run, where the machine is at fault."""

@@ -1,4 +1,4 @@
-"""One task of a job array: python -m course.task CHUNKS NUMBER WORKERS
+"""One task of a job array: python -m course.jobs.task CHUNKS NUMBER WORKERS
 
 In: the file that slurm.py wrote, and which of its chunks. Out: results in their folders; of what the
 machine could not do, the reason (results.py). Exit status 0, also where some have no result: the next
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 
-from . import interrupt
+from .. import interrupt
 
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
@@ -20,9 +20,9 @@ import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from .errors import MachineFault  # noqa: E402
+from ..errors import MachineFault  # noqa: E402
+from ..scratch import scratch  # noqa: E402
 from .results import Job, Key  # noqa: E402
-from .scratch import scratch  # noqa: E402
 from .slurm import STOP  # noqa: E402
 from .worker import MOST_TRIES, Grade, run  # noqa: E402
 

@@ -31,10 +31,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput, MachineFault
-from .files import NEW, PRIVATE, faults_of, remove_left_behind, write
-from .model import Files
-from .record import OF_STUDENTS, RESULT, Record, read_record
+from ..errors import BadInput, MachineFault
+from ..files import NEW, PRIVATE, faults_of, remove_left_behind, write
+from ..model import Files
+from ..record import OF_STUDENTS, RESULT, Record, read_record
 
 RECORDS, HISTORY, RUN, HAND_IN = "records", "history", "run", "hand-in"
 TRY, NOT_TAKEN, SEED, LOCK = "try.json", "not-taken.json", "seed", ".lock"

@@ -32,12 +32,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import MachineFault
-from .files import PRIVATE, faults_of, write
-from .interrupt import Stop
-from .jobs.grader import PROJECT, About, about_in
-from .process import completed
-from .text import one_line, printable
+from ..errors import MachineFault
+from ..files import PRIVATE, faults_of, write
+from ..interrupt import Stop
+from ..process import completed
+from ..text import one_line, printable
+from .grader import PROJECT, About, about_in
 from .results import RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries, write_json
 from .worker import MOST_TRIES, Grade, Watch
 
@@ -180,7 +180,7 @@ class Runs:
         jobs = jobs[:tasks * MOST_IN_CHUNK]
         chunks = [jobs[len(jobs) * i // tasks:len(jobs) * (i + 1) // tasks] for i in range(tasks)]
         name = f"course-{os.urandom(6).hex()}"
-        script = self.script("task.sh", "course.task", shlex.quote(str(self.folder / CHUNKS)),
+        script = self.script("task.sh", "course.jobs.task", shlex.quote(str(self.folder / CHUNKS)),
                              '"$SLURM_ARRAY_TASK_ID"', str(self.workers))
         with faults_of(self.folder / STOP):
             (self.folder / STOP).unlink(missing_ok=True)
