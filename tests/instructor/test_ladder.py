@@ -200,7 +200,7 @@ def two_cores() -> Iterator[None]:
 @pytest.mark.parametrize("rung", sample(RUNGS, every=3, start=1), ids=lambda path: path.stem)
 @pytest.mark.usefixtures("two_cores")
 def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
-    m, k, n = 256, 1024 if number_of(rung) == FIRST_WITH_MODEL else 32, 256
+    m, k, n = 256, 4096 if number_of(rung) == FIRST_WITH_MODEL else 32, 256
     program = checker("gcc -O1", rung.relative_to(REPOSITORY))
     run = run_check(program, "--counts", "--json", "--seed", 1, m, k, n)
     assert run.status == 0, run
