@@ -92,20 +92,21 @@ def test_programs_by_their_names_take_what_their_targets_do(tree: Tree) -> None:
 
 BUILDS = {name: "program" for name in (*HOW_IT_IS_BUILT, "KERNEL", "INCLUDE")} | {
     name: "check-program" for name in ("CHECK", "ARGS", "FIRST", "JSON", "TIMEOUT")} | {
-    "PYTHON": "grade", "VENV": "grade", "SHAPE": "walk", "BLOCK": "walk", "LAUNCH": "walk", "CUDA_FLAGS": "cuda",
+    "PYTHON": "no packages", "VENV": "old packages", "SHAPE": "walk", "BLOCK": "walk", "LAUNCH": "walk", "CUDA_FLAGS": "cuda",
     "NVCC": "cuda", "ARCH": "cuda", "LAB": "program"}
 OTHERS = {"grade": "SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS",
           "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM", "cases": "CASES_ARGS JOBS",
           "release": "DIR RELEASE_ARGS", "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
           "bench-charts": "LADDER GRID_JSON", "bench-counts": "KERNELS SHAPES"}
-GOALS = {"check-program": ["program", "CHECK=1"], "cuda": ["build/cuda/settings", "BACKEND=cuda"]}
+GOALS = {"check-program": ["program", "CHECK=1"], "no packages": ["packages", "VENV=none"],
+         "old packages": ["-o", "packages", "grade-summary"], "cuda": ["build/cuda/settings", "BACKEND=cuda"]}
 
 
-def odd(mark: Path) -> list[str]:
-    """In each place where a shell or make could meet it: alone, in quotes of either kind, in a comment."""
-    touch = f"touch '{mark}'"
-    plain = f"; {touch}; $({touch}) `{touch}` $(shell {touch}) | {touch} && {touch} >'{mark}'\n{touch}\n"
-    return [f"y{plain}", f"y' {plain} '", f'y" {plain} "', f"y # {plain}"]
+def odd(mark: Path) -> str:
+    """It runs wherever a shell or make meets it: alone, in quotes of either kind, in several lines."""
+    touch = f"touch {mark}"
+    return (f"y; {touch}; $({touch}) `{touch}` $(shell {touch}) | {touch} && {touch} >{mark}\n{touch}\n"
+            f"' ; {touch}; ' \" ; {touch}; \" # {touch}")
 
 
 @pytest.fixture(scope="module")
@@ -122,24 +123,31 @@ def test_no_part_of_a_build_runs(spoiled: Tree, tmp_path: Path, name: str, venv:
     words = GOALS.get(target, [target])
     if "program" in words and name != "KERNEL":
         words = [*words, "KERNEL=program.cu"]
-    if name != "VENV":
+    if name not in ("PYTHON", "VENV"):
         words = [*words, f"VENV={venv}"]
-    for value in odd(tmp_path / "mark"):
-        make(spoiled, *(word for word in words if not word.startswith(f"{name}=")), f"{name}={value}")
-        assert not (tmp_path / "mark").exists(), value
-    make(spoiled, *(word for word in words if not word.startswith(f"{name}=")), **{name: odd(tmp_path / "mark")[0]})
+    words, value = [word for word in words if not word.startswith(f"{name}=")], odd(tmp_path / "mark")
+    make(spoiled, *words, f"{name}={value}")
+    assert not (tmp_path / "mark").exists()
+    make(spoiled, *words, **{name: value})
     assert not (tmp_path / "mark").exists(), "from the environment"
 
 
 @pytest.mark.parametrize("target", sample(list(OTHERS), every=3))
 def test_nothing_that_is_asked_for_runs(spoiled: Tree, tmp_path: Path, venv: Path, target: str) -> None:
     names = OTHERS[target].split()
-    for value in odd(tmp_path / "mark"):
-        given = {name: value for name in names}
-        make(spoiled, target, f"VENV={venv}", "BACKEND=cpu", *(f"{name}={value}" for name in names))
-        assert not (tmp_path / "mark").exists(), value
-        make(spoiled, "-e", target, f"VENV={venv}", "BACKEND=cpu", **given)
-        assert not (tmp_path / "mark").exists(), "from the environment"
+    given = dict.fromkeys(names, odd(tmp_path / "mark"))
+    make(spoiled, target, f"VENV={venv}", "BACKEND=cpu", *(f"{name}={value}" for name, value in given.items()))
+    assert not (tmp_path / "mark").exists()
+    make(spoiled, "-e", target, f"VENV={venv}", "BACKEND=cpu", **given)
+    assert not (tmp_path / "mark").exists(), "from the environment"
+
+
+@pytest.mark.parametrize("recipe", ["echo $(CC)", "echo '$(CC)'", 'echo "$(CC)"', 'eval "$$CC"'])
+def test_what_would_run_is_seen(spoiled: Tree, tmp_path: Path, recipe: str) -> None:
+    rule = tmp_path / "more.mk"
+    rule.write_text(f"spoil:\n\t-{recipe}\n")
+    make(spoiled, "-f", "Makefile", "-f", str(rule), "spoil", f"CC={odd(tmp_path / 'mark')}")
+    assert (tmp_path / "mark").exists()
 
 
 def test_every_variable_is_tried() -> None:
