@@ -60,7 +60,7 @@ def test_make_faulty(tree: Tree, venv: Path) -> None:
     names = {fault.path.name: fault.text for fault in FAULTS if fault.path.parent == faults.WRITTEN}
     for name in names:
         (folder / name).unlink()
-    made = tree.make("faulty", f"VENV={venv}", "-o", f"{venv}/grader-ready")
+    made = tree.make("faulty", f"VENV={venv}", "-o", "packages")
     assert made.stdout.endswith(f"{len(names)} faulty kernels are in build/faulty\n")
     assert {path.name: path.read_text() for path in folder.glob("*.cu")} == names
     assert len(names) > 60 and BY_NAME["01_first_barrier"].path.name not in names

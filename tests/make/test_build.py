@@ -460,8 +460,11 @@ def test_unknown_backend(tree, backend):
 
 
 def test_cuda_without_nvcc(tree):
+    """And no ./sgemm of another backend is left to be taken for it."""
+    tree.write("sgemm", "an older program")
     message = said_one_line(tree.make("BACKEND=cuda", "NVCC=", check=False))
     assert "needs nvcc" in message and "BACKEND=cpu" in message
+    assert not (tree.path / "sgemm").exists()
 
 
 def test_cuda_without_gpu_and_arch(tree, no_gpu):
