@@ -286,6 +286,16 @@ TEST(names_of_the_language_are_names) {
     }
 }
 
+TEST(an_array_has_the_extent_of_its_type) {
+    struct finding f = complete(FINDING_SHARED_OUT_OF_BOUNDS);
+    struct finding_words words;
+    strcpy(f.named, "'float [16][17]'"); /* as compilers write it */
+    slot_set(f.slot, SLOT_INDEX, 16);
+    CHECK(finding_check(&f));
+    finding_say(&f, &words);
+    CHECK_STRING(words.what, "index 16 of a shared array that has 0 to 15");
+}
+
 TEST(a_text_without_an_end_is_empty) {
     struct finding f = complete(FINDING_SHARED_RACE);
     memset(f.object.name, 'x', sizeof f.object.name);

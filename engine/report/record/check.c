@@ -123,13 +123,15 @@ static bool are_slots(const struct finding_slot slot[FINDING_SLOTS]) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static bool is_record(struct finding *f) {
-    const bool conditions = slot_get(f->slot, SLOT_FAULT) == FAULT_ASSERTION;
+    /* A condition that is asserted; or a type as compilers write it, in quotation marks. */
+    const bool quotes = slot_get(f->slot, SLOT_FAULT) == FAULT_ASSERTION ||
+                        f->kind == FINDING_SHARED_OUT_OF_BOUNDS ||
+                        f->kind == FINDING_LOCAL_OUT_OF_BOUNDS;
     if (!finding_text(f->kind) || !is_party(&f->at) || !is_party(&f->other)) return false;
     if (!is_object(&f->object) || !finding_launch_check(&f->launch)) return false;
     if (f->phase < 0 || f->phases < 0 || (f->phase && f->phase >= f->phases)) return false;
     if (!are_threads(f) || !are_slots(f->slot)) return false;
-    check_text(f->named, sizeof f->named,
-               conditions ? characters_of_conditions : characters_of_names);
+    check_text(f->named, sizeof f->named, quotes ? characters_of_conditions : characters_of_names);
     return true;
 }
 
