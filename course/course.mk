@@ -9,7 +9,8 @@
 ##                      array, SLURM='options of sbatch'
 ##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
 ## make regrade         what today's cases would change; ACCEPT=1 takes it
-##    CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM ACCEPT
+##                                                                      ACCEPT
+##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS
 ## make grade-summary, grade-annotations   for workflows: docs/ci.md  RESULTS NAME
 ## make sandbox         ... bubblewrap, and the right to make namespaces

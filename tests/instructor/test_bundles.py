@@ -265,7 +265,7 @@ def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
     """A missing compiler, a missing Python, a case that cannot be read."""
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in "bash sh mktemp rm mkdir cp mv chmod make env bwrap".split():
+    for name in "bash sh mktemp rm mkdir cp mv chmod find make env bwrap".split():
         found = shutil.which(name)
         if found:
             (tools / name).symlink_to(found)

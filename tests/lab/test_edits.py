@@ -44,14 +44,13 @@ def test_what_is_not_as_the_head_says(change: dict[str, Any], words: str) -> Non
         faults.edit(FAULT | change)
 
 
-def test_a_name_is_of_one_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults, "FOLDER", tmp_path)
+def test_a_name_is_of_one_kernel(tmp_path: Path) -> None:
     lines = "\n".join(f"{key} = {value!r}" for key, value in FAULT.items() if key != "head")
     (tmp_path / "faults.toml").write_text(f"[[fault]]\nhead = \"no\"\n{lines}\n")
-    assert [each.name for each in faults.edited.__wrapped__()] == ["06_a_mistake"]
+    assert [each.name for each in faults.edited.__wrapped__(tmp_path)] == ["06_a_mistake"]
     (tmp_path / "06_a_mistake.cu").touch()
     with pytest.raises(ValueError, match="06_a_mistake: there are two of this name"):
-        faults.edited.__wrapped__()
+        faults.edited.__wrapped__(tmp_path)
 
 
 def test_make_faulty(tree: Tree, venv: Path) -> None:

@@ -875,7 +875,7 @@ def test_a_checkout_that_cannot_be_written(programs):
         path.mkdir()
         for name in ("Makefile", "main.cu", "support.c", "support.h", "kernel.cu"):
             shutil.copy(REPOSITORY / name, path)
-        for name in ("engine", "lab"):
+        for name in ("engine", "lab", "grader"):
             shutil.copytree(REPOSITORY / name, path / name)
         for entry in [Path(directory), path, *path.rglob("*")]:
             readable = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH

@@ -180,7 +180,7 @@ def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPa
             settings_for("cuda")
         smi.write_text("#!/bin/sh\necho No devices were found; exit 6\n")
         gpu_architecture.cache_clear()
-        with pytest.raises(MachineFault, match="no GPU answers here; --backend cpu"):
+        with pytest.raises(MachineFault, match="no GPU answers here; BACKEND=cpu"):
             settings_for("cuda")
     finally:
         gpu_architecture.cache_clear()
