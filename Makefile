@@ -60,7 +60,7 @@ include engine/engine.mk
 
 # What this make builds: no older one is left if it fails.
 products = $(if $(filter all,$(goals)),$(name)) $(if $(filter check walk,$(goals)),$(name)-check) \
-           $(if $(filter program,$(goals)),build/program$(if $(filter check,$(built)),-check))
+           $(if $(filter program,$(goals)),build/program$(filter -check,-$(built)))
 all: $(name)
 $(name): build/backend build/$(backend)/$(name) FORCE       ; $(step) ready $@ build/$(backend)/$(name)
 build/backend: build/$(backend)/settings FORCE              ; $(step) backend $@ $(backend)

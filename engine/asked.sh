@@ -2,6 +2,7 @@
 # dash, and why; or else one line that says what is refused.
 #
 #     BACKEND=auto LAB=lab asked.sh GOALS GIVEN MAKEFILE...     GIVEN: names of variables
+. engine/say.sh
 goals=$1 given=$2
 [ -z "$given" ] || refused=$(awk -f engine/given.awk "$@")
 case $LAB in
@@ -15,10 +16,10 @@ auto) ;;
 cpu | cuda) echo "$BACKEND - BACKEND=$BACKEND" && exit ;;
 *) echo "BACKEND=$BACKEND: it is auto, cuda or cpu" && exit ;;
 esac
-[ "${NVCC+given}" ] || NVCC=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 case $goals in # a GPU takes a moment to answer
 help | clean | distclean | check | walk | grade*) echo "cpu - not asked for" && exit ;;
 esac
+find_nvcc
 if [ -z "$NVCC" ]; then
     echo "cpu - there is no nvcc here"
 elif gpu=$(sh engine/gpu_arch.sh 2>/dev/null) || [ "$gpu" ]; then

@@ -22,6 +22,11 @@ BEGIN {
 
 /^## make / || /^##  +[A-Z][A-Z_ ]+$/ { # which may go on in the next line
     count = split(targets, target, " ")
+    for (each = 1; each <= count; each++)
+        if (!(target[each] in takes)) {
+            takes[target[each]] = ""
+            order[++ordered] = target[each]
+        }
     for (i = NF; i > 1 && $i ~ /^[A-Z][A-Z_]+$/; i--)
         for (each = 1; each <= count; each++) takes[target[each]] = takes[target[each]] " " $i
 }
@@ -66,7 +71,8 @@ END {
     for (i = 1; i <= count; i++) {
         if (has(everywhere taken, name[i])) continue
         others = ""
-        for (other in takes) if (has(takes[other], name[i])) others = others (others ? ", " : " ") other
+        for (each = 1; each <= ordered; each++)
+            if (has(takes[order[each]], name[i])) others = others (others ? ", " : " ") order[each]
         best = nearest(name[i], everywhere taken)
         line = "make" (goals == "all" ? "" : " " goals) " takes no " name[i]
         if (others) line = line "; make" others " does"

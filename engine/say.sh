@@ -14,6 +14,10 @@ fail() { # exit status, message
     exit "$1"
 }
 
+find_nvcc() { # sets NVCC, if it was not given; to nothing, if there is none
+    [ "${NVCC+given}" ] || NVCC=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+}
+
 replace() { # file: by standard input, and only if that is something else, so that nothing is built again
     cat >"$1.new" && if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
 }

@@ -23,11 +23,11 @@ AR=${AR-ar} CC=${CC-cc} CXX=${CXX-c++} oldest_gcc=11 oldest_clang=14
 
 # What was given, in the order of the list above; of ARCH, the GPU that it means.
 case $out in
-*/c/*) asked="$CC, $AR, $C_FLAGS" ;;
-*/cpu/*) asked="$CXX, $EMULATED_FLAGS" ;;
-*/check/*) asked="$CXX, $EMULATED_FLAGS, $CHECKED_FLAGS, $CHECKED_O" ;;
+*/c/*) asked="$CC, $AR, ${C_FLAGS-usual}" ;;
+*/cpu/*) asked="$CXX, ${EMULATED_FLAGS-usual}" ;;
+*/check/*) asked="$CXX, ${EMULATED_FLAGS-usual}, ${CHECKED_FLAGS-usual}, $CHECKED_O" ;;
 */cuda/*)
-    [ "${NVCC+given}" ] || NVCC=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+    find_nvcc
     [ "$NVCC" ] ||
         fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"
     case ${ARCH-native} in
@@ -35,10 +35,11 @@ case $out in
     sm_[1-9]*) ;;
     *) fail 2 "ARCH=$ARCH is no GPU's architecture: it is native, or sm_ and a number (sm_90)" ;;
     esac
-    asked="$NVCC, $ARCH, $CUDA_FLAGS, $C_FLAGS"
+    asked="$NVCC, $ARCH, ${CUDA_FLAGS-usual}, ${C_FLAGS-usual}"
     ;;
 esac
-! has_settings "$out" || ! (. "$out" && [ "$ASKED" = "$asked" ]) || exit 0
+# The same as last time; and what is usual has not changed since.
+[ "$out" -nt engine/settings.sh ] && has_settings "$out" && (. "$out" && [ "$ASKED" = "$asked" ]) && exit
 
 # "gcc 12" or "clang 14"; nothing if it is neither or does not run. Asked of the preprocessor,
 # because what --version prints differs from one distribution to the next.

@@ -186,7 +186,7 @@ static void print_shape(FILE *out, const struct shape *shape) {
 
 int main(int argc, char **argv) {
     struct shape shape;
-    char message[MESSAGE_SIZE] = "a size is no number within its limits";
+    char message[MESSAGE_SIZE] = "each size must be a whole number within its limits";
     if (argc == 2 && strcmp(argv[1], "--shell") == 0)
         print_shell(stdout);
     else if (argc == 1)

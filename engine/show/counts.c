@@ -84,7 +84,7 @@ struct loads loads_of(const struct counted_launch *launches, int count, struct s
 /* The product as the definition asks for it. */
 struct work {
     struct loads loads;
-    /* As many as the plainest kernel's loads, if every kernel has so many; else 0. */
+    /* 0: not known; else as many as the loads of the plainest kernel. */
     uint64_t flops;
     double per_load, per_byte; /* flops; 0: nothing was loaded, or they are not known */
 };

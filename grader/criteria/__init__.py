@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..cases.model import Case
 from ..lab import Lab
+from ..record.model import Loads
 from ..run.outcome import Outcome
 
 
@@ -31,6 +32,12 @@ class Seen:
     @property
     def lab(self) -> Lab:
         return self.case.lab
+
+    @property
+    def loads(self) -> Loads:
+        """The counts of the checked run, once correct.uncounted() has seen that they are there."""
+        assert self.checked and self.checked.loads
+        return self.checked.loads
 
     def limit(self, name: str, usual: Mapping[str, float]) -> float:
         """The suite's; where it has none, the usual one."""

@@ -79,5 +79,18 @@ def unexamined(seen: Seen) -> str:
     return what_went_wrong(seen.lab, checked) if checked and timed_out else ""
 
 
+def uncounted(seen: Seen, what: str) -> Lost | None:
+    """What keeps a criterion from the counts of the checked run: a wrong result, a run that came to no end, or a
+    mistake before anything could be counted; else `what`. None: they are there."""
+    if lost := judge(seen):
+        return lost
+    if why := unexamined(seen):
+        return Lost(why)
+    if seen.checked and seen.checked.loads is not None:
+        return None
+    finding = seen.checked.finding if seen.checked else None
+    return Lost(headline(finding) if finding else what, known=False)
+
+
 def headline(finding: Cause | Finding) -> str:
     return at(finding.file, finding.line, finding.what)

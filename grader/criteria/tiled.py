@@ -25,15 +25,9 @@ THREADS_HINT = "let each thread compute an element of {}, or a few of them"
 
 
 def judge(seen: Seen) -> Lost | None:
-    if lost := correct.judge(seen):
+    if lost := correct.uncounted(seen, "its loads could not be counted"):
         return lost
-    if why := correct.unexamined(seen):
-        return Lost(why)
-    loads = seen.checked.loads if seen.checked else None
-    if loads is None:
-        finding = seen.checked.finding if seen.checked else None
-        return Lost(correct.headline(finding) if finding else "its loads could not be counted",
-                    known=False)
+    loads = seen.loads
     sizes, inputs = seen.case.sizes, listed(seen.lab.inputs)
     least = math.ceil(sizes.outputs / ELEMENTS_OF_A_THREAD)
     if loads.threads < least:

@@ -10,7 +10,7 @@ struct chance {
     unsigned block[3], thread[3];
     long long row, col;          /* of the element that the index gives */
     long long c_row, c_col;      /* of the thread's element of C; -1: not known */
-    bool exists, done, returned; /* returned: not done, as the thread had before the next barrier */
+    bool exists, done, returned; /* returned: not made, as the thread had returned */
     bool other_exists;           /* the element that the thread would load of the other input */
 };
 

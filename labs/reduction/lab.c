@@ -38,7 +38,7 @@ static double bound(const struct lab_case *which, const void *const inputs[LAB_A
     return n_u / (1 - n_u) * all;
 }
 
-/* The sum is one element; the work is n - 1 additions. */
+/* The sum is one element; the work is an addition for each element. */
 static double operations(const struct shape *shape) { return (double)shape->of[0]; }
 
 const struct lab_truth lab_truth = {

@@ -18,7 +18,7 @@ __attribute__((constructor)) static void make_cells(void) {
         watched[i].begin = watched[i].begin / WORD * WORD;
         if (!cells_make(&watched[i].cells, (watched[i].end - watched[i].begin) / WORD + 1))
             machine_fault("out of memory for watching kernel.cu's variables");
-        cells_set_written(&watched[i].cells, 0, watched[i].cells.words); /* by their initializers */
+        cells_set_written(&watched[i].cells, 0, watched[i].cells.words); /* by initializers */
     }
 }
 

@@ -22,15 +22,9 @@ THREADS_HINT = "let each thread load an element, or a few of them"
 
 
 def judge(seen: Seen) -> Lost | None:
-    if lost := correct.judge(seen):
+    if lost := correct.uncounted(seen, "its loads and stores could not be counted"):
         return lost
-    if why := correct.unexamined(seen):
-        return Lost(why)
-    loads, n = seen.checked.loads if seen.checked else None, seen.case.params["n"]
-    if loads is None:
-        finding = seen.checked.finding if seen.checked else None
-        return Lost(correct.headline(finding) if finding else "its loads and stores could not be counted",
-                    known=False)
+    loads, n = seen.loads, seen.case.params["n"]
     if loads.threads < (least := math.ceil(n / ELEMENTS_OF_A_THREAD)):
         return Lost(f"{counted(loads.threads, 'thread')} shared in the work; at least {least} have to",
                     THREADS_HINT)

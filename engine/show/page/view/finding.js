@@ -9,8 +9,10 @@ function makeFinding(app) {
   byId('finding-title').textContent = headline(run, cause || finding);
   const details = byId('finding-details'), symptom = byId('finding-symptom');
   const paragraph = (text) => element('p', '', withoutFile(run, text));
-  if (cause) details.append(...cause.detail.map(paragraph));
-  if (cause) symptom.append(element('p', 'symptom', 'symptom: ' + headline(run, finding)));
+  if (cause) {
+    details.append(...cause.detail.map(paragraph));
+    symptom.append(element('p', 'symptom', 'symptom: ' + headline(run, finding)));
+  }
   (cause ? symptom : details).append(...finding.detail.map(paragraph));
   const hint = (cause && cause.hint) || finding.hint;
   byId('finding-hint').textContent = hint ? 'Hint: ' + hint : '';
@@ -43,15 +45,16 @@ function notesOnEnd(run) {
   if ((run.end.waiting || []).length) notes.push('When the run stopped: ' + who + '.');
   for (const array of run.outputs) {
     const missing = [...array.unwrittenSet];
-    if (missing.length) notes.push(`No thread of any block stores ${elementsText(array, missing)} (hatched). ` + whoShouldStore(run, array, Math.min(...missing)));
+    if (missing.length) notes.push(`No thread of any block stores ${elementsText(array, missing)} (hatched). ` + whoShouldStore(run, array, missing[0]));
   }
   return notes.map((text) => element('p', '', text));
 }
 
-/* Of the outputs the first element that nobody has stored, or that is wrong: {array, offset}; null: all are right. */
+/* Of the outputs the first element that nobody has stored, or that is wrong: {array, offset}; null: all are correct. Both
+ * are kept in ascending order. */
 function firstAmiss(run) {
   for (const array of run.outputs)
-    for (const offsets of [array.unwrittenSet, array.wrongMap]) if (offsets.size) return { array, offset: Math.min(...offsets.keys()) };
+    for (const offsets of [array.unwrittenSet, array.wrongMap]) if (offsets.size) return { array, offset: offsets.keys().next().value };
   return null;
 }
 

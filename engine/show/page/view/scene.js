@@ -6,10 +6,10 @@
  * few rows and columns, around what the selected thread accessed last, are in full size, and the others are small. */
 
 const GAP = 16;          /* between grids */
-const MOST_FOCUS = 40;   /* rows or columns in full size */
+const MOST_FOCUS = 40;   /* rows or columns that are never left out */
 const WINDOW = 32;       /* of those that are shown when there are more */
 const MOST_VALUES = 2400; /* cells with a number in them */
-const WIDEST = 34;       /* columns of a shared array, or 16 of threads, in full size */
+const WIDEST = 34;       /* columns of threads that still have six tenths of the size; of more, all are smaller */
 
 /* --- what is in focus ------------------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ function linedUp(run, array, axis) {
   return run.globals.filter((other) => lead(other) === lead(array));
 }
 
-/* What is in full size at a step: of each of the lab's arrays rows and columns. What lines up shows the same: all that the
+/* What is never left out at a step: of each of the lab's arrays rows and columns. What lines up shows the same: all that the
  * block accesses, or if that is too much, what it stores; of other axes what it accesses in this phase. */
 function viewAt(run, step) {
   if (!run.extents) findExtents(run);
@@ -96,8 +96,8 @@ function phaseNear(run, step) {
 
 /* --- the lens --------------------------------------------------------------------------------- */
 
-/* By an array's number the cell of it that the thread accessed last, or will first, and when; of an input also that whose
- * copy it accessed. Of an output that is missing or wrong the first element, unless the thread stores one itself. */
+/* By an array's number the cell of it that the thread accessed last, or will first, and when; for a copy in shared memory
+ * also the element that it was copied from. Of an output that is missing or wrong the first element, unless the thread stores one itself. */
 function placesAt(run, step, thread) {
   const { accesses } = run, places = new Map(), amiss = firstAmiss(run);
   const see = (array, offset, a) => {
@@ -322,17 +322,18 @@ function chooseLayout(scene, room) {
   return { sizes, least };
 }
 
+/* The size of a picture is that of its view, wherever in it the lens is. */
 function layoutAt(scene, step) {
-  const { usual, room } = scene;
-  if (fitsIn(room, pictureOf(scene, step, usual.sizes))) return usual;
-  return { sizes: chooseSizes(scene, step, room) };
+  const { usual, room, layouts } = scene, view = JSON.stringify(viewAt(scene.run, step));
+  if (!layouts.has(view)) layouts.set(view, fitsIn(room, pictureOf(scene, step, usual.sizes)) ? usual : { sizes: chooseSizes(scene, step, room) });
+  return layouts.get(view);
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene(run, container) {
   const scene = { run, container, panels: makePanels(run, false), narrow: makePanels(run, true), grids: new Map(), focusCell: new Map(),
-                  zoom: 1, measured: '', room: null, usual: null, key: '', sizes: null, selection: null };
+                  zoom: 1, measured: '', room: null, usual: null, layouts: new Map(), key: '', sizes: null, selection: null };
   const { arrays } = run.words;
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads' });
   container.append(scene.node);
@@ -356,7 +357,7 @@ const sizeKey = ({ container, zoom }) => [window.innerWidth, window.innerHeight,
 function measureRoom(scene) {
   const key = sizeKey(scene);
   if (key === scene.measured) return;
-  Object.assign(scene, { measured: key, room: roomFor(scene) });
+  Object.assign(scene, { measured: key, room: roomFor(scene), layouts: new Map() });
   scene.usual = chooseLayout(scene, scene.room);
 }
 
