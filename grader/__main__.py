@@ -46,10 +46,10 @@ def main(words: list[str]) -> int:
             asked = options.check(vars(given))
             if given.about:
                 return about(asked)
-            submission = read_submission(asked.kernel(given.submission), given.name)
             only = selected(asked, given.k)
             if given.list:
                 return listed(asked, only)
+            submission = read_submission(asked.kernel(given.submission), given.name)
             watched = terminal.Watched()
             run = Run(asked, submission, named=given.name is not None, only=only,
                       stage=watched.stage, finished=watched.finished)

@@ -112,7 +112,6 @@ class Lab:
 
 @functools.cache
 def read(folder: str, program: Path) -> Lab:
-    """Raises MachineFault."""
     said = json.loads(program.with_name("lab.json").read_bytes())
     params = {each["name"]: Param(each["name"], each["least"], each["most"])
               for each in said["params"]}

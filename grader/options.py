@@ -13,7 +13,7 @@ from . import ROOT
 from .build.parts import described
 from .cases.model import Suite
 from .cases.read import load_suites
-from .criteria.table import criteria, unknown_limits
+from .criteria.table import unknown_limits
 from .errors import BadInput
 from .jail.sandbox import Sandbox, choose_sandbox
 from .lab import Lab
@@ -116,7 +116,8 @@ def check(given: Mapping[str, Any]) -> Asked:
     suites: list[Suite] = []
     try:
         lab = described(value("lab"))
-        criteria(lab)
+        if backend == "cuda" and lab.folder != SHARED["--lab"]["default"]:
+            mistakes.append(f"{variable('backend')}: {lab.folder} is graded on the CPU alone so far; take cpu")
         if not value("suite"):  # which Path() takes for the working directory
             raise BadInput(f"{variable('suite')}: the path is empty")
         suites = load_suites(lab, value("suite"))

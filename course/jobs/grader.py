@@ -58,7 +58,7 @@ def about(options: Sequence[str]) -> About:
     except OSError as error:
         raise MachineFault(f"the grader cannot be started: {error.strerror}") from error
     if ended.returncode == NOT_TAKEN:
-        raise BadInput("\n".join(map(without_its_name, ended.stderr.splitlines())))
+        raise BadInput("\n".join(mistakes_of(ended.stderr)))
     return about_in(ended.stdout) or fail(last_line(ended.stderr) or
                                           f"the grader ended with status {ended.returncode}")
 
@@ -66,12 +66,14 @@ def about(options: Sequence[str]) -> About:
 def mistakes_in(options: Sequence[str]) -> list[str]:
     """What the grader says of these options, a line each; nothing where it cannot be asked."""
     try:
-        about(options)
-    except BadInput as error:
-        return str(error).splitlines()
-    except MachineFault:
-        pass
-    return []
+        ended = completed([*COMMAND, "--list", *options], cwd=PROJECT)  # which builds nothing
+    except OSError:
+        return []
+    return mistakes_of(ended.stderr) if ended.returncode == NOT_TAKEN else []
+
+
+def mistakes_of(said: str) -> list[str]:
+    return [without_its_name(line) for line in said.splitlines()]
 
 
 def about_in(printed: str | bytes) -> About | None:

@@ -12,11 +12,11 @@ from types import ModuleType
 from .. import ROOT
 from ..cases.model import Suite
 from ..errors import BadInput
-from ..lab import Lab
+from ..lab import ANY_LAB, Lab
 from ..text import quoted
 from . import correct
 
-BASIC = ("correct", "memory")
+BASIC = ("correct", *ANY_LAB)
 """Of any lab: without them there is a mistake. All others are about how well it is done."""
 
 
@@ -42,6 +42,8 @@ def criterion(lab: Lab, name: str) -> ModuleType:
         return module
     try:
         return importlib.import_module(f"{__package__}.{name}")
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != f"{__package__}.{name}":
+            raise  # it is there, and something that it imports is not
         raise BadInput(f"{lab.folder}/lab.c: the criterion {name} has no file: neither {own.relative_to(ROOT)} "
                        f"nor grader/criteria/{name}.py") from None

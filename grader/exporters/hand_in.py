@@ -35,8 +35,8 @@ from .__main__ import add_platform_options
 def grade(
     submission: Path | None, suite: str, results: Path, protection: str, lab: str, *, details: bool
 ) -> tuple[Record, Record]:
-    """The record of this submission, and what students see of it. `results` is a directory for the grader's own files; with
-    `details`, everything that the grader said about a fault of the machine is printed. Raises
+    """The record of this submission, and what students see of it. `results` is a directory for the
+    grader's own files; with `details`, everything that the grader said about a fault of the machine is printed. Raises
     MachineFault."""
     try:
         described_lab = described(lab)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from grader.cases.read import load_suites, read_toml
 from grader.errors import BadInput
 from grader.lab import Lab
 
-SHORTEST_SEED, LONGEST_SEED = 10**9, 2**63
 TRIES = 1000
 HEAD = "# Drawn by `make hidden` from instructor/hidden/{name}: nobody has seen these cases.\n\n"
 
@@ -35,8 +35,14 @@ def suites(lab: Lab, seed: str, folder: Path) -> Path:
     used = {frozenset(item.params.items()) for suite in load_suites(lab, "public") for item in suite.items}
     for path in kinds:
         table = read_toml(path)
+        if "performance" in table:
+            raise BadInput(f"{path}: performance: shapes for speed are not drawn")
         rng = random.Random(f"{path.name} {number}")
-        table["case"] = [drawn(case, rng, lab, used, path) for case in table.get("case", [])]
+        try:
+            table["case"] = [drawn(case, rng, lab, used, path) for case in table.get("case", [])]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{path}: a case cannot be drawn: {error!r}; each has a name, a fill, and of each parameter "
+                           "a number, a range [least, most], or the name of another one") from None
         (folder / "hidden" / path.name).write_text(HEAD.format(name=path.name) + toml(table), encoding="utf-8")
     return folder
 
@@ -46,13 +52,14 @@ def publish(lab: Lab, folder: Path) -> list[Path]:
     made = []
     for path in sorted((folder / "hidden").glob("*.toml")):
         made.append(lab.testcases / "hidden" / path.name)
+        made[-1].parent.mkdir(exist_ok=True)
         shutil.copyfile(path, made[-1])
     return made
 
 
 def seed_in(text: str) -> int:
     """Raises BadInput."""
-    if not text.isascii() or not text.isdigit() or not SHORTEST_SEED <= int(text[:20]) < LONGEST_SEED:
+    if not re.fullmatch(r"[1-9][0-9]{9,17}", text):
         raise BadInput(f"SEED={text[:40]}: it must be a whole number of 10 to 18 digits that nobody can guess, "
                        "such as `od -An -N7 -tu8 /dev/urandom` gives")
     return int(text)
@@ -91,8 +98,10 @@ def sizes(kind: dict[str, Any], rng: random.Random, lab: Lab) -> dict[str, int]:
 def toml(table: dict[str, Any]) -> str:
     """As read_toml() reads it."""
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
-             if key not in ("points", "case")]
-    lines += ["", "[points]", *(f"{key} = {value}" for key, value in table.get("points", {}).items())]
+             if key != "case" and not isinstance(value, dict)]
+    for name, numbers in table.items():
+        if isinstance(numbers, dict):
+            lines += ["", f"[{name}]", *(f"{key} = {value}" for key, value in numbers.items())]
     for case in table["case"]:
         lines += ["", "[[case]]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}"
                                     for key, value in case.items())]

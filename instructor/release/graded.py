@@ -2,14 +2,13 @@
 
 In: a kernel's file and suites. Out: records. A record is of one case, where cases do not depend on each
 other, else of all suites together; it is kept under all that it depends on: the kernel's text, the
-grader with its compiler, what the cases say, and the seed.
+grader with its compiler and its sandbox, what the cases say, and the seed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from grader.build.parts import Parts, of_grader
 from grader.cases.model import Suite
 from grader.cases.read import of_cases
 from grader.record.model import Record
+from grader.record.store import write
 from instructor.release.repository import REPOSITORY
 
 KEPT = REPOSITORY / "build" / "cases"
@@ -30,9 +30,9 @@ class Missing(Exception):
 
 
 class Graded:
-    def __init__(self, parts: Parts, folder: Path):
+    def __init__(self, parts: Parts, folder: Path, protection: str = ""):
         self.folder = folder
-        self.grader = f"{of_grader(parts.lab.folder)} {parts.compiler}"
+        self.grader = f"{of_grader(parts.lab.folder)} {parts.compiler} {protection}"
 
     def records(self, kernel: Path, suites: list[Suite], seed: int, run: Run | None) -> list[Record]:
         """`run` makes those that are missing. Raises Missing if there is none, and what it raises."""
@@ -40,15 +40,15 @@ class Graded:
         known = json.loads(place.read_bytes()) if place.exists() else {}
         parts = [suites] if any(suite.gate for suite in suites) else [[each] for each in cases_of(suites)]
         keys = [digest(str(seed), of_cases(part).encode()) for part in parts]
-        missing = [part for part, key in zip(parts, keys, strict=True) if key not in known]
+        missing = [(part, key) for part, key in zip(parts, keys, strict=True) if key not in known]
         if missing:
             if run is None:
                 raise Missing
-            made = run(kernel, together(missing))
-            for part in missing:
-                key = digest(str(seed), of_cases(part).encode())
+            made = run(kernel, together([part for part, _ in missing]))
+            for part, key in missing:
                 known[key] = json.loads((made if part is suites else of_case(made, part)).model_dump_json())
-            write(place, known)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write(place, json.dumps(known).encode())
         return [Record.model_validate(known[key]) for key in keys]
 
 
@@ -76,11 +76,3 @@ def of_case(record: Record, part: list[Suite]) -> Record:
 
 def digest(text: str, content: bytes) -> str:
     return hashlib.sha256(text.encode() + b"\0" + content).hexdigest()[:32]
-
-
-def write(place: Path, content: object) -> None:
-    """Whole or not at all; two of these may run at once."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(content))
-    beside.replace(place)

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 
 from instructor.release.leaks import Leak, line_at
 
-# A word that may be a path. By its ending, a name alone is a file of ours; of a .c or .h one cannot tell: it counts if the
-# repository has it, and the copy does not. An object is made; a .cu file may be a student's own.
+# A word that may be a path. By its ending, a name alone is a file of ours; of a .c or .h one cannot
+# tell: it counts if the repository has it, and the copy does not. An object is made; a .cu file may be a student's own.
 WORD = re.compile(r"(?<![\w./:<~${@-])(?:\.{1,2}/)*[\w*][\w*.-]*(?:/[\w*.-]+)*/?")
 OURS = re.compile(r"\.(?:mk|sh|awk|md|def|toml|py|ipynb)$")
 PERHAPS = re.compile(r"\.(?:c|h|js|S)$|/[^/]*\.cu$")

@@ -3,8 +3,8 @@
     python -m instructor.release.pack [--lab DIR] gradescope|autolab|classroom50 DIRECTORY
 
 It puts the project and the platform's own scripts into one archive, and some files beside it: see
-BUNDLES. It is for one lab, whose folder stands in the file `graded_lab`. What grading does not need is left out, instructor/ above all, because no submission may
-ever run beside its solutions. Hidden cases are readable for the owner only, and left out of an
+BUNDLES. It is for one lab, whose folder stands in the file `graded_lab`. What grading does not need is
+left out, instructor/ above all, because no submission may ever run beside its solutions. Hidden cases are readable for the owner only, and left out of an
 archive that students can download.
 
 The same files give the same bytes: sorted, without dates, owners or the umask. The files are those

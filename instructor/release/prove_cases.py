@@ -11,8 +11,8 @@ each kernel, case and criterion: two such files, of two versions of the grader, 
 
 Faulty kernels are tried in each case by itself, without the gate; in large cases only those that no
 smaller case catches. What was graded before is not graded again (graded.py). With --draw (`make hidden`)
-the hidden suites are drawn (draw.py), and written where they are sound. With --files (`make cases-check`) nothing is graded: the
-files are read and listed.
+the hidden suites are drawn (draw.py), and written where they are sound. With --files
+(`make cases-check`) nothing is graded: the files are read and listed.
 
 Exit status: 0 sound; 1 a solution fails, or a kernel gets points for nothing; 2 a case or an option
 cannot be used; 3 the machine is at fault; 130 interrupted.
@@ -30,7 +30,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -45,6 +44,7 @@ from grader import interrupt
 from grader.build.parts import described, trusted_parts
 from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites
+from grader.criteria.table import unknown_limits
 from grader.errors import BadInput, MachineFault
 from grader.grade import Grading
 from grader.intake.submission import read_submission
@@ -182,9 +182,9 @@ class Grader:
     def __init__(self, lab: Lab, suites: list[Suite], kept: Path = KEPT):
         self.suites = suites
         self.parts = trusted_parts("cpu", lab.folder)
-        self.graded = Graded(self.parts, kept)
         # These kernels are our own, so nothing is private; cheats look for what a sandbox leaves.
         self.box = choose_sandbox("auto", hidden=False, private=[], jail=self.parts.jail)
+        self.graded = Graded(self.parts, kept, self.box.kind)
 
     def run(self, path: Path, suites: list[Suite]) -> Record:
         submission = read_submission(path)
@@ -431,19 +431,18 @@ def prove(arguments: argparse.Namespace, lab: Lab, suites: list[Suite]) -> list[
 
 def main() -> int:
     arguments, start = read_arguments(), time.monotonic()
-    with ExitStack() as folders:
-        return run(arguments, folders, start)
+    with tempfile.TemporaryDirectory(prefix="drawn-") as folder:
+        return run(arguments, Path(folder), start)
 
 
-def run(arguments: argparse.Namespace, folders: ExitStack, start: float) -> int:
+def run(arguments: argparse.Namespace, folder: Path, start: float) -> int:
+    """`folder`: empty, for what is drawn."""
     try:
         lab = described(arguments.lab)
-        drawn = None
-        if arguments.draw is not None:
-            drawn = draw.suites(lab, arguments.draw, Path(folders.enter_context(tempfile.TemporaryDirectory())))
+        drawn = None if arguments.draw is None else draw.suites(lab, arguments.draw, folder)
         suites = load_suites(lab, "all", drawn)
         timed = [each for suite in suites for each in suite.performance]
-        mistakes = without_a_gate(suites)
+        mistakes = without_a_gate(suites) + unknown_limits(lab, suites)
         if arguments.files:
             show_files(suites, timed, mistakes)
             return 1 if mistakes else 0

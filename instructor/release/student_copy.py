@@ -149,7 +149,8 @@ def broken_links(target: Path, file: str, text: str) -> Iterator[Leak]:
 
 
 def search(target: Path, names: list[str], everything: list[str]) -> list[tuple[str, str]]:
-    """Search every file of the copy of some of everything. Rows for the summary: what was searched for, and what was not.
+    """Search the copy. `names`: its files; `everything`: those of the project. Rows for the summary: what was
+    searched for, and what was not.
 
     Raises Refused with all that was found, BadInput where a test case cannot be read."""
     suites = load_suites(described(), "all")

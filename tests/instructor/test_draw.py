@@ -4,6 +4,7 @@ replaces the hidden cases only by sound ones; what was graded before is not grad
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -81,6 +82,29 @@ def test_ranges_that_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         draw.drawn(kind, draw.random.Random(1), LAB, set(), Path("f.toml"))
     found = draw.drawn(kind | {"m": [17, 31]}, draw.random.Random(1), LAB, set(), Path("f.toml"))
     assert found["m"] == found["n"] and found["name"] == f"x-{found['m']}-1-{found['n']}"
+
+
+def test_what_is_drawn_keeps_all_tables(tmp_path: Path) -> None:
+    table = {"title": 'a "b"', "repaired": 0.6, "points": {"memory": 15}, "limits": {"reuse": 3.0},
+             "case": [{"name": "x", "m": 3}]}
+    path = tmp_path / "made.toml"
+    path.write_text(draw.toml(table))
+    assert read_toml(path) == table
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"n": "q"}, "KeyError"), ({"m": [31]}, "TypeError"), ({"m": [31, 17]}, "ValueError"), ({"fill": None}, "KeyError"),
+])
+def test_a_kind_that_cannot_be_drawn(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    kind = {"name": "x", "m": 3, "k": 1, "n": 2, "fill": "random"} | change
+    home = tmp_path / "lab"
+    (home / "instructor" / "hidden").mkdir(parents=True)
+    text = draw.toml({"title": "x", "points": {}, "case": [{k: v for k, v in kind.items() if v is not None}]})
+    (home / "instructor" / "hidden" / "kinds.toml").write_text(text)
+    shutil.copytree(LAB.testcases / "public", home / "testcases" / "public")
+
+    with pytest.raises(BadInput, match=f"kinds.toml: a case cannot be drawn: {said}"):
+        draw.suites(replace(LAB, folder=str(home)), SEED, tmp_path / "made")
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -208,8 +208,9 @@ def test_points_for_nothing_are_seen(checkout, trial) -> None:
     """A grader that has gone soft."""
     criterion = checkout.path / "grader" / "criteria" / "correct.py"
     text = criterion.read_text()
-    assert text.count(") -> Lost | None:\n") == 1
-    criterion.write_text(text.replace(") -> Lost | None:\n", ") -> Lost | None:\n    return None\n"))
+    judge = "def judge(seen: Seen) -> Lost | None:\n"
+    assert text.count(judge) == 1
+    criterion.write_text(text.replace(judge, f"{judge}    return None\n"))
     with pytest.raises(student_copy.Refused, match="gives the empty kernel.cu"):
         trial().grades()
 
