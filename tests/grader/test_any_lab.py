@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment
+from conftest import REPOSITORY, Tree, clean_environment, sample
 from other_lab import LAB, LINE, OF_SGEMM, PAGE, kernel, tree_with_lab
 
 
@@ -50,14 +50,14 @@ def record(tree: Tree) -> dict[str, Any]:
     return json.loads((tree.path / "results/my/result.json").read_text())
 
 
-@pytest.mark.parametrize(("line", "score", "kind", "said"), [
+@pytest.mark.parametrize(("line", "score", "kind", "said"), sample([
     (LINE, 10, None, "accesses  public/basics  kept"),
     (LINE.replace("+", "-"), 0, "wrong-result", "elements of c is wrong"),
     (LINE.replace("if (i < n) ", ""), 0, "out-of-bounds", "load from a beyond its end"),
     (LINE.replace("c[i] = ", "c[i + 1 - 1 + (i == n - 1)] = "), 0, "out-of-bounds", "store to c beyond its end"),
     ("if (i < n) { c[i] = a[i]; c[i] += b[i]; }", 7, None,
      "4000 accesses; 3000 are enough; in odd"),
-])
+], every=2))
 def test_a_kernel(tree: Tree, line: str, score: float, kind: str | None, said: str) -> None:
     status, printed = grade(tree, kernel(line))
     assert said in " ".join(printed.split()) or said in printed, printed
