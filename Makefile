@@ -1,4 +1,4 @@
-# The SGEMM assignment: `make` builds ./sgemm from kernel.cu; `make help` prints the lines that begin with ##.
+# `make` builds the assignment's program from kernel.cu; `make help` prints the lines that begin with ##.
 #
 # From top to bottom: the targets, what can be given, the programs, what they are made of. How the engine's parts are
 # built is in engine/engine.mk, how a file is compiled in engine/build.sh; grading has grader/grader.mk.
@@ -14,7 +14,7 @@
 ## ./sgemm --help, ./sgemm-check --help    other sizes, inputs, loads, phases
 ##
 ##   KERNEL=other.cu            instead of kernel.cu
-##   SHAPE="6 7 5" BLOCK=1,0    the sizes m k n, and the block, to play back
+##   SHAPE=40 BLOCK=1,0         a size (or all of them) and the block, to play back
 ##   BACKEND=cpu                on the CPU, even where there is a GPU; or cuda
 ##   ARCH=sm_90                 for this GPU, even where there is none
 ##   V=1                        show every command
@@ -29,19 +29,20 @@ LAB     ?= lab
 KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
 BACKEND ?= auto
 export KERNEL LAB BACKEND
-name = $(if $(filter lab,$(LAB)),sgemm,$(notdir $(LAB)))# of the program
 
-# What no target here takes is refused (## above, and the words in capitals). Else: the backend, and why this one.
+# What no target here takes is refused (## above, and the words in capitals). Else: how the lab's program is called, the
+# backend, and why this one.
 makefiles := Makefile grader/grader.mk $(filter-out engine/% grader/grader.mk,$(sort $(wildcard */*.mk)))
-goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
 names  := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
 quoted  = '$(subst ','\'',$(value $1))'
 asked  := $(shell $(foreach one,LAB BACKEND $(filter NVCC,$(GIVEN)),$(one)=$(call quoted,$(one))) \
-              sh engine/asked.sh $(call quoted,goals) $(call quoted,names) $(makefiles))
-backend := $(firstword $(asked))
-$(if $(filter cpu cuda,$(backend)),,$(error $(asked)))
-export GPU := $(filter sm_%,$(word 2,$(asked)))
-export WHY := $(wordlist 3,99,$(asked))
+              sh engine/asked.sh $(call quoted,MAKECMDGOALS) $(call quoted,names) $(makefiles))
+name   := $(firstword $(asked))
+backend := $(word 2,$(asked))
+$(if $(filter cpu cuda,$(backend)),,$(error $(wordlist 2,99,$(asked))))
+export GPU := $(filter sm_%,$(word 3,$(asked)))
+export WHY := $(wordlist 4,99,$(asked))
+goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
 
 # As many jobs as cores, unless what is removed is built, too. V=1 shows the commands, make -s nothing.
 ifeq ($(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
@@ -72,15 +73,15 @@ walk: $(name)-check
 	    test $$? -eq 1 # a mistake was found, and is in the page
 clean:            ; rm -rf build $(name) $(name)-check
 distclean: clean  ; rm -rf "$${VENV:-.venv}"
-help:             ; sed -n 's/^## \{0,1\}//p' $(makefiles)
+help:             ; sed -n '/^##/{ s/^## \{0,1\}//; s/sgemm/$(name)/g; p; }' $(makefiles)
 
 # ---------------------------------------------------------------- what they are made of --------------------------
 
 driver   = build/liblab.a build/libhost.a build/libreport.a
-of_sgemm = kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o
-build/cpu/$(name): $(addprefix build/cpu/,$(of_sgemm)) $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
+linked   = kernel.o main.o $(LAB)/call.o engine/host/driver/launches.o source.o
+build/cpu/$(name): $(addprefix build/cpu/,$(linked)) $(driver) build/libruntime.a | build/cpu/kernel.spaces build/lab.sh
 	$(step) lab $@ $^
-build/cuda/$(name): $(addprefix build/cuda/,$(of_sgemm)) $(driver) | build/lab.sh
+build/cuda/$(name): $(addprefix build/cuda/,$(linked)) $(driver) | build/lab.sh
 	$(step) lab $@ $^ $(addprefix -Xlinker --wrap=,cudaLaunchKernel __cudaLaunchKernel cudaLaunchKernelExC)
 build/cuda/program: build/cuda/kernel.o                     ; $(step) link $@ $^
 build/cuda/kernel.o: build/cuda/kernel.source build/cuda/settings ; $(step) kernel $@

@@ -75,7 +75,7 @@ c) # what compiles longer than it runs is not optimized
     */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
     *) level= ;;
     esac
-    run $CC $C_FLAGS $level $dependencies -c "$1" -o "$out"
+    run $CC $C_FLAGS $level -I. $dependencies -c "$1" -o "$out"
     ;;
 room) # files as one text
     printf '#include "%s"\n' "$@" >"$base.c"
@@ -85,7 +85,7 @@ archive) rm -f "$out" && run $AR rcs "$out" "$@" ;;
 tool) run $CC $C_FLAGS $(linked "$@") -o "$out" -lm ;;
 cu) # a file of this project
     case $folder in
-    build/cuda | build/cuda/*) run "$NVCC" $CUDA_FLAGS $dependencies -c "$1" -o "$out" && exit ;;
+    build/cuda | build/cuda/*) run "$NVCC" $CUDA_FLAGS -I. $dependencies -c "$1" -o "$out" && exit ;;
     esac
     case $1 in
     main.cu | engine/* | grader/* | "${LAB:-lab}"/*) level="-O0 -g0" ;; # it runs once around a kernel

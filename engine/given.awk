@@ -8,6 +8,7 @@
 BEGIN {
     goals = ARGV[1]; names = ARGV[2]; ARGV[1] = ARGV[2] = ""
     # How things are built is one's own affair with any target.
+    takes["help"] = " LAB"
     everywhere = "V SHELL BACKEND ARCH CC CXX AR NVCC PYTHON VENV"
     everywhere = everywhere " C_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O CUDA_FLAGS"
 }

@@ -1,5 +1,5 @@
 /* Reduction: one sum of all elements. */
-#include "../../engine/lab.h"
+#include "engine/lab.h"
 #include <math.h>
 
 const struct lab lab = {

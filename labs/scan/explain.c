@@ -1,7 +1,7 @@
 /* What wrong prefix sums are instead: each of a few mistakes computed, and held against what came
  * out. */
-#include "../../engine/report/text/numbers.h"
-#include "../../engine/report/text/text.h"
+#include "engine/report/text/numbers.h"
+#include "engine/report/text/text.h"
 #include "scan.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Prefix sums: the order of parameters, arrays and fills in lab.c. */
 #ifndef LAB_SCAN_H
 #define LAB_SCAN_H
-#include "../../engine/lab.h"
+#include "engine/lab.h"
 
 enum { PARAM_N };
 enum { ARRAY_IN, ARRAY_OUT };

@@ -1,6 +1,6 @@
 /* What is right in prefix sums. Sums of ints wrap around: every order of addition gives the same
  * bits, and all of them are compared. */
-#include "../../engine/report/text/numbers.h"
+#include "engine/report/text/numbers.h"
 #include "scan.h"
 
 static int element(const struct lab_case *which, int64_t i) {

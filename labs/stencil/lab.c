@@ -1,6 +1,6 @@
 /* A stencil: each element of out is the mean of an element of in and its four neighbors; what lies
  * outside counts as 0. */
-#include "../../engine/lab.h"
+#include "engine/lab.h"
 #include <float.h>
 #include <math.h>
 

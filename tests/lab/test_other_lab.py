@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need
+from conftest import REPOSITORY, Tree, clean_environment, need, repository_files
 from other_lab import LAB, check, kernel, run, tree_with_lab
 
 
@@ -82,6 +83,29 @@ def test_a_lab_of_the_environment_is_another_thing() -> None:
                           env=clean_environment({"LAB": "chemistry", "BACKEND": "cpu"}),
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def asked(lab: Path) -> list[str]:
+    """What make is told of it."""
+    return subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
+                          env=clean_environment({"LAB": str(lab), "BACKEND": "cpu"}), check=True).stdout.split()
+
+
+def test_its_program_is_called_as_its_description_says(tmp_path: Path) -> None:
+    (tmp_path / "lab.c").write_text('const struct lab lab = {\n    .name = "two_words",\n    .title = "...",\n};\n')
+    assert asked(tmp_path)[:2] == ["two_words", "cpu"]
+    (tmp_path / "lab.c").write_text('const struct lab lab = {"two words"};\n')
+    assert asked(tmp_path)[:2] == ["-", f"{tmp_path}/lab.c:"]
+
+
+def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None:
+    programs = ["sgemm", "scan-check", "two_words", "two_words-check"]
+    subprocess.run([need("git"), "init", "-q", tmp_path], check=True)
+    shutil.copy(REPOSITORY / ".gitignore", tmp_path)
+    names = [*map(str, repository_files()), "other.cu", "notes.md", *programs]
+    ignored = subprocess.run(["git", "check-ignore", "--no-index", "--stdin"], cwd=tmp_path, text=True,
+                             input="\n".join(names), capture_output=True, check=True).stdout.split()
+    assert ignored == programs
 
 
 def test_no_lab() -> None:

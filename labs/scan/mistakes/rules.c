@@ -1,7 +1,7 @@
 /* A result that is wrong in one way throughout (explain.c) was stored so, where out was stored for
  * the last time. */
-#include "../../../engine/explain/rules.h"
-#include "../../../engine/report/text/text.h"
+#include "engine/explain/rules.h"
+#include "engine/report/text/text.h"
 #include "mistakes.h"
 #include <string.h>
 
