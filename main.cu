@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
                                 cudaMemcpyHostToDevice));
         report_call_begins(&report, &properties, run == 0);
         CUDA(cudaEventRecord(start));
-        lab_call.call(&options.which.shape, elements); // basicSgemm(m, n, k, A, B, C)
+        lab_call.call(&options.which.shape, elements); // SGEMM: basicSgemm(m, n, k, A, B, C)
         check(report_call_returned(&report, failed), failed);
         check(cudaEventRecord(stop), "the kernel failed");
         check(cudaDeviceSynchronize(), "the kernel failed");

@@ -1,4 +1,4 @@
-/* support.c: the lines that ./sgemm prints stage by stage, and how it ends. What each function
+/* support.c: the lines that the program prints stage by stage, and how it ends. What each function
  * promises is in support.h. The words of a failure are in engine/host/driver/failure.c, the JSON
  * object in failure_json.c; watchdog.c ends what hangs or crashes. */
 #define _GNU_SOURCE /* fdopen */

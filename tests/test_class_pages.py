@@ -63,7 +63,7 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
     which = standing(record, seen=seen, content="int main;\n" * 40, late="late", notes=("7919 for staff",),
                      override=Override("ada", "was ill", extension=1))
     page = feedback(which, tmp_path)
-    secrets = secrets_of(SUITES[1:], SUITES[:1], set())
+    secrets = secrets_of(SUITES[1:], SUITES[:1])
     assert not secrets.not_searched and len(secrets.sizes) == 3
     if verb == "wrong":  # a cause of public cases, and shown for these alone
         assert (fake.WHAT in page.text) == (where == "everywhere")
@@ -77,7 +77,7 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
 
 
 def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
-    secrets = secrets_of(SUITES[1:], SUITES[:1], set())
+    secrets = secrets_of(SUITES[1:], SUITES[:1])
     write_class_page([standing(graded("wrong")[0])], "SGEMM", tmp_path / "class.html")
     text = (tmp_path / "class.html").read_text()
     assert len({leak.what for leak in secrets.search("class.html", text)}) >= 5

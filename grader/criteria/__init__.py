@@ -1,5 +1,5 @@
 """What a case may ask of its runs, a file each: correct, memory, tiled, and those of a lab's own folder,
-criteria/NAME.py. docs/points.md says to students what each is kept for.
+criteria/NAME.py.
 
 In: Seen, the outcomes of both runs (run/outcome.py). Out: Lost, or None where it is kept. A file has
 TITLE     what tables call it

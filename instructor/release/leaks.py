@@ -14,9 +14,11 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.cases.model import Suite
 
 # Texts that are published on purpose although they are code of a solution's, to the letter.
 ALLOWED: tuple[str, ...] = (
@@ -65,7 +67,7 @@ def line_at(text: str, offset: int) -> int:
 
 Shape = tuple[int, ...]  # sorted: which order it is written in does not matter
 
-NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?!\.?\d)")  # of a version or a fraction: no
+NUMBER = re.compile(r"(?<![\d.])\d{1,9}(?!\.?\d)")  # of a version or a fraction: no
 THOUSANDS = re.compile(r"(?<=\d)[,'\u00a0\u202f](?=\d{3}(?!\d))")
 HASH = re.compile(r"[A-Za-z0-9]{32,}")
 # Characters from the first size to the last. Measured on this repository: nothing that it publishes
@@ -76,6 +78,8 @@ NEAR = 300
 CLOSE = 100
 # Smaller numbers are everywhere: {1, 2, 3}, version 3.1.
 SMALLEST_SIZE = 10
+# ... and those of a lab with a single size, which stands alone.
+SMALLEST_ALONE = 2000
 # Shorter titles and hints are in ordinary use: "one row".
 SHORTEST_PHRASE = 20
 
@@ -132,6 +136,8 @@ def sizes_of(shape: Shape, case: str, open_shapes: set[Shape]) -> Sizes | None:
     in_public = {size for each in open_shapes for size in each}
     if not large or any(set(needed) <= set(each) for each in open_shapes):
         return None
+    if len(needed) == 1 and needed[0] < SMALLEST_ALONE:
+        return None
     by_chance = len(needed) < 3 or set(needed) <= in_public or needed == shape != large
     return Sizes(needed, CLOSE if by_chance else NEAR, case)
 
@@ -144,6 +150,7 @@ class Secrets:
     sizes: list[Sizes]
     seeds: dict[str, str]
     not_searched: list[str]  # cases whose sizes are not, a line each with the reason
+    cases: int
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
         lower = text.lower()
@@ -160,14 +167,13 @@ class Secrets:
                 yield Leak(file, line_at(text, match.start()), f"has the seed of {what}")
 
 
-def secrets_of(hidden: Iterable, public: Iterable, public_shapes: set[Shape]) -> Secrets:
-    """The secrets of the `hidden` suites (grader.cases.Suite). What a `public` suite also says is
-    none, nor are `public_shapes`, which the published programs use by themselves."""
+def secrets_of(hidden: Sequence[Suite], public: Sequence[Suite]) -> Secrets:
+    """The secrets of the `hidden` suites. What a `public` suite also says is none."""
     public_cases = [item for suite in public for item in suite.items]
     known = {phrase.lower() for suite in public for phrase in (suite.name, suite.title)}
     known |= {text.lower() for case in public_cases for text in (case.name, case.title, case.hint)}
-    open_shapes = public_shapes | {sorted_shape(*c.params.values()) for c in public_cases}
-    secrets = Secrets({}, [], {}, [])
+    open_shapes = {sorted_shape(*case.params.values()) for case in public_cases}
+    secrets = Secrets({}, [], {}, [], sum(len(suite.items) for suite in hidden))
     for suite in hidden:
         secrets.words[suite.name.lower()] = f"the name of the hidden suite {suite.name}"
         for case in suite.items:
@@ -205,7 +211,6 @@ ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 # Code of a kernel has one of these, or indexes much with variables.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
 PERHAPS_OF_A_KERNEL = re.compile("|".join(map(re.escape, sorted({"[", *OF_A_KERNEL}))))
-MATRICES = {"A", "B", "C"}  # indexed: A [
 ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
 WORDS_OF_C = set("int float for if else while do return const void unsigned double static size_t "
                  "dim3 float2 float4 sizeof switch case break continue bool char long short auto "
@@ -225,15 +230,15 @@ def with_comments_as_code(text: str) -> str:
     return MARK.sub(blank, text)
 
 
-def of_a_kernel(piece: Piece) -> bool:
-    """Or could it be in any C program?"""
+def of_a_kernel(piece: Piece, arrays: Set[str]) -> bool:
+    """Or could it be in any C program? `arrays`: of labs; indexed, A [."""
     if not OF_A_KERNEL.isdisjoint(piece):
         return True
     if "[" not in piece:  # prose, mostly
         return False
     indexed = [before for before, token, index in zip(piece, piece[1:], piece[2:])
                if token == "[" and not index[0].isdigit()]
-    return len(indexed) > 2 or not MATRICES.isdisjoint(indexed) or (
+    return len(indexed) > 2 or not arrays.isdisjoint(indexed) or (
         bool(indexed) and bool(ROW_TIMES_LENGTH.search(" ".join(piece))))
 
 
@@ -252,7 +257,7 @@ def renamed(piece: Piece) -> Piece:
         for before, token in zip(("", *piece), piece))
 
 
-def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
+def pieces(tokens: Piece, arrays: Set[str]) -> Iterator[tuple[int, Piece]]:
     """The index and the tokens, renamed, of every piece of a program that is of a kernel."""
     looked_at = 0
     for at, token in enumerate(tokens):
@@ -261,21 +266,22 @@ def pieces(tokens: Piece) -> Iterator[tuple[int, Piece]]:
         last = min(at, len(tokens) - PIECE)
         for start in range(max(looked_at, at - PIECE + 1), last + 1):
             piece = tokens[start:start + PIECE]
-            if of_a_kernel(piece):
+            if of_a_kernel(piece, arrays):
                 yield start, renamed(piece)
         looked_at = at + 1
 
 
 class Code:
-    """Pieces of kernels that a student must not get.
+    """Pieces of kernels that a student must not get. `arrays`: how labs call theirs.
 
-    Raises OSError where one cannot be read."""
+    Raises OSError where a kernel cannot be read."""
 
-    def __init__(self, kernels: Iterable[Path]):
+    def __init__(self, kernels: Iterable[Path], arrays: Set[str]):
         self.pieces: dict[Piece, str] = {}
+        self.arrays = arrays
         for kernel in kernels:
             text = without_comments(kernel.read_text(encoding="utf-8", errors="replace"))
-            for _, piece in pieces(tuple(TOKEN.findall(text))):
+            for _, piece in pieces(tuple(TOKEN.findall(text)), arrays):
                 self.pieces.setdefault(piece, kernel.name)
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
@@ -285,7 +291,7 @@ class Code:
         text, seen = ENTITY.sub(lambda match: html.unescape(match[0]), text), set()
         for version in (with_comments_as_code(text), without_comments(text)):
             found = list(TOKEN.finditer(version))
-            for number, piece in pieces(tuple(match[0] for match in found)):
+            for number, piece in pieces(tuple(match[0] for match in found), self.arrays):
                 kernel = self.pieces.get(piece)
                 if kernel and kernel not in seen:
                     seen.add(kernel)

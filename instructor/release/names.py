@@ -24,16 +24,16 @@ class Names:
 
     def __init__(self, everything: Iterable[str], published: Iterable[str], all_targets: Iterable[str],
                  targets: Iterable[str]):
-        self.everything, self.published = with_folders(everything), with_folders(published)
-        self.left_out = self.everything - self.published
-        self.tops = {name for name in self.everything if "/" not in name}
+        everything, self.published = with_folders(everything), with_folders(published)
+        self.ends_published, self.ends_left_out = ends_of(self.published), ends_of(everything - self.published)
+        self.tops = {name for name in everything if "/" not in name}
         self.lacking_targets, self.targets = set(all_targets) - set(targets), set(targets)
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
-        text = re.sub(r"\\n", "  ", text)  # of a string
+        text, folder = re.sub(r"\\n", "  ", text), PurePosixPath(file).parent  # \n: of a string
         for match in WORD.finditer(text):
             name = re.sub(r"[.*-]+$", "", match[0])
-            if name and name[0] != "*" and self.lacks(name, PurePosixPath(file).parent):
+            if name and name[0] != "*" and self.lacks(name, folder):
                 yield Leak(file, line_at(text, match.start()), f"names {name}, which a student's copy does not have")
         for match in TARGET.finditer(text):
             target = match[2]
@@ -48,20 +48,21 @@ class Names:
         path, name = "/" in name, name.rstrip("/")
         if path and name.split("/")[0] in self.tops:
             return not self.has(self.published, name) and not self.has(self.published, str(folder / name))
-        if self.ends(self.published, name):
+        end = re.sub(r"^(\.{1,2}/)+", "", name)
+        if end in self.ends_published:
             return False
-        return bool(OURS.search(name)) or bool(PERHAPS.search(name)) and self.ends(self.left_out, name)
+        return bool(OURS.search(name)) or bool(PERHAPS.search(name)) and end in self.ends_left_out
 
     @staticmethod
     def has(names: set[str], pattern: str) -> bool:
         return pattern in names or "*" in pattern and bool(fnmatch.filter(names, pattern))
 
-    @staticmethod
-    def ends(names: set[str], name: str) -> bool:
-        end = "/" + re.sub(r"^(\.{1,2}/)+", "", name)
-        return any(f"/{each}".endswith(end) for each in names)
-
 
 def with_folders(names: Iterable[str]) -> set[str]:
     files = set(names)
     return files | {str(parent) for name in files for parent in PurePosixPath(name).parents if str(parent) != "."}
+
+
+def ends_of(names: Iterable[str]) -> set[str]:
+    """Of a/b/c: b/c and c, too."""
+    return {name.split("/", cut)[-1] for name in names for cut in range(name.count("/") + 1)}

@@ -1,13 +1,13 @@
 """`make release DIR=...`: writes the copy of this repository that students get.
 
-    python -m instructor.release.student_copy [--uncommitted] DIR    DIR: new, or an empty directory
+    python -m instructor.release.student_copy [--lab LAB] [--uncommitted] DIR
 
-It takes what git tracks (without git: everything but what is built), leaves out what LEFT_OUT
-names, and then checks the copy: it searches every file for hidden cases and for code of solutions
-(leaks.py) and for names of files and targets that the copy lacks (names.py), follows every link of
-every page, and builds, checks and grades a second copy as a
-student would. DIR appears only if all of that succeeds; otherwise each problem is reported in one
-line.
+DIR is new, or an empty directory. It takes what git tracks (without git: everything but what is built),
+lays the lab's folder over the root (layout.py), leaves out what LEFT_OUT names, and then checks the
+copy: it searches every file for any lab's hidden cases and code of solutions (leaks.py) and for names of
+files and targets that the copy lacks (names.py), follows every link of every page, and builds, checks
+and grades a second copy as a student would. DIR appears only if all of that succeeds; otherwise each
+problem is reported in one line.
 
 Exit status: 0 written; 1 refused, with the reasons; 2 DIR or an option cannot be used; 3 the
 machine is at fault; 130 interrupted.
@@ -16,6 +16,7 @@ machine is at fault; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import re
@@ -24,9 +25,10 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from string import Template
 
 from rich.console import Console
 
@@ -34,9 +36,12 @@ from grader import interrupt
 from grader.build.parts import described
 from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
+from grader.lab import Lab
 from grader.process import completed
-from instructor.release.leaks import COMMENT, Code, Leak, secrets_of, sorted_shape
+from instructor.release.layout import is_in, is_of_the_clock, laid_over
+from instructor.release.leaks import COMMENT, Code, Leak, Secrets, secrets_of
 from instructor.release.names import Names
+from instructor.release.prove_cases import kernels
 from instructor.release.repository import REPOSITORY, git, tracked_files, untracked_files
 
 # ---- what a student's copy is --------------------------------------------------------------------
@@ -74,12 +79,9 @@ TO_BE_FILLED_IN = "[to be filled in by the instructor]"
 # What README.md says from here on is for people who have the folders that a student's copy lacks.
 TEACHING = "\n## Teaching\n"
 
-# kernel.cu without comments and spaces.
-PARAMETERS = "(intm,intn,intk,constfloat*A,constfloat*B,float*C){}"
-STARTER = re.compile(r"#defineTILE_SIZE\d+"
-                     + re.escape(f"__global__voidmysgemm{PARAMETERS}voidbasicSgemm{PARAMETERS}"))
+# The README of a copy for another lab, which has no README.md of its own.
+README = Path(__file__).with_name("other_lab.md")
 
-SOLUTION = REPOSITORY / "instructor" / "solutions" / "2_tiled.cu"  # gets full marks
 MAKE_SECONDS = 600  # far above what any target takes
 WIDTH = 80
 
@@ -94,23 +96,28 @@ class Refused(Exception):
 
 def why_left_out(name: str) -> str:
     """The entry of LEFT_OUT that the file is, or is in; empty for a file that is published."""
-    return next((entry for entry in LEFT_OUT if f"{name}/".startswith(f"{entry}/")), "")
+    return next((entry for entry in LEFT_OUT if is_in(name, entry)), "")
 
 
-def files_to_publish(uncommitted: bool) -> list[str]:
-    """Relative names, sorted, of the repository's files; with `uncommitted`, new ones too.
+def files_of_project(lab: str, uncommitted: bool) -> list[str]:
+    """Relative names of the repository's files; with `uncommitted`, new ones too.
 
     Raises Refused where a published file is not committed as it is, MachineFault as git() does."""
     tracked, new = tracked_files(), untracked_files()
     if uncommitted:
-        return sorted(name for name in {*tracked, *new} if os.path.lexists(REPOSITORY / name))
+        return [name for name in {*tracked, *new} if os.path.lexists(REPOSITORY / name)]
     changed = {*git("diff", "--name-only", "--no-renames", "HEAD"), *new}
     reasons = [f"{name}: is not committed as it is; commit it, or publish the working tree with "
                "--uncommitted (RELEASE_ARGS=--uncommitted)"
-               for name in sorted(changed) if not why_left_out(name)]
+               for name in published(lab, changed).values()]
     if reasons:
         raise Refused(*reasons)
-    return sorted(tracked)
+    return tracked
+
+
+def published(lab: str, names: Iterable[str]) -> dict[str, str]:
+    """Names in the copy, sorted, and which of these each is."""
+    return {name: source for name, source in sorted(laid_over(lab, names).items()) if not why_left_out(name)}
 
 
 def student_readme(text: str) -> str:
@@ -123,20 +130,33 @@ def student_readme(text: str) -> str:
     return re.sub(r"^make test .*\n", "", kept, flags=re.MULTILINE).rstrip("\n") + "\n"
 
 
-def write_copy(names: list[str], target: Path) -> None:
-    """Raises Refused for what is not a regular file, and as student_readme() does."""
-    for name in names:
-        source, copy = REPOSITORY / name, target / name
+def readme_of_another_lab(name: str, handout: Path) -> str:
+    """Raises Refused where the lab has no handout."""
+    if not handout.is_file():
+        raise Refused("handout.md: the lab has none; it is what students read first")
+    heading = handout.read_text(encoding="utf-8").partition("\n")[0]
+    return Template(README.read_text(encoding="utf-8")).substitute(
+        heading=heading, name=name, build=f"make && ./{name} ".ljust(23))
+
+
+def write_copy(files: dict[str, str], target: Path, lab: Lab) -> None:
+    """Raises Refused for what is not a regular file, and as the README's functions do."""
+    for name, original in files.items():
+        source, copy = REPOSITORY / original, target / name
         if source.is_symlink() or not source.is_file():
-            raise Refused(f"{name}: not a regular file; a copy can hold nothing else")
+            raise Refused(f"{original}: not a regular file; a copy can hold nothing else")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, copy)
     readme = target / "README.md"
-    readme.write_text(student_readme(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    text = (student_readme(readme.read_text(encoding="utf-8")) if lab.folder == "lab"
+            else readme_of_another_lab(lab.name, target / "handout.md"))
+    readme.write_text(text, encoding="utf-8")
 
 
 # ---- the search ----------------------------------------------------------------------------------
 
+CALLED = re.compile(r"\bLAB_CALL\((\w+),")
+ARRAY = re.compile(r'\{"(\w+)", ELEMENT_')
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -148,57 +168,79 @@ def broken_links(target: Path, file: str, text: str) -> Iterator[Leak]:
             yield Leak(file, line, f"links to {place}, which a student's copy does not have")
 
 
-def search(target: Path, names: list[str], everything: list[str]) -> list[tuple[str, str]]:
-    """Search the copy. `names`: its files; `everything`: those of the project. Rows for the summary: what was
-    searched for, and what was not.
+def search(target: Path, files: dict[str, str], everything: list[str], lab: Lab) -> list[tuple[str, str]]:
+    """Search the copy. `files`: its names; `everything`: those of the project. Rows for the summary: what
+    was searched for, and what was not.
 
     Raises Refused with all that was found, BadInput where a test case cannot be read."""
-    suites = load_suites(described(), "all")
-    hidden = [suite for suite in suites if suite.hidden]
-    public = [suite for suite in suites if not suite.hidden]
-    texts, found = {}, []
+    names, texts, found = [*files], {}, []
     for name in names:
         try:
             texts[name] = (target / name).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             found.append(Leak(name, 0, "not text in UTF-8, so it cannot be searched"))
-    # The shapes of `make check`, which it shows to everybody.
-    checker = "".join(text for name, text in texts.items() if name.startswith("engine/"))
-    own_shapes = {sorted_shape(*map(int, sizes))
-                  for sizes in re.findall(r"\{(\d+), (\d+), (\d+)\}", checker)}
-    secrets = secrets_of(hidden, public, own_shapes)
-    kernels = [*(REPOSITORY / "instructor").rglob("*.cu"), *(REPOSITORY / "tests").rglob("*.cu")]
-    code = Code(path for path in kernels if is_a_submission(path))
-    if not STARTER.fullmatch(re.sub(r"\s", "", COMMENT.sub(" ", texts.get("kernel.cu", "")))):
+    folders = ["lab", *(str(PurePosixPath(name).parent) for name in everything
+                        if fnmatch.fnmatchcase(name, "labs/*/lab.c"))]
+    secrets = {folder: hidden for folder in folders if (hidden := secrets_in(folder))}
+    wrapper = re.compile(rf"void\s+({'|'.join(said_by(folders, 'call.cu', CALLED))})\s*\(")
+    code = Code((path for folder in ("instructor", "labs", "tests") for path in (REPOSITORY / folder).rglob("*.cu")
+                 if wrapper.search(path.read_text(encoding="utf-8", errors="replace"))),  # no program of its own
+                said_by(folders, "lab.c", ARRAY))
+    if not starter(lab).fullmatch(re.sub(r"\s", "", COMMENT.sub(" ", texts.get("kernel.cu", "")))):
         found.append(Leak("kernel.cu", 0, "is not the empty starter"))
-    for name in names:
-        found += secrets.search("(a file's name)", name)
-    lacking = Names(everything, names, targets_of(everything), targets_of(names))
+    lacking = names_lacking(lab, names, everything)
+    for each in secrets.values():
+        found += (leak for name in names for leak in each.search("(a file's name)", name))
+        found += (leak for name, text in texts.items() for leak in each.search(name, text))
     for name, text in texts.items():
-        found += [*secrets.search(name, text), *code.search(name, text),
-                  *broken_links(target, name, text), *lacking.search(name, text)]
+        found += [*code.search(name, text), *broken_links(target, name, text), *lacking.search(name, text)]
     if found:
         raise Refused(*map(str, found))
-    cases = sum(len(suite.items) for suite in hidden)
+    cases = sum(each.cases for each in secrets.values())
     return [("searched", f"{cases} hidden cases, {len(code.pieces)} pieces of code: nothing found"),
-            *(("  not for", note) for note in secrets.not_searched),
+            *(("  not for", note) for note in (secrets[lab.folder].not_searched if lab.folder in secrets else ())),
             *(("to do", f"handout.md:{number}: where, and until when, to hand in")
               for number, line in enumerate(texts.get("handout.md", "").splitlines(), 1)
               if TO_BE_FILLED_IN in line)]
 
 
-def targets_of(names: list[str]) -> set[str]:
+def secrets_in(folder: str) -> Secrets | None:
+    """Of this lab's hidden cases, if it has any. Raises BadInput and MachineFault."""
+    home = REPOSITORY if folder == "lab" else REPOSITORY / folder
+    if not (home / "testcases" / "hidden").is_dir():
+        return None
+    suites = load_suites(described(folder), "all")
+    return secrets_of([suite for suite in suites if suite.hidden], [suite for suite in suites if not suite.hidden])
+
+
+def names_lacking(lab: Lab, names: list[str], everything: list[str]) -> Names:
+    """What times SGEMM is named in makefiles and lists of files; a copy of another lab does not miss it."""
+    if lab.folder != "lab":
+        names = [*names, *filter(is_of_the_clock, everything)]
+        everything = [*names, *(name for name in everything if not is_in(name, "lab"))]
+    return Names(everything, names, targets_of(everything, lab), targets_of(names, lab))
+
+
+def starter(lab: Lab) -> re.Pattern[str]:
+    """kernel.cu as handed out, without comments and spaces: both functions are empty."""
+    kernel = lab.kernel or "[A-Za-z_]+"
+    wrapper = re.escape(re.sub(r"\s", "", f"void{lab.wrapper}({lab.parameters})"))
+    return re.compile(rf"(#define[A-Z_]+\d+)?__global__void{kernel}\([^(){{}}]*\)\{{\}}{wrapper}\{{\}}")
+
+
+def targets_of(names: list[str], lab: Lab) -> set[str]:
     """What these makefiles make: targets, and the programs by name."""
     texts = [(REPOSITORY / name).read_text(encoding="utf-8") for name in names
              if name == "Makefile" or name.endswith(".mk")]
     rules = {target for text in texts for line in re.findall(r"^([a-z][a-z -]*):(?!=)", text, re.MULTILINE)
              for target in line.split()}
-    return rules | {"sgemm", "sgemm-check"}
+    return rules | {lab.name, f"{lab.name}-check"}
 
 
-def is_a_submission(path: Path) -> bool:
-    """Not a program of its own, as benchmarks and the emulator's tests are."""
-    return bool(re.search(rb"void\s+basicSgemm\s*\(", path.read_bytes()))
+def said_by(folders: Iterable[str], file: str, what: re.Pattern[str]) -> set[str]:
+    """By these labs."""
+    return {name for folder in folders
+            for name in what.findall((REPOSITORY / folder / file).read_text(encoding="utf-8"))}
 
 
 # ---- the trial: what a student would do ----------------------------------------------------------
@@ -206,7 +248,7 @@ def is_a_submission(path: Path) -> bool:
 
 def environment() -> dict[str, str]:
     """Without the variables of the `make release` around us, and those that targets read."""
-    ours = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES", "KERNEL", "DIR",
+    ours = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES", "KERNEL", "LAB", "DIR",
             "SUBMISSION", "SUITE", "RESULTS", "PYTHONPATH", "VENV"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     # BACKEND here and not on the command line, where not every target takes it.
@@ -217,9 +259,9 @@ class Trial:
     """A second copy, which may be built in. Every method raises Refused where something does not
     work, and MachineFault where make is not installed."""
 
-    def __init__(self, copy: Path, path: Path):
+    def __init__(self, copy: Path, path: Path, lab: Lab):
         shutil.copytree(copy, path)
-        self.path = path
+        self.path, self.lab = path, lab
         self.results = path.parent / "results"
         # The virtual environment at hand is taken as it is (-o, below); nothing is downloaded.
         (path / ".venv").symlink_to(sys.prefix)
@@ -252,12 +294,12 @@ class Trial:
             raise Refused(*reasons)
 
     def builds(self) -> None:
-        """./sgemm from the starter, and `make check`, which reports what the starter lacks."""
+        """The program from the starter, and `make check`, which reports what the starter lacks."""
         built = self.make()
-        if built.returncode != 0 or not (self.path / "sgemm").exists():
-            raise Refused(f"make: does not build ./sgemm; {last_words(built.stdout)}")
+        if built.returncode != 0 or not (self.path / self.lab.name).exists():
+            raise Refused(f"make: does not build ./{self.lab.name}; {last_words(built.stdout)}")
         checked = self.make("check")
-        if "basicSgemm launches no kernel" not in checked.stdout:
+        if f"{self.lab.wrapper} launches no kernel" not in checked.stdout:
             raise Refused("make check: does not report that the starter launches no kernel; "
                           f"{last_words(checked.stdout)}")
 
@@ -280,11 +322,13 @@ class Trial:
         starter, points = self.grade()
         if starter != 0:
             raise Refused(f"make grade: gives the empty kernel.cu {starter:g} of {points:g} points")
-        solution, points = self.grade(f"SUBMISSION={SOLUTION}")
+        best = next((each.path for each in kernels(self.lab, "*", ["solution"]) if each.loses == "nothing"), None)
+        if not best:
+            raise Refused("instructor/solutions: none says in its head `loses: nothing`, so none can be graded")
+        solution, points = self.grade(f"SUBMISSION={best}")
         if solution != points or points <= 0:
-            raise Refused(f"make grade: gives {SOLUTION.name} {solution:g} of {points:g} points")
-        return (f"kernel.cu {starter:g} of {points:g} points, {SOLUTION.name} {solution:g} of "
-                f"{points:g}")
+            raise Refused(f"make grade: gives {best.name} {solution:g} of {points:g} points")
+        return f"kernel.cu {starter:g} of {points:g} points, {best.name} {solution:g} of {points:g}"
 
 
 def targets_in(help_text: str) -> list[str]:
@@ -309,7 +353,7 @@ def usable_target(given: str) -> Path:
     """The absolute path of DIR. Raises BadInput unless it is new, or an empty directory, in an
     existing directory outside of the repository."""
     if not given:
-        raise BadInput("DIR: names no directory; make release DIR=../sgemm-autumn")
+        raise BadInput("DIR: names no directory; make release DIR=../autumn")
     path = Path(os.path.abspath(given))
     try:
         if path.is_symlink():
@@ -336,19 +380,18 @@ def work_directory(target: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def publish(target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]]:
-    """From the repository to `target`, by way of `work`. What was done, as pairs for a table.
+def publish(lab: Lab, target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]]:
+    """For this lab, from the repository to `target`, by way of `work`. What was done, as pairs for a table.
 
     Raises Refused at the first stage that finds a reason; MachineFault, BadInput, OSError."""
     terminal = Console(stderr=True)  # a status line while something runs; nothing in a file
     with terminal.status("copying ..."):
-        everything = files_to_publish(uncommitted)
-        names = [name for name in everything if not why_left_out(name)]
-        copy = work / "copy"
-        write_copy(names, copy)
+        everything = files_of_project(lab.folder, uncommitted)
+        files, copy = published(lab.folder, everything), work / "copy"
+        write_copy(files, copy, lab)
     with terminal.status("searching for hidden cases and solutions ..."):
-        searched = search(copy, names, everything)
-    trial = Trial(copy, work / "trial" / "student's copy")  # such paths occur
+        searched = search(copy, files, everything, lab)
+    trial = Trial(copy, work / "trial" / "student's copy", lab)  # such paths occur
     with terminal.status("make help ..."):
         trial.targets_exist()
     with terminal.status("make, make check ..."):
@@ -358,7 +401,7 @@ def publish(target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]
     os.rename(copy, target)  # replaces an empty directory
     left = dict.fromkeys(filter(None, map(why_left_out, everything)))
     return [
-        ("files", f"{len(names)}; left out {len(everything) - len(names)}: {', '.join(left)}"),
+        ("files", f"{len(files)}; left out {len(everything) - len(files)}: {', '.join(left)}"),
         *searched,
         ("built", "make, make check: as expected of the empty kernel.cu"),
         ("graded", graded),
@@ -369,12 +412,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make release", description=__doc__.partition("\n")[0])
     parser.add_argument("--uncommitted", action="store_true",
                         help="publish the working tree, committed or not")
+    parser.add_argument("--lab", default="lab", help="the folder of the lab; default: lab")
     parser.add_argument("DIR", help="a new directory, or an empty one")
     arguments = parser.parse_args()
     try:
         target = usable_target(arguments.DIR)
         with interrupt.raised(), work_directory(target) as work:
-            rows = publish(target, work, arguments.uncommitted)
+            rows = publish(described(arguments.lab), target, work, arguments.uncommitted)
     except Refused as refused:
         for reason in (*refused.reasons, f"{arguments.DIR} was not written"):
             print(f"release: {reason}", file=sys.stderr)

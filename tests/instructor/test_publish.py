@@ -26,6 +26,7 @@ from grader.cases.model import Case, Performance, Suite
 from grader.build.parts import described
 from grader.cases.read import load_suites
 from grader.errors import BadInput
+from grader.lab import Lab
 from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
 from instructor.release import leaks, names, proof, prove_cases, repository, student_copy
 from instructor.release.proof import Kernel, Proof, Proved
@@ -33,7 +34,10 @@ from instructor.release.proof import Kernel, Proof, Proved
 LAB = described()
 SUITES = load_suites(LAB, "all")
 HIDDEN = [case for suite in SUITES if suite.hidden for case in suite.cases]
-PUBLIC_SHAPES = {leaks.sorted_shape(34, 34, 34)}
+PUBLIC_SHAPES = {leaks.sorted_shape(*case.params.values()) for suite in SUITES if not suite.hidden
+                 for case in suite.cases}
+SCAN = "labs/scan"
+ARRAYS = {"A", "B", "C"}
 SECONDS = 600
 
 
@@ -171,12 +175,69 @@ def trial(
         monkeypatch.setattr(module, "REPOSITORY", checkout.path)
 
     def copied() -> student_copy.Trial:
-        names = [name for name in student_copy.files_to_publish(uncommitted=True)
-                 if not student_copy.why_left_out(name)]
-        student_copy.write_copy(names, tmp_path / "copy")
-        return student_copy.Trial(tmp_path / "copy", tmp_path / "trial" / "student's copy")
+        write_copy(LAB, tmp_path / "copy")
+        return student_copy.Trial(tmp_path / "copy", tmp_path / "trial" / "student's copy", LAB)
 
     return copied
+
+
+def write_copy(lab: Lab, target: Path) -> tuple[dict[str, str], list[str]]:
+    """Its files, and the project's."""
+    everything = student_copy.files_of_project(lab.folder, uncommitted=True)
+    files = student_copy.published(lab.folder, everything)
+    student_copy.write_copy(files, target, lab)
+    return files, everything
+
+
+@pytest.mark.slow
+def test_a_students_copy_for_another_lab(checkout, release) -> None:
+    """It is built, checked and graded without LAB=."""
+    target = checkout.path.parent / "sums"
+    done = release("--lab", SCAN, target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"kernel\.cu 0 of 40 points, 3_work_efficient\.cu 40 of 40", done.stdout), done.stdout
+    assert {path.name for path in target.iterdir()} == ROOT
+
+
+def lines_of(kernel: str, words: str) -> str:
+    """The line with these words, and the one before it."""
+    lines = (REPOSITORY / kernel).read_text().splitlines()
+    (at,) = [number for number, line in enumerate(lines) if words in line]
+    return "\n".join(lines[at - 1:at + 1])
+
+
+def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monkeypatch, tmp_path) -> None:
+    for module in (repository, student_copy):
+        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
+    lab, copy = described(SCAN), tmp_path / "copy"
+    files, everything = write_copy(lab, copy)
+    assert {path.name for path in copy.iterdir()} == ROOT
+    assert files["lab/mistakes/rules.c"] == f"{SCAN}/mistakes/rules.c" and files["kernel.cu"] == f"{SCAN}/kernel.cu"
+    assert not [name for name, source in files.items() if re.search("hidden/|instructor/", source)
+                or source.startswith("lab") and not source.startswith(f"{SCAN}/")]
+    readme = (copy / "README.md").read_text()
+    assert readme.startswith("# Prefix sums in CUDA\n") and "make && ./scan" in readme
+    (what, said), *_ = student_copy.search(copy, files, everything, lab)
+    assert what == "searched" and said.endswith("nothing found")
+
+    planted = {
+        "handout.md": (lines_of(f"{SCAN}/instructor/solutions/2_hillis_steele.cu", "to[i] = i < stride"), "code of 2_"),
+        "main.cu": (lines_of(f"{SCAN}/instructor/cheats/5_knows_the_fills.cu", "out[i] = period"), "code of 5_knows"),
+        "lab/truth.c": (lines_of("labs/stencil/instructor/solutions/1_tile.cu", "(tile[y][x] +"), "code of 1_tile"),
+        "docs/check.md": (lines_of("instructor/solutions/2_tiled.cu", "+= A_s[ty]"), "code of 2_tiled"),
+        "lab/lab.c": ("/* warp-wraps-around */", "the name of the hidden case"),
+        "lab/explain.c": ("/* 20,011 elements */", "the sizes of the hidden case"),
+        "docs/look.md": (HIDDEN[-1].name, "the name of the hidden case"),
+        "README.md": (f"as in {SCAN}", "names labs/scan"),
+    }
+    for name, (text, _) in planted.items():
+        (copy / name).write_text(f"{(copy / name).read_text()}\n{text}\n")
+    with pytest.raises(student_copy.Refused) as refused:
+        student_copy.search(copy, files, everything, lab)
+    for name, (_, what) in planted.items():
+        assert any(line.startswith(f"{name}:") and what in line for line in refused.value.reasons), (name, what)
+    with pytest.raises(student_copy.Refused, match="the lab has none"):
+        student_copy.readme_of_another_lab("scan", copy / "no handout")
 
 
 def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
@@ -262,15 +323,15 @@ def test_only_what_git_tracks_is_published(checkout, monkeypatch) -> None:
     git(checkout, "commit", "-q", "-m", "a")
     checkout.write("sgemm", "ignored: built")
     checkout.write("instructor/faulty/99_new.cu", "")  # not published, so it need not be committed
-    committed = student_copy.files_to_publish(uncommitted=False)
+    committed = student_copy.files_of_project("lab", uncommitted=False)
     assert "kernel.cu" in committed and "sgemm" not in committed
     checkout.write("docs/new.md", "not added\n")
     plant(checkout, "handout.md", "changed\n")
     with pytest.raises(student_copy.Refused) as refused:
-        student_copy.files_to_publish(uncommitted=False)
+        student_copy.files_of_project("lab", uncommitted=False)
     assert [line.split(": ")[0] for line in refused.value.reasons] == ["docs/new.md", "handout.md"]
     assert all("commit" in line for line in refused.value.reasons)
-    assert set(student_copy.files_to_publish(uncommitted=True)) == {
+    assert set(student_copy.files_of_project("lab", uncommitted=True)) == {
         *committed, "docs/new.md", "instructor/faulty/99_new.cu"}
 
 
@@ -278,7 +339,7 @@ def test_a_link_is_not_copied(checkout, monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
     (checkout.path / "docs" / "link.md").symlink_to("../instructor/solutions/2_tiled.cu")
     with pytest.raises(student_copy.Refused, match="docs/link.md: not a regular file"):
-        student_copy.write_copy(["docs/link.md"], tmp_path / "copy")
+        student_copy.write_copy({"docs/link.md": "docs/link.md"}, tmp_path / "copy", LAB)
 
 
 def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> None:
@@ -286,7 +347,8 @@ def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> No
     monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
     for name, mode in (("tool", 0o755), ("text", 0o644)):
         checkout.write(f"engine/{name}", "#!/bin/sh\n").chmod(mode)
-    student_copy.write_copy(["engine/tool", "engine/text", "README.md"], tmp_path / "copy")
+    names = ("engine/tool", "engine/text", "README.md")
+    student_copy.write_copy(dict(zip(names, names)), tmp_path / "copy", LAB)
     modes = [(tmp_path / "copy/engine" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
     assert modes == [0o755, 0o644]
 
@@ -378,14 +440,14 @@ def suite(*cases: Case) -> Suite:
 
 def test_what_is_public_is_no_secret() -> None:
     """Nor is what nobody could tell from other numbers; both are said."""
-    hidden = suite(case("twin", (20, 70, 35)), case("own", (34, 34, 34)), case("tiny", (3, 5, 7)),
+    hidden = suite(case("twin", (20, 70, 35)), case("tiny", (3, 5, 7)),
                    case("part", (20, 70, 2)), case("real-1", (97, 23, 58), seed=1234567))
     public = suite(case("wide", (35, 20, 70), "public/b"))
-    secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
+    secrets = leaks.secrets_of([hidden], [public])
     assert [sizes.needed for sizes in secrets.sizes] == [SHAPE]
     assert [note.split(": ")[0] for note in secrets.not_searched] == [
-        "hidden/a/twin", "hidden/a/own", "hidden/a/tiny", "hidden/a/part"]
-    text = "20 70 35, 34 34 34, 3 5 7; the twins of Real-1s and unreal-1\n"
+        "hidden/a/twin", "hidden/a/tiny", "hidden/a/part"]
+    text = "20 70 35, 3 5 7; the twins of Real-1s and unreal-1\n"
     assert list(secrets.search("f", text)) == []
     found = list(secrets.search("f", "\nREAL-1 has\n1234567\n"))
     assert [leak.line for leak in found] == [2, 3]
@@ -406,7 +468,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 def code(tmp_path: Path) -> leaks.Code:
     path = tmp_path / "1_kernel.cu"
     path.write_text(KERNEL)
-    return leaks.Code([path])
+    return leaks.Code([path], ARRAYS)
 
 
 LOOP = "for (int i = 0; i < k; ++i)\n        sum += A[row * k + i] * B[i * n + row];"
@@ -444,7 +506,7 @@ TRIVIA = [
 
 
 def test_what_every_textbook_has_may_be_published() -> None:
-    code = leaks.Code((REPOSITORY / "instructor").rglob("[0-9]*.cu"))
+    code = leaks.Code((REPOSITORY / "instructor").rglob("[0-9]*.cu"), ARRAYS)
     for text in TRIVIA:
         assert not list(code.search("handout.md", f"words\n```\n{text}\n```\nwords\n")), text
 
@@ -462,7 +524,7 @@ def test_every_kernel_is_searched_for() -> None:
     texts = {path.stem: path.read_text() for path in kernels} | {
         fault.path.stem: fault.text for fault in FAULTS}
     assert len(texts) > 150
-    code = leaks.Code([*kernels, *(REPOSITORY / "instructor/faulty").glob("*.cu")])
+    code = leaks.Code([*kernels, *(REPOSITORY / "instructor/faulty").glob("*.cu")], ARRAYS)
     missed = [name for name, text in texts.items() if not list(code.search("f", text))]
     assert missed == []
 
@@ -651,7 +713,7 @@ def test_hidden_shapes_that_are_timed_are_secrets() -> None:
         timed("real-3", m=1024, k=1025, n=1026)])
     public = replace(suite(case("wide", (35, 20, 70), "public/b")),
                      performance=[timed("known", m=1026, k=1025, n=1024)])
-    secrets = leaks.secrets_of([hidden], [public], PUBLIC_SHAPES)
+    secrets = leaks.secrets_of([hidden], [public])
     assert {sizes.needed for sizes in secrets.sizes} == {SHAPE, (1601, 1709, 1811)}
     found = [leak.what for leak in secrets.search(
         "f", "1709 x 1811 x 1601, a hint about this one and only shape, Real-2; 1024 1025 1026")]
