@@ -2,11 +2,10 @@
  * libubsan's bounds check (LLVM's compiler-rt, tsan_interface.h and ubsan_handlers.h; gcc emits the
  * same calls), answered here instead of there.
  *
- * Nearly every access of a correct kernel is one of two: a float in shared memory that no other
- * thread accesses in this interval in a way that matters, or a float of an input, be it that the
- * host says so or that it is settled (settled.h). A dozen
- * instructions here are enough for those (a checked run spends its time in them); everything else
- * takes the slow path.
+ * Nearly every access of a correct kernel is one of two: a word in shared memory, or a part of one,
+ * that no other thread accesses in this interval in a way that matters, or a float of an input, be
+ * it that the host says so or that it is settled (settled.h). A dozen instructions here are enough
+ * for those (a checked run spends its time in them); everything else takes the slow path.
  */
 #include "access.h"
 #include "detector.h"
@@ -61,15 +60,27 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
     return true;
 }
 
+/* The same for one or two bytes of a word of which parts have been accessed before. */
+INLINE bool fine_in_bytes(struct watch *w, uintptr_t address, unsigned size, bool write,
+                          epoch now) {
+    const uintptr_t offset = address - w->shared_begin;
+    if (address % size || w->shadow[offset / WORD].write != EPOCH_IN_BYTES) return false;
+    for (unsigned i = 0; i < size; ++i)
+        if (!(write ? write_shared : read_shared)(w, &w->bytes[offset + i], now)) return false;
+    return true;
+}
+
 /* The same for a run that has consumers, behind them. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
-    uintptr_t word = word_of(access->address - w->shared_begin);
-    if (access->size != WORD || word >= w->all_words || w->slow & SLOW_INDEX ||
-        w->epochs.many_steps || w->epochs.has_pairs)
+    if (!watch_is_shared(w, access->address) || w->slow & SLOW_INDEX || w->epochs.many_steps ||
+        w->epochs.has_pairs)
         return false;
-    epoch now = epoch_now(&w->epochs, access->code);
-    return access->write ? write_shared(w, &w->shadow[word], now)
-                         : read_shared(w, &w->shadow[word], now);
+    const epoch now = epoch_now(&w->epochs, access->code);
+    if (access->size < WORD)
+        return fine_in_bytes(w, access->address, access->size, access->write, now);
+    const uintptr_t word = word_of(access->address - w->shared_begin);
+    if (access->size != WORD || word >= w->all_words) return false;
+    return (access->write ? write_shared : read_shared)(w, &w->shadow[word], now);
 }
 
 INLINE bool is_in(uintptr_t address, const void *begin, const void *end) {
@@ -163,10 +174,25 @@ INLINE void write_word(const void *p, const void *code) {
     slowly(p, WORD, true, code);
 }
 
-INLINE bool fine_on_stack(const void *p, unsigned size, bool write, const struct frame *callee) {
+INLINE bool fine_on_stack(const void *p, size_t size, bool write, const struct frame *callee) {
     struct watch *w = watch_here();
-    return LIKELY(w) && (write ? stack_may_store(w, (uintptr_t)p, size, callee)
-                               : stack_is_local(w, (uintptr_t)p, callee));
+    const uintptr_t address = (uintptr_t)p;
+    return LIKELY(w) && (write ? stack_may_store(w, address, size, callee)
+                               : stack_is_local(w, address, callee) &&
+                                     stack_is_local(w, address + size - 1, callee));
+}
+
+INLINE void access_part(const void *p, unsigned size, bool write, const void *code) {
+    struct watch *w = watch_here();
+    if (LIKELY(w)) {
+        const uintptr_t address = (uintptr_t)p;
+        if ((address - w->shared_begin) / WORD < w->shared_words) {
+            if (fine_in_bytes(w, address, size, write, epoch_now(&w->epochs, code))) return;
+        } else if (fine_on_stack(p, size, write, CALLEE)) {
+            return;
+        }
+    }
+    slowly(p, size, write, code);
 }
 
 INLINE bool all_settled(const struct watch *w, uintptr_t address, unsigned size) {
@@ -199,17 +225,22 @@ void __tsan_write4(void *p) { write_word(p, CODE); }
 void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
 void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
 
-#define SLOW(name, size, write)                                                                    \
+#define PART(name, size, write)                                                                    \
+    void name(void *p);                                                                            \
+    void name(void *p) { access_part(p, size, write, CODE); }
+PART(__tsan_read1, 1, false)
+PART(__tsan_read2, 2, false)
+PART(__tsan_write1, 1, true)
+PART(__tsan_write2, 2, true)
+#undef PART
+
+#define SLOW(name, size)                                                                           \
     void name(void *p);                                                                            \
     void name(void *p) {                                                                           \
-        if (!fine_on_stack(p, size, write, CALLEE)) slowly(p, size, write, CODE);                  \
+        if (!fine_on_stack(p, size, true, CALLEE)) slowly(p, size, true, CODE);                    \
     }
-SLOW(__tsan_read1, 1, false)
-SLOW(__tsan_read2, 2, false)
-SLOW(__tsan_write1, 1, true)
-SLOW(__tsan_write2, 2, true)
-SLOW(__tsan_write8, 8, true)
-SLOW(__tsan_write16, 16, true)
+SLOW(__tsan_write8, 8)
+SLOW(__tsan_write16, 16)
 #undef SLOW
 
 /* Of an object with virtual functions, where their table is. */
@@ -254,8 +285,10 @@ VOLATILE(16)
 #undef VOLATILE
 
 /* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
-static void bytes(const void *p, size_t size, bool write, const void *code) {
+static void bytes(const void *p, size_t size, bool write, const void *code,
+                  const struct frame *callee) {
     unsigned step;
+    if (fine_on_stack(p, size, write, callee)) return;
     const char *byte = p;
     for (size_t left = size; left; left -= step, byte += step) {
         step = (uintptr_t)byte % WORD == 0 && left >= WORD ? WORD : 1;
@@ -266,7 +299,7 @@ static void bytes(const void *p, size_t size, bool write, const void *code) {
 
 #define BYTES(name, size, write)                                                                   \
     void name(void *p);                                                                            \
-    void name(void *p) { bytes(p, size, write, CODE); }
+    void name(void *p) { bytes(p, size, write, CODE, CALLEE); }
 BYTES(__tsan_unaligned_read2, 2, false)
 BYTES(__tsan_unaligned_read4, 4, false)
 BYTES(__tsan_unaligned_read8, 8, false)
@@ -287,26 +320,26 @@ BYTES(__tsan_unaligned_volatile_write16, 16, true)
 
 void __tsan_read_range(void *p, size_t size);
 void __tsan_write_range(void *p, size_t size);
-void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE); }
-void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE); }
+void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE, CALLEE); }
+void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE, CALLEE); }
 
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 void *__tsan_memmove(void *to, const void *from, size_t size);
 void *__tsan_memset(void *to, int value, size_t size);
 void *__tsan_memcpy(void *to, const void *from, size_t size) {
-    bytes(from, size, false, CODE);
-    bytes(to, size, true, CODE);
+    bytes(from, size, false, CODE, CALLEE);
+    bytes(to, size, true, CODE, CALLEE);
     access_announce(from, size);
     return __builtin_memcpy(to, from, size);
 }
 void *__tsan_memmove(void *to, const void *from, size_t size) {
-    bytes(from, size, false, CODE);
-    bytes(to, size, true, CODE);
+    bytes(from, size, false, CODE, CALLEE);
+    bytes(to, size, true, CODE, CALLEE);
     access_announce(from, size);
     return __builtin_memmove(to, from, size);
 }
 void *__tsan_memset(void *to, int value, size_t size) {
-    bytes(to, size, true, CODE);
+    bytes(to, size, true, CODE, CALLEE);
     return __builtin_memset(to, value, size);
 }
 

@@ -73,6 +73,7 @@ struct watch {
     uintptr_t shared_begin;
     size_t shared_words; /* 0: accesses to shared memory take the slow path */
     struct shared_word *shadow;
+    struct shared_word *bytes; /* one for each byte, of words whose epochs are EPOCH_IN_BYTES */
     struct span input[FAST_SPANS];
     struct settled settled;
     uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
@@ -119,6 +120,13 @@ static inline size_t watch_word(const struct watch *w, uintptr_t address) {
 
 static inline bool watch_is_shared(const struct watch *w, uintptr_t address) {
     return address - w->shared_begin < w->all_words * WORD;
+}
+
+/* What is remembered of the word at an address of shared memory, or of the byte. */
+static inline const struct shared_word *watch_shared_word(const struct watch *w,
+                                                          uintptr_t address) {
+    const struct shared_word *word = &w->shadow[watch_word(w, address)];
+    return word->write == EPOCH_IN_BYTES ? &w->bytes[address - w->shared_begin] : word;
 }
 
 /* --- block.c ---------------------------------------------------------------------------------- */

@@ -65,8 +65,7 @@ static void note_pending(struct watch *w, uintptr_t address, epoch now, bool now
     struct event event = event_at(w, address, now, now_writes);
     add_other(&event, w, pending);
     event.pending = true;
-    event.overwritten =
-        w->shadow[watch_word(w, address)].earlier != 0 && began_too_early(w, pending);
+    event.overwritten = watch_shared_word(w, address)->earlier != 0 && began_too_early(w, pending);
     event_note(&event);
 }
 
@@ -77,7 +76,7 @@ static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool 
         note_pending(w, address, now, now_writes, other);
         return;
     }
-    const struct shared_word *s = &w->shadow[watch_word(w, address)];
+    const struct shared_word *s = watch_shared_word(w, address);
     const epoch first = now_writes && !other_writes ? other : now;
     const epoch second = first == now ? other : now;
     if (!event_is_wanted(FINDING_SHARED_RACE, epoch_code(first), epoch_code(second))) return;

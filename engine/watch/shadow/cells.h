@@ -1,6 +1,6 @@
 /* Shadow cells: what is remembered of the accesses to a word of global memory, and to one of shared
- * memory that more than plain accesses of whole words are made to: in one cell, or in one for each
- * byte once a part of the word has been accessed alone. */
+ * memory that more than plain accesses are made to: in one cell, or in one for each byte once a
+ * part of the word has been accessed alone. */
 #ifndef ENGINE_WATCH_SHADOW_CELLS_H
 #define ENGINE_WATCH_SHADOW_CELLS_H
 #include "order.h"

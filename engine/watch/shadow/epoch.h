@@ -35,15 +35,16 @@ enum { FIRST_INTERVAL = 2, LAST_INTERVAL = (1 << 18) - 2 };
 /* The others are later than any interval, so that the fast path leaves them aside. An asynchronous
  * copy to the word is pending; its group, as far as there is room, takes the place of the step: */
 #define EPOCH_PENDING EPOCH_INTERVAL(LAST_INTERVAL + 1)
-/* The word's cells are what counts (cells.h); no thread has written the word; and: no kernel may
- * access it. */
+/* The word's bytes have a shadow of their own (block.h), or its cells are what counts (cells.h); no
+ * thread has written the word; and: no kernel may access it. */
+#define EPOCH_IN_BYTES (~(epoch)3)
 #define EPOCH_IN_CELLS (~(epoch)2)
 #define EPOCH_NEVER (~(epoch)1)
 #define EPOCH_OUTSIDE (~(epoch)0)
 
 static inline unsigned epoch_thread(epoch r) { return (unsigned)(r >> THREAD_BIT) & 1023; }
 
-static inline bool epoch_is_pending(epoch r) { return r >= EPOCH_PENDING && r < EPOCH_IN_CELLS; }
+static inline bool epoch_is_pending(epoch r) { return r >= EPOCH_PENDING && r < EPOCH_IN_BYTES; }
 
 /* The address behind the instruction. */
 static inline const void *epoch_code(epoch r) {

@@ -18,15 +18,21 @@ static void set_words(struct watch *w, size_t first, size_t count, epoch write) 
 }
 
 /* All of the thread-local storage gets a shadow: what lies between the shared arrays is OUTSIDE. */
+static void *reserve(size_t bytes) {
+    void *reserved = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return reserved == MAP_FAILED ? NULL : reserved;
+}
+
 bool shared_attach(struct watch *w) {
     w->memory = this_worker->memory;
     w->shared_begin = (uintptr_t)w->memory.thread_local_storage.begin & ~(uintptr_t)15;
     w->all_words = word_at(w, w->memory.thread_local_storage.end + WORD - 1);
     w->dynamic_first = word_at(w, emulator_dynamic_shared);
-    w->shadow = mmap(NULL, w->all_words * sizeof *w->shadow, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    w->shadow = reserve(w->all_words * sizeof *w->shadow);
+    w->bytes = reserve(w->all_words * WORD * sizeof *w->bytes);
     w->cells = calloc(1, sizeof *w->cells);
-    if (w->shadow == MAP_FAILED || !w->cells || !cells_make(w->cells, w->all_words)) return false;
+    if (!w->shadow || !w->bytes || !w->cells || !cells_make(w->cells, w->all_words)) return false;
     set_words(w, 0, w->all_words, EPOCH_OUTSIDE);
     w->touched = true;
     return true;
@@ -75,12 +81,13 @@ static bool is_index(const struct access *access) {
 
 bool shared_is_unwritten(const struct watch *w, size_t word) {
     struct shadow_cell *cell[WORD];
+    if (w->shadow[word].write == EPOCH_IN_BYTES) return false;
     if (w->shadow[word].write != EPOCH_IN_CELLS) return w->shadow[word].write == EPOCH_NEVER;
     cells_find(w->cells, word, (1u << WORD) - 1, cell);
     return cell[0]->write.when == EPOCH_NEVER && !cell[0]->strong_write.when;
 }
 
-/* --- plain accesses of whole words ------------------------------------------------------------ */
+/* --- plain accesses --------------------------------------------------------------------------- */
 
 static bool races(const struct watch *w, epoch now, epoch earlier) {
     if (earlier < w->epochs.interval || earlier >= EPOCH_PENDING) return false;
@@ -89,11 +96,11 @@ static bool races(const struct watch *w, epoch now, epoch earlier) {
     return !order_before(w->order, &stamp, NULL);
 }
 
-static void read_one(struct watch *w, size_t word, epoch now) {
-    struct shared_word *s = &w->shadow[word];
-    if (s->write == EPOCH_NEVER) HEAR(shared_unwritten, w, word, now);
+/* To a word, or to a byte, at the address. */
+static void read_one(struct watch *w, struct shared_word *s, uintptr_t address, epoch now) {
+    if (s->write == EPOCH_NEVER) HEAR(shared_unwritten, w, watch_word(w, address), now);
     if (epoch_is_pending(s->write) || races(w, now, s->write))
-        HEAR(shared_conflict, w, w->shared_begin + word * WORD, now, false, s->write, true);
+        HEAR(shared_conflict, w, address, now, false, s->write, true);
     if (!w->epochs.has_pairs)
         shared_word_read(s, w->epochs.interval, now);
     else if (s->read < w->epochs.interval || !((s->read ^ now) & EPOCH_THREAD_MASK))
@@ -102,10 +109,8 @@ static void read_one(struct watch *w, size_t word, epoch now) {
         s->other_read = now;
 }
 
-static void write_one(struct watch *w, size_t word, epoch now) {
-    struct shared_word *s = &w->shadow[word];
-    const uintptr_t address = w->shared_begin + word * WORD;
-    if (s->write == EPOCH_NEVER) HEAR(shared_written, w, word, now);
+static void write_one(struct watch *w, struct shared_word *s, uintptr_t address, epoch now) {
+    if (s->write == EPOCH_NEVER) HEAR(shared_written, w, watch_word(w, address), now);
     if (epoch_is_pending(s->write))
         HEAR(shared_conflict, w, address, now, true, s->write, true);
     else if (races(w, now, s->read))
@@ -119,6 +124,34 @@ static void write_one(struct watch *w, size_t word, epoch now) {
     s->write = now;
 }
 
+/* --- plain accesses of parts of words --------------------------------------------------------- */
+
+static struct shared_word *bytes_of(const struct watch *w, size_t word) {
+    return &w->bytes[word * WORD];
+}
+
+/* From here on, until the block ends or an access comes for which an epoch has no room, the word's
+ * bytes are what counts. All of them count as written when one is: the rest may be padding. */
+static void into_bytes(struct watch *w, size_t word, epoch now) {
+    struct shared_word was = w->shadow[word];
+    if (was.write == EPOCH_IN_BYTES) return;
+    if (was.write == EPOCH_NEVER) {
+        HEAR(shared_written, w, word, now);
+        was.write = 0;
+    }
+    for (unsigned i = 0; i < WORD; ++i) bytes_of(w, word)[i] = was;
+    w->shadow[word].write = EPOCH_IN_BYTES;
+}
+
+static void access_bytes(struct watch *w, size_t word, const struct access *access, epoch now) {
+    const uintptr_t begin = w->shared_begin + word * WORD;
+    const unsigned bytes = cells_bytes(begin, access);
+    into_bytes(w, word, now);
+    for (unsigned i = 0; i < WORD; ++i)
+        if (bytes >> i & 1)
+            (access->write ? write_one : read_one)(w, &bytes_of(w, word)[i], begin + i, now);
+}
+
 /* --- all others ------------------------------------------------------------------------------- */
 
 static struct stamp stamp_of(const struct watch *w, epoch r) {
@@ -126,13 +159,23 @@ static struct stamp stamp_of(const struct watch *w, epoch r) {
                                                          : (struct stamp){0, r};
 }
 
+static struct shadow_cell cell_of(const struct watch *w, const struct shared_word *s) {
+    return (struct shadow_cell){.write = stamp_of(w, s->write),
+                                .read = stamp_of(w, s->read),
+                                .other_read = stamp_of(w, s->other_read)};
+}
+
 /* From here on, until the block ends, the word's cells are what counts. */
 static void into_marks(struct watch *w, size_t word) {
     struct shared_word *s = &w->shadow[word];
+    struct shadow_cell *cell[WORD];
     if (s->write == EPOCH_IN_CELLS) return;
-    *cells_reset(w->cells, word) = (struct shadow_cell){.write = stamp_of(w, s->write),
-                                                        .read = stamp_of(w, s->read),
-                                                        .other_read = stamp_of(w, s->other_read)};
+    *cells_reset(w->cells, word) = cell_of(w, s->write == EPOCH_IN_BYTES ? bytes_of(w, word) : s);
+    if (s->write == EPOCH_IN_BYTES)
+        for (unsigned i = 1; i < WORD; ++i) {
+            cells_find(w->cells, word, 1u << i, cell);
+            *cell[0] = cell_of(w, &bytes_of(w, word)[i]);
+        }
     if (s->write < w->epochs.interval) s->earlier = s->write;
     s->write = EPOCH_IN_CELLS;
 }
@@ -183,6 +226,10 @@ static epoch pending(epoch now, uint64_t group) {
 static unsigned writes_of(struct watch *w, size_t word, epoch *write[WORD]) {
     struct shadow_cell *cell[WORD];
     write[0] = &w->shadow[word].write;
+    if (*write[0] == EPOCH_IN_BYTES) {
+        for (unsigned i = 0; i < WORD; ++i) write[i] = &bytes_of(w, word)[i].write;
+        return WORD;
+    }
     if (*write[0] != EPOCH_IN_CELLS) return 1;
     const unsigned count = cells_find(w->cells, word, (1u << WORD) - 1, cell);
     for (unsigned i = 0; i < count; ++i) write[i] = &cell[i]->write.when;
@@ -224,15 +271,24 @@ static bool has_no_room(const struct watch *w, size_t word, const struct access 
             is_others(w, s->other_read, now));
 }
 
+/* Nor have the bytes' for that; and a read leaves a word that no thread has written as it is. */
+static bool has_no_bytes(const struct watch *w, const struct shared_word *s,
+                         const struct access *access) {
+    return w->epochs.has_pairs || (s->write == EPOCH_NEVER && !access->write);
+}
+
 static void access_word(struct watch *w, size_t word, const struct access *access, epoch now) {
     const uintptr_t begin = w->shared_begin + word * WORD;
     const bool whole = access->address <= begin && access->address + access->size >= begin + WORD;
-    if (w->shadow[word].write == EPOCH_IN_CELLS || !whole || has_no_room(w, word, access, now)) {
+    struct shared_word *s = &w->shadow[word];
+    const bool parts = s->write == EPOCH_IN_BYTES || !whole;
+    if (s->write == EPOCH_IN_CELLS || has_no_room(w, word, access, now) ||
+        (parts && has_no_bytes(w, s, access))) {
         access_marks(w, word, access);
-    } else if (access->write) {
-        write_one(w, word, now);
+    } else if (parts) {
+        access_bytes(w, word, access, now);
     } else {
-        read_one(w, word, now);
+        (access->write ? write_one : read_one)(w, s, begin, now);
     }
     if (access->copying) copy_begins(w, word, access, now);
 }
@@ -262,7 +318,7 @@ void shared_access(struct watch *w, const struct access *access) {
 static void restart_intervals(struct watch *w) {
     for (size_t i = 0; i < w->all_words; ++i) {
         epoch write = w->shadow[i].write;
-        if (write < EPOCH_PENDING || write == EPOCH_IN_CELLS)
+        if (write < EPOCH_PENDING || write == EPOCH_IN_BYTES || write == EPOCH_IN_CELLS)
             w->shadow[i] = (struct shared_word){.write = EPOCH_BEFORE};
     }
     w->epochs.interval = EPOCH_INTERVAL(FIRST_INTERVAL - 1);

@@ -1,0 +1,87 @@
+"""Accesses of parts of words in shared memory: bytes of one word are accessed by different threads,
+which race where they meet in a byte, and nowhere else. Threads run in order up to a barrier."""
+
+from __future__ import annotations
+
+import pytest
+from alone import Alone, the_engine
+
+# Before a barrier, behind it, behind the next one, and what is found; t is the thread.
+CASES = {
+    "neighbors write": ("", "byte[t] = 1;", "", ""),
+    "two write": ("", "byte[t % 3] = 1;", "", "race"),
+    "a neighbor reads": ("", "if (t == 0) byte[0] = 1; else x = byte[t];", "", ""),
+    "another reads it": ("", "if (t == 0) byte[0] = 1; else x = byte[t & 2];", "", "race"),
+    "a write behind a read": ("", "if (t < 3) x = byte[t]; else byte[1] = 1;", "", "race"),
+    "a write beside reads": ("", "if (t < 3) x = byte[t]; else byte[3] = 1;", "", ""),
+    "a write behind two reads": ("", "if (t == 0) byte[2] = 1; if (t < 2) x = byte[2];", "", "race"),
+    "its own read": ("", "x = byte[t]; byte[t] = x + 1;", "", ""),
+    "a half and its byte": ("", "if (t == 0) half[0] = 1; if (t == 1) x = byte[1];", "", "race"),
+    "a half and the other": ("", "if (t < 2) half[t] = 1; if (t == 2) x = byte[4];", "", ""),
+    "a word and its byte": ("", "if (t == 0) x = word; if (t == 1) byte[3] = 1;", "", "race"),
+    "a byte and its word": ("", "if (t == 0) byte[3] = 1; if (t == 1) word = 1;", "", "race"),
+    "two words": ("", "if (t == 0) byte[4] = 1; if (t == 1) word = 1;", "", ""),
+    "a word behind a barrier": ("byte[t] = 1;", "x = word;", "byte[t] = 2;", ""),
+    "a byte of a word": ("if (t == 0) word = 1;", "x = byte[t];", "if (t == 1) word = 2;", ""),
+    "in the second turn": ("byte[t] = 1;", "x = byte[3 - t];", "byte[t] = 2; x = byte[0];", "race"),
+    "a half in the second turn":
+        ("half[t] = 1;", "if (t == 0) half[0] = 2; if (t == 1) x = byte[1];", "", "race"),
+    "a half is read in the second turn":
+        ("half[t] = 1;", "if (t == 0) x = half[0]; if (t == 1) byte[1] = 2;", "", "race"),
+    "the other half in the second turn":
+        ("half[t] = 1;", "if (t == 0) half[0] = 2; if (t == 1) x = byte[2];", "", ""),
+    "an atomic of the word": ("byte[t] = 1;", "atomicAdd(&word, 1);", "x = byte[t];", ""),
+    "an atomic and a byte": ("", "byte[t] = 1; if (t == 3) atomicAdd(&word, 1);", "", "race"),
+    "an atomic and another's": ("", "byte[4 + t] = 1; if (t == 3) atomicAdd(&word, 1);", "", ""),
+    "fences": ("byte[t] = 1;", "__threadfence_block(); x = byte[t];", "byte[t] = 2;", ""),
+    "fences, and another's":
+        ("byte[t] = 1;", "__threadfence_block(); byte[t] = 2; x = byte[3];", "", "race"),
+    "a fence between":
+        ("byte[t] = 1;", "byte[t] = 2; __threadfence_block(); x = byte[0];", "", "race"),
+    "a lane's operation":
+        ("", "byte[t] = 1; if (t < 2) { __syncwarp(3); x = byte[1 - t]; }", "", ""),
+    "another's operation":
+        ("", "byte[t] = 1; if (t < 2) { __syncwarp(3); x = byte[2]; }", "", "race"),
+    "never written": ("", "x = byte[8 + t];", "", "uninitialized"),
+    "a neighbor is written": ("if (t == 0) byte[8] = 1;", "x = byte[9];", "", ""),
+}
+
+
+def program() -> str:
+    text = """__global__ void kernel(int which, int *out) {
+    __shared__ int words[3];
+    int &word = words[0];
+    unsigned char *byte = (unsigned char *)words;
+    unsigned short *half = (unsigned short *)words;
+    const int t = threadIdx.x;
+    int x = 0;
+    if (t == 0) words[0] = words[1] = 0;
+    __syncthreads();
+"""
+    for number, (*lines, _) in enumerate(CASES.values()):
+        text += f"    if (which == {number}) {{\n"
+        text += "\n    __syncthreads();\n".join(lines) + "\n    }\n"
+    return text + """    out[t] = x;
+}
+int main(int, char **words) {
+    int *out;
+    cudaMalloc(&out, 4 * sizeof(int));
+    kernel<<<1, 4>>>(atoi(words[1]), out);
+    cudaFree(out);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Alone:
+    engine = the_engine()
+    engine.build("#include <stdlib.h>\n" + program())
+    return engine
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_word(engine: Alone, case: str) -> None:
+    said = engine.run(str([*CASES].index(case))).err
+    kinds = {"": "no mistakes found", "race": "race on shared memory", "uninitialized": "uninitialized"}
+    assert kinds[CASES[case][-1]] in said, said
