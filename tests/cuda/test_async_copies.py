@@ -41,6 +41,11 @@ BARRIERS = "for (int i = 0; i < 3; ++i) { to[32 + t] = i; __syncthreads(); }"
 LOOK, LOOK_ASIDE = "if (to[t] > 9) __trap();", "if (to[15 - t] > 9) __trap();"
 
 
+@pytest.fixture(scope="session")
+def checker(lean_checker: Builder) -> Builder:
+    return lean_checker
+
+
 def build(checker: Builder, tree: Tree, body: str) -> Path:
     return checker(SETUP, tree.write("copies.cu", KERNEL % body))
 
