@@ -33,25 +33,24 @@ from .__main__ import add_platform_options
 
 
 def grade(
-    submission: Path | None, suite: str, results: Path, protection: str, lab: str, *, details: bool
+    submission: Path | None, suite: str, results: Path, protection: str, *, details: bool
 ) -> tuple[Record, Record]:
     """The record of this submission, and what students see of it. `results` is a directory for the
     grader's own files; with `details`, everything that the grader said about a fault of the machine is printed. Raises
     MachineFault."""
     try:
-        described_lab = described(lab)
-        suites = load_suites(described_lab, suite)
+        lab = described()
+        suites = load_suites(lab, suite)
     except BadInput as error:
         raise MachineFault(f"the cases cannot be used: {error}") from None
-    submission = submission or described_lab.home / "kernel.cu"
+    submission = submission or lab.home / "kernel.cu"
     try:
         read_submission(submission)
     except BadInput as error:
         where = f"{submission.parent}/"  # the platform's own directories mean nothing to a student
-        return (nothing_to_grade(str(error).replace(where, ""), suites, described_lab),) * 2
+        return (nothing_to_grade(str(error).replace(where, ""), suites, lab),) * 2
     command = [sys.executable, "-m", "grader", "--submission", str(submission), "--suite", suite,
-               "--results", str(results), "--name", "submission", "--protection", protection,
-               "--lab", lab]
+               "--results", str(results), "--name", "submission", "--protection", protection]
     # Students read this program's output on Autolab, so the grader's table is not for it.
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, errors="replace", check=False)
@@ -84,20 +83,13 @@ def nothing_to_grade(why: str, suites: list[Suite], lab: Lab) -> Record:
     )
 
 
-def packed_lab() -> str:
-    """A bundle for another lab says which."""
-    said = ROOT / "graded_lab"
-    return said.read_text(encoding="utf-8").strip() if said.exists() else "lab"
-
-
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader.exporters.hand_in")
     parser.add_argument("platform", choices=["gradescope", "autolab", "classroom50"])
-    parser.add_argument("--submission", type=Path, help="kernel.cu, or its directory; default: the lab's")
+    parser.add_argument("--submission", type=Path, help="kernel.cu, or its directory; default: kernel.cu")
     parser.add_argument("--suite", default="all")
     parser.add_argument("--results", type=Path, required=True, help="for the grader's own files")
     parser.add_argument("--protection", default="auto")
-    parser.add_argument("--lab", default=packed_lab())
     add_platform_options(parser)
     parser.add_argument("-o", "--output", type=Path, required=True,
                         help="the file that the platform reads; for classroom50, a directory")
@@ -108,7 +100,7 @@ def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
         record, seen = grade(asked.submission and asked.submission.resolve(), asked.suite, asked.results.resolve(),
-                             asked.protection, asked.lab,
+                             asked.protection,
                              details=asked.platform == "gradescope")  # where only instructors read it
         if asked.platform == "classroom50":
             classroom50.write(seen, asked.output, os.environ)

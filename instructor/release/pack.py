@@ -3,9 +3,9 @@
     python -m instructor.release.pack [--lab DIR] gradescope|autolab|classroom50 DIRECTORY
 
 It puts the project and the platform's own scripts into one archive, and some files beside it: see
-BUNDLES. It is for one lab, whose folder stands in the file `graded_lab`. What grading does not need is
-left out, instructor/ above all, because no submission may ever run beside its solutions. Hidden cases are readable for the owner only, and left out of an
-archive that students can download.
+BUNDLES. It is for one lab, which lies there as SGEMM does here (layout.py). What grading does not need is
+left out, instructor/ above all, because no submission may ever run beside its solutions. Hidden cases
+are readable for the owner only, and left out of an archive that students can download.
 
 The same files give the same bytes: sorted, without dates, owners or the umask. The files are those
 that git tracks, as they are in the working tree; an untracked one below testcases/ or grader/ is
@@ -29,10 +29,10 @@ from pathlib import Path
 
 from grader import interrupt
 from grader.errors import BadInput, MachineFault
+from instructor.release.layout import is_in, laid_over
 from instructor.release.repository import REPOSITORY, tracked_files, untracked_files
 
 LEFT_OUT = ("course", "instructor", "labs", "tests", "docs", ".github", ".ci")
-OF_SGEMM = ("lab", "kernel.cu", "handout.md", "testcases")  # which another lab has in its folder
 HIDDEN = "testcases/hidden/"
 DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip file can express
 
@@ -59,50 +59,38 @@ BUNDLES = {
 
 @dataclass(frozen=True, order=True)
 class Packed:
-    """A file, and its name in the archive; or a text that is no file."""
+    """A file, and its name in the archive."""
 
     name: str
     path: Path
-    text: str | None = None
-
-    @property
-    def content(self) -> bytes:
-        return self.path.read_bytes() if self.text is None else self.text.encode()
 
     @property
     def mode(self) -> int:
-        if f"/{HIDDEN}" in f"/{self.name}":
+        if f"/{HIDDEN}" in self.name:
             return 0o600
         return 0o755 if os.access(self.path, os.X_OK) else 0o644
 
 
-def project_files(lab: str, public: bool) -> list[str]:
-    """Relative names of what grading needs of the project for this lab.
+def project_files(lab: str, public: bool) -> dict[str, str]:
+    """What grading needs of the project for this lab: names in the archive, and relative ones of the files.
 
     Raises BadInput where git does not track a file that belongs to it."""
     for name in untracked_files("testcases", "grader", lab):
         raise BadInput(f"{name}: git does not track it, so it would not be packed; `git add` it, "
                        "or move it away")
-    left_out = LEFT_OUT if lab == "lab" else (*LEFT_OUT, *OF_SGEMM)
-    return [name for name in tracked_files() if not (public and HIDDEN in name)
-            and (name.split("/")[0] not in left_out or is_in(name, lab) and not is_in(name, f"{lab}/instructor"))]
-
-
-def is_in(name: str, folder: str) -> bool:
-    return folder != "lab" and name.startswith(f"{folder}/")
+    return {name: file for name, file in laid_over(lab, tracked_files()).items()
+            if not is_in(name, *LEFT_OUT) and not (public and name.startswith(HIDDEN))}
 
 
 def collect(lab: str, bundle: Bundle, folder: Path) -> list[Packed]:
     """All that goes into the archive, sorted; `folder` has the platform's scripts.
 
     Raises BadInput for a link, a device and the like."""
-    found = [Packed(f"{bundle.prefix}project/{name}", REPOSITORY / name)
-             for name in project_files(lab, bundle.public)]
-    if lab != "lab":
-        found.append(Packed(f"{bundle.prefix}project/graded_lab", REPOSITORY, f"{lab}\n"))
+    found = [Packed(f"{bundle.prefix}project/{name}", REPOSITORY / file)
+             for name, file in project_files(lab, bundle.public).items()]
     found += [Packed(bundle.prefix + Path(name).name, folder / name) for name in bundle.scripts]
     for file in found:
-        if file.text is None and (file.path.is_symlink() or not file.path.is_file()):
+        if file.path.is_symlink() or not file.path.is_file():
             raise BadInput(f"{file.path}: not a regular file; an archive for other machines can "
                            "hold nothing else")
     return sorted(found)
@@ -115,7 +103,7 @@ def zipped(files: list[Packed]) -> bytes:
             entry = zipfile.ZipInfo(file.name, DATE)
             entry.create_system = 3  # Unix: the mode counts
             entry.external_attr = (0o100000 | file.mode) << 16
-            out.writestr(entry, file.content, zipfile.ZIP_DEFLATED, 9)
+            out.writestr(entry, file.path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return archive.getvalue()
 
 
@@ -123,7 +111,7 @@ def tarred(files: list[Packed]) -> bytes:
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.GNU_FORMAT) as out:
         for file in files:
-            content = file.content
+            content = file.path.read_bytes()
             entry = tarfile.TarInfo(file.name)
             entry.size, entry.mode = len(content), file.mode
             out.addfile(entry, io.BytesIO(content))

@@ -139,12 +139,10 @@ def test_another_lab_is_packed_without_sgemm_and_graded_by_what_is_in_the_bundle
         archive = place / "scan" / ("gradescope.zip" if hidden else "classroom50/project.tar")
         shutil.unpack_archive(archive, tmp_path / platform)
         project = tmp_path / platform / "project"
-        assert (project / "graded_lab").read_text() == f"{SCAN}\n"
-        assert sorted(path.name for path in (project / "labs").iterdir()) == ["scan"]
-        assert {"kernel.cu", "lab.c", "criteria", "testcases"} <= {p.name for p in (project / SCAN).iterdir()}
-        assert (project / SCAN / "testcases/hidden").exists() == hidden
-        gone = ("instructor", "lab", "kernel.cu", "testcases", "handout.md", f"{SCAN}/instructor")
-        assert not [name for name in gone if (project / name).exists()]
+        assert {"call.cu", "scan.h", "criteria", "mistakes"} <= {p.name for p in (project / "lab").iterdir()}
+        assert "scanBlock" in (project / "kernel.cu").read_text() and not (project / "lab/sgemm.h").exists()
+        assert (project / "testcases/hidden").exists() == hidden
+        assert not [name for name in ("instructor", "labs", "lab/instructor") if (project / name).exists()]
     solution = REPOSITORY / SCAN / "instructor/solutions/3_work_efficient.cu"
     run(sys.executable, "-B", "-m", "grader.exporters.hand_in", "gradescope", "--submission", str(solution),
         "--suite", "public", "--protection", "none", "--results", str(tmp_path / "r"), "-o", str(tmp_path / "o"),
