@@ -12,8 +12,8 @@ case $LAB in
 '' | *[!A-Za-z0-9_./-]*) refuse "LAB=$LAB: must have no blanks, or signs that a shell acts on" ;;
 esac
 [ -f "$LAB/lab.c" ] || refuse "LAB=$LAB: no lab is there, for want of $LAB/lab.c"
-name=$(sed -n '/^ *\.name = "\([A-Za-z0-9_]*\)",$/{ s//\1/p; q; }' "$LAB/lab.c")
-[ "$name" ] || refuse "$LAB/lab.c: has no line '.name = \"...\",' of letters, digits and _, by which programs are called"
+name=$(sed -n '/^ *\.name = "\([a-z][A-Za-z0-9_]*\)",$/{ s//\1/p; q; }' "$LAB/lab.c")
+[ "$name" ] || refuse "$LAB/lab.c: has no line '.name = \"...\",' of letters, digits and _ behind a small letter, by which programs are called"
 
 goals= given=$2
 for goal in ${1:-all}; do # a program by its name is what makes it

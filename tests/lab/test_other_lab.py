@@ -102,10 +102,11 @@ def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None
     programs = ["sgemm", "scan-check", "two_words", "two_words-check"]
     subprocess.run([need("git"), "init", "-q", tmp_path], check=True)
     shutil.copy(REPOSITORY / ".gitignore", tmp_path)
-    names = [*map(str, repository_files()), "other.cu", "notes.md", *programs]
+    names = [*map(str, repository_files()), "other.cu", "notes.md", "new/file", ".mine/file", *programs]
+    (tmp_path / ".git/info/exclude").write_text("/.mine/\n")  # one's own: no line of ours takes it back
     ignored = subprocess.run(["git", "check-ignore", "--no-index", "--stdin"], cwd=tmp_path, text=True,
                              input="\n".join(names), capture_output=True, check=True).stdout.split()
-    assert ignored == programs
+    assert ignored == [".mine/file", *programs]
 
 
 def test_no_lab() -> None:
