@@ -170,7 +170,7 @@ def key_of(given: argparse.Namespace, asked: Asked, the_class: Class, seed: int)
             [*asked.words, f"--results={results.folder}"], asked.gpu)
     elif here.fault:
         raise MachineFault(here.fault)
-    return Key(tuple(here.suites), here.cases, here.grader, seed, here.backend, compiler, architecture,
+    return Key(here.lab, tuple(here.suites), here.cases, here.grader, seed, here.backend, compiler, architecture,
                here.version)
 
 
@@ -251,6 +251,7 @@ def regrade_class(given: argparse.Namespace) -> int:
         if not any(each.record for each in before):
             raise BadInput(f"{results.folder}: nothing is graded yet; `make grade-class` does that")
         key = key_of(given, asked, again, results.seed(asked.seed))
+        refuse_other_cases(results, key, regraded=True)
         take_over(present, again, key)
         if run_all(given, asked, again, key, "grading again"):
             raise KeyboardInterrupt

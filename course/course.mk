@@ -16,7 +16,7 @@
 ## make sandbox         ... bubblewrap, and the right to make namespaces
 
 # Of make's defaults for one submission none is passed on: class.toml has its own.
-class_lab = $$(case $$LAB in lab) ;; *) echo "--lab=$$LAB" ;; esac)
+class_lab = $(if $(filter LAB,$(GIVEN)),--lab="$$LAB")
 grade-class regrade: course-packages parts-beside-pip
 	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: it is 1, or not given" >&2; exit 2 ;; esac; \
 	set -f; exec $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \

@@ -38,6 +38,7 @@ PASSED_ON = {
 
 @dataclass(frozen=True)
 class About:
+    lab: str
     version: str
     grader: str
     cases: str
@@ -107,7 +108,7 @@ def main(words: Sequence[str]) -> int:
     try:
         found = about(options)
     except (BadInput, MachineFault) as error:
-        found = About("", "", "", [], "", fault=str(error))
+        found = About("", "", "", "", [], "", fault=str(error))
     with faults_of(Path(path)):
         write(Path(path), json.dumps(asdict(found)).encode())
     return 0

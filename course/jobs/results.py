@@ -47,6 +47,7 @@ HASH_LENGTH = 12  # hexadecimal digits; of one student's attempts
 class Key:
     """What a record is of, beside the submission."""
 
+    lab: str
     suites: tuple[str, ...]
     cases: str
     grader: str
@@ -58,11 +59,11 @@ class Key:
 
     def differs(self, record: Record) -> str:
         """In what the record is not of this key: "" if it is."""
-        theirs = (tuple(record.suites), record.cases, record.grader, record.version, record.seed,
+        theirs = (record.lab.name, tuple(record.suites), record.cases, record.grader, record.version, record.seed,
                   record.backend, record.architecture, record.compiler)
-        ours = (self.suites, self.cases, self.grader, self.version, self.seed, self.backend,
+        ours = (self.lab, self.suites, self.cases, self.grader, self.version, self.seed, self.backend,
                 self.architecture, self.compiler)
-        names = ("suites", "cases", "grader", "version", "seed", "backend", "GPU", "compiler")
+        names = ("lab", "suites", "cases", "grader", "version", "seed", "backend", "GPU", "compiler")
         return ", ".join(name for name, a, b in zip(names, theirs, ours, strict=True) if a != b)
 
 
@@ -271,20 +272,21 @@ def write_json(path: Path, value: Any) -> None:
         write(path, json.dumps(value, indent=1).encode() + b"\n")
 
 
-def refuse_other_cases(results: Results, key: Key) -> None:
-    """One folder of results is for one backend, and for public suites or hidden ones, too: others would
-    replace a gradebook by one that means something else. A suite that was added is graded. Raises
-    BadInput."""
+def refuse_other_cases(results: Results, key: Key, regraded: bool = False) -> None:
+    """One folder of results is for one lab, one backend, and for public suites or hidden ones, too:
+    others would replace a gradebook by one that means something else. A suite that was added is graded;
+    `regraded`: cases may be others. Raises BadInput."""
     for path in sorted((results.folder / RECORDS).glob(f"*/*/{RESULT}")):
         try:
             record = read_record(path)
         except BadInput:
             continue
-        gone = set(record.suites) - set(key.suites)
-        if gone or has_hidden(record.suites) != has_hidden(key.suites) or record.backend != key.backend:
-            raise BadInput(f"{path}: graded on {', '.join(record.suites)} ({record.backend}), not on "
-                           f"{', '.join(key.suites)} ({key.backend}); RESULTS=... names another "
-                           "folder for the new ones")
+        other = (set(record.suites) - set(key.suites) or has_hidden(record.suites) != has_hidden(key.suites)
+                 or record.backend != key.backend) and not regraded
+        if other or record.lab.name != key.lab:
+            raise BadInput(f"{path}: of {record.lab.name}, graded on {', '.join(record.suites)} ({record.backend}), "
+                           f"not of {key.lab} on {', '.join(key.suites)} ({key.backend}); RESULTS=... names "
+                           "another folder for the new ones")
         return  # they are all alike: each run has looked
 
 

@@ -19,7 +19,7 @@ from course.jobs.worker import Grade
 from course.errors import MachineFault
 from course.interrupt import Stop
 
-GRADE = Grade(Key(("x",), "c", "g", 1, "cpu", "gcc", None, "1.0"), "this run", ())
+GRADE = Grade(Key("a lab", ("x",), "c", "g", 1, "cpu", "gcc", None, "1.0"), "this run", ())
 
 
 class Answers(Cluster):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,13 @@ def test_a_suite_that_was_added_is_graded(tmp_path: Path, graded: list[str], tod
     folder.mkdir(parents=True)
     record = make_record([], suites=graded)
     (folder / "result.json").write_text(record.model_dump_json())
-    key = results.Key(tuple(today), "c", "g", 7, record.backend, record.compiler, None, "1.0")
+    key = results.Key(record.lab.name, tuple(today), "c", "g", 7, record.backend, record.compiler, None, "1.0")
     with pytest.raises(BadInput, match="graded on public/a") if refused else contextlib.nullcontext():
         results.refuse_other_cases(results.Results(tmp_path), key)
+    for regraded in (True, False):  # whatever its suites are called
+        with pytest.raises(BadInput, match=f"of {record.lab.name}, graded .* not of scan on public/a"):
+            results.refuse_other_cases(results.Results(tmp_path), replace(key, lab="scan"), regraded)
+    results.refuse_other_cases(results.Results(tmp_path), key, regraded=True)
 
 
 @pytest.mark.parametrize("words, says", [

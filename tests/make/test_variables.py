@@ -194,6 +194,12 @@ def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, ve
         ["SEED"], ["JOBS"], ["PROTECTION"]]
 
 
+def test_a_class_is_of_the_lab_that_is_given_or_of_class_toml(tree: Tree) -> None:
+    """LAB=lab is as good as another one."""
+    for words, given in ((["LAB=lab"], True), (["LAB=labs/scan"], True), ([], False)):
+        assert ('--lab="$LAB"' in make(tree, "-n", "grade-class", "BACKEND=cpu", *words).stdout) == given
+
+
 def test_a_class_is_named(tree: Tree, venv: Path) -> None:
     done = make(tree, "grade-class", "BACKEND=cpu", f"VENV={venv}")
     assert done.returncode == 2 and "class: no such folder; CLASS names the folder" in done.stderr
