@@ -71,7 +71,7 @@ case $out in
     # A store to where a function returns to is found by frame pointers; and a call that fails is to
     # be still on the stack when the runtime looks up its caller.
     frames="-fno-omit-frame-pointer -fno-optimize-sibling-calls"
-    setting CC "$CC" AR "$AR" C_FLAGS "${C_FLAGS--std=c11 -O2 -Wall -Wextra -pthread} $frames"
+    setting CC "$CC" AR "$AR" C_FLAGS "${C_FLAGS--std=c11 -O2 -Wall -Wextra -Wno-missing-field-initializers -pthread} $frames"
     ;;
 */cpu/*)
     check CXX "$CXX" c++

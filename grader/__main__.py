@@ -116,7 +116,7 @@ def about(asked: options.Asked) -> int:
              "backend": asked.backend, "host": socket.gethostname()}
     fault = None
     try:
-        parts = trusted_parts(asked.backend, asked.lab.folder)
+        parts = trusted_parts(asked.backend, asked.lab)
         refuse_full_disk(Path(tempfile.gettempdir()))
         known |= {"compiler": parts.compiler, "architecture": parts.architecture,
                   "protection": asked.sandbox(parts.jail).kind}

@@ -40,7 +40,7 @@ class Run:
         """`until_first`: case that loses points. Raises MachineFault."""
         asked, started = self.asked, time.monotonic()
         self.stage("building the grader", None)
-        parts = trusted_parts(asked.backend, asked.lab.folder)
+        parts = trusted_parts(asked.backend, asked.lab)
         box = asked.sandbox(parts.jail)
         self.stages["trusted parts"] = time.monotonic() - started
         seed = secrets.randbits(SEED_BITS) if asked.seed is None else asked.seed

@@ -14,4 +14,7 @@ struct lab_rules {
 
 extern const struct lab_rules lab_rules;
 
+/* Says one of the lab's sentences in *cause: CAUSE_SAY(DETAIL, its number, its words). */
+#define CAUSE_SAY(part, ...) CAUSE_ADD(&lab_lessons.sentences, part, __VA_ARGS__)
+
 #endif

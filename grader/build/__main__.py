@@ -15,13 +15,13 @@ import sys  # noqa: E402
 from contextlib import suppress  # noqa: E402
 
 from ..errors import BadInput, MachineFault  # noqa: E402
-from .parts import trusted_parts  # noqa: E402
+from .parts import described, trusted_parts  # noqa: E402
 
 
 def main(backend: str, lab: str) -> int:
     try:
         with interrupt.raised(), suppress(BadInput, MachineFault):
-            trusted_parts(backend, lab)
+            trusted_parts(backend, described(lab))
     except KeyboardInterrupt:
         return interrupt.STATUS
     return 0

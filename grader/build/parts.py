@@ -129,9 +129,9 @@ def described(folder: str = "lab") -> Lab:
     return lab.read(place, made / "build" / "lab")
 
 
-def trusted_parts(backend: str = "cpu", folder: str = "lab") -> Parts:
-    """Builds what is missing. Raises BadInput and MachineFault."""
-    about = described(folder)
+def trusted_parts(backend: str = "cpu", about: Lab | None = None) -> Parts:
+    """Builds what is missing. `about`: default: the one in lab/. Raises BadInput and MachineFault."""
+    about = about or described()
     made = kept(parts_key(backend, about.folder), lambda stage: make_parts(stage, about, backend))
     built, compiler = made / "build", version_of(compilers()["CXX"])
     parts = Parts(about, built / "grader", built / "judge", built / "grader" / "jail", compiler, backend)

@@ -181,7 +181,7 @@ class Grader:
 
     def __init__(self, lab: Lab, suites: list[Suite], kept: Path = KEPT):
         self.suites = suites
-        self.parts = trusted_parts("cpu", lab.folder)
+        self.parts = trusted_parts("cpu", lab)
         # These kernels are our own, so nothing is private; cheats look for what a sandbox leaves.
         self.box = choose_sandbox("auto", hidden=False, private=[], jail=self.parts.jail)
         self.graded = Graded(self.parts, kept, self.box.kind)

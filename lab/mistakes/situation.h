@@ -107,8 +107,4 @@ struct cause_phrase {
 struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
                                  const struct recovered *access);
 
-/* Says a sentence of sentences.def in *cause: CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(3)). */
-#define CAUSE_SAY(part, ...)                                                                       \
-    sentences_add(&cause->said, &lab_lessons.sentences, SENTENCE_##part,                           \
-                  (const struct sentence_word[]){__VA_ARGS__})
 #endif

@@ -16,9 +16,7 @@ enum {
 #include "../../form/cause_sentences.def"
 #undef SENTENCE
 };
-#define CAUSE_SAY(part, ...)                                                                       \
-    sentences_add(&cause->said, &cause_sentences, SENTENCE_##part,                                 \
-                  (const struct sentence_word[]){__VA_ARGS__})
+#define LOCAL_SAY(part, ...) CAUSE_ADD(&cause_sentences, part, __VA_ARGS__)
 
 /* What the runs share with this process. */
 struct experiment {
@@ -96,10 +94,10 @@ static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *c
     if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
-    CAUSE_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
-    CAUSE_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
-    CAUSE_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
-    CAUSE_SAY(HINT, ROW(ASK_SHARED), W(first->name));
+    LOCAL_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
+    LOCAL_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
+    LOCAL_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
+    LOCAL_SAY(HINT, ROW(ASK_SHARED), W(first->name));
     return true;
 }
 
@@ -157,12 +155,12 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
-    CAUSE_SAY(WHAT, ROW(NO_VALUE), W(first->name));
+    LOCAL_SAY(WHAT, ROW(NO_VALUE), W(first->name));
     if (is_clean(&zeroed))
-        CAUSE_SAY(DETAIL, ROW(ZEROS), W(names.text));
+        LOCAL_SAY(DETAIL, ROW(ZEROS), W(names.text));
     else
-        CAUSE_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
-    CAUSE_SAY(HINT, ROW(ASK_VALUE), W(first->name));
+        LOCAL_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
+    LOCAL_SAY(HINT, ROW(ASK_VALUE), W(first->name));
     return true;
 }
 

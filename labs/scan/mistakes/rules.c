@@ -11,17 +11,13 @@ static const struct recovered *store_of_out(const struct recovery *r) {
     return NULL;
 }
 
-#define SAY(part, ...)                                                                             \
-    sentences_add(&cause->said, &lab_lessons.sentences, SENTENCE_##part,                           \
-                  (const struct sentence_word[]){__VA_ARGS__})
-
 static void set_cause(struct cause *cause, int mistake, const struct recovered *store,
                       uint64_t launch, int launches) {
     cause_begin(cause, LAB_CAUSES + mistake, place_relative(store->place.file), store->place.line);
-    SAY(WHAT, sentence_number(mistake));
+    CAUSE_SAY(WHAT, sentence_number(mistake));
     if (launches > 1)
-        SAY(DETAIL, sentence_number(SAY_LAST_STORE), sentence_number((int64_t)launch),
-            sentence_number(launches));
+        CAUSE_SAY(DETAIL, sentence_number(SAY_LAST_STORE), sentence_number((int64_t)launch),
+                  sentence_number(launches));
     cause->launch = launch;
 }
 
