@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, sample
+from grader import options
+from grader.build.parts import described
 from other_lab import LAB, LINE, OF_SGEMM, PAGE, kernel, tree_with_lab
 
 
@@ -101,3 +103,10 @@ def test_a_folder_that_is_no_lab(tree: Tree) -> None:
     for folder in ("labs/none", "..", "/"):
         status, printed = grade(tree, kernel(), "--lab", folder)
         assert status == 2 and "no lab is there" in printed
+
+
+def test_the_secrets_of_all_labs_are_kept_from_a_submission() -> None:
+    found = {path.relative_to(REPOSITORY).as_posix() for path in options.secret_folders(described())}
+    assert found >= {"instructor", "testcases/hidden", "labs/scan/instructor", "labs/scan/testcases/hidden",
+                     "labs/stencil/instructor"}
+    assert found == {path.relative_to(REPOSITORY).as_posix() for path in options.secret_folders(described("labs/scan"))}

@@ -97,7 +97,7 @@ def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Pa
                          ids=lambda path: path.stem)
 def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, tmp_path: Path) -> None:
     """In a checkout whose private folders only their owner may read: uids alone protect no others."""
-    for private in ("testcases/hidden", "instructor"):
+    for private in ("testcases/hidden", "instructor", "labs"):
         subprocess.run(["chmod", "-R", "go=", tree.path / private], check=True)
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--submission", path, "--results", tmp_path,
