@@ -17,7 +17,10 @@ cases: packages
 
 ## make hidden SEED=n       draw hidden cases, prove and write them
 ##                                                      LAB SEED CASES_ARGS JOBS
-hidden: packages
+hidden:
+	expr "$$SEED" : '[1-9][0-9]\{9,17\}$$' >/dev/null || \
+	    { echo "hidden: SEED=$$SEED: it must be a whole number of 10 to 18 digits: docs/instructor.md" >&2; exit 2; }
+	$(python) -i grader
 	set -f; exec $(python) -m instructor.release.prove_cases --lab "$$LAB" --draw "$$SEED" $(call option,JOBS,jobs) \
 	    $$CASES_ARGS
 

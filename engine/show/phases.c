@@ -133,8 +133,11 @@ static void set_cell(struct table *t, int row, int col, const char *word) {
 static struct table table_of(const char *title, int rows, int cols, cell_value *get,
                              const void *context) {
     struct table t = {.rows = printed(rows), .cols = printed(cols)};
-    snprintf(t.title, sizeof t.title, rows <= WHOLE && cols <= WHOLE ? "%s" : "%s (%d x %d)", title,
-             rows, cols);
+    if (rows == 1)
+        snprintf(t.title, sizeof t.title, cols <= WHOLE ? "%s" : "%s (%d elements)", title, cols);
+    else
+        snprintf(t.title, sizeof t.title, rows <= WHOLE && cols <= WHOLE ? "%s" : "%s (%d x %d)",
+                 title, rows, cols);
     for (int row = 0; row < t.rows; row++)
         for (int col = 0; col < t.cols; col++) {
             int i = printed_index(rows, row), j = printed_index(cols, col);
@@ -273,10 +276,14 @@ static void print_arrays(FILE *out, const struct phase *phase) {
 
 /* --- phases ----------------------------------------------------------------------------------- */
 
-static void print_loaded(FILE *out, const char *name, const struct loaded *l) {
+static void print_loaded(FILE *out, const struct engine_array *array, const struct loaded *l) {
     if (!l->loads) return;
-    fprintf(out, "    %s: rows %s, columns %s: %zu loads\n", name,
-            ranges_of(l->rows, l->row_count).text, ranges_of(l->cols, l->col_count).text, l->loads);
+    fprintf(out, "    %s: ", array->name);
+    if (array->dimensions > 1)
+        fprintf(out, "rows %s, columns ", ranges_of(l->rows, l->row_count).text);
+    else
+        fputs("elements ", out);
+    fprintf(out, "%s: %zu loads\n", ranges_of(l->cols, l->col_count).text, l->loads);
 }
 
 static void print_phase(FILE *out, const struct story *s, int number) {
@@ -286,7 +293,7 @@ static void print_phase(FILE *out, const struct story *s, int number) {
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
         struct loaded loaded = loaded_of(phase, i);
-        print_loaded(out, region_array(i)->name, &loaded);
+        print_loaded(out, region_array(i), &loaded);
         loaded_free(&loaded);
     }
     print_arrays(out, phase);
@@ -313,8 +320,12 @@ static void print_stored(FILE *out, const struct story *s, int array) {
         fprintf(out, "\nthe block stores nothing in %s\n", name);
         return;
     }
-    fprintf(out, "\n%s: the block stores rows %d to %d, columns %d to %d\n", name, box.row_first,
-            box.row_last, box.col_first, box.col_last);
+    fprintf(out, "\n%s: the block stores ", name);
+    if (region_array(array)->dimensions > 1)
+        fprintf(out, "rows %d to %d, columns ", box.row_first, box.row_last);
+    else
+        fputs("elements ", out);
+    fprintf(out, "%d to %d\n", box.col_first, box.col_last);
     if (s->data->of[array]) print_part(out, name, &(struct shown_part){s, array, box, 0});
     if (array == s->sum->output && s->sum->terms && s->sum->terms <= WHOLE / 2)
         print_element(out, s, &box);

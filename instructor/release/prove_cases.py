@@ -59,6 +59,7 @@ from instructor.release.graded import KEPT, Graded, Missing
 from instructor.release.proof import GROUPS, Kernel, Proof, Proved, declarable, large
 from instructor.release.repository import REPOSITORY
 
+target = "cases"  # of make; or hidden
 SEED = 1  # the same cases have the same proof
 # CPU seconds of a launch of a faulty kernel. One that needs more hangs, as four of them do; right
 # kernels have the case's own limit.
@@ -252,7 +253,7 @@ def spread(kernels: list[Kernel]) -> list[Kernel]:
 
 
 def report(what: str) -> None:
-    print(f"cases: {what}", file=sys.stderr, flush=True)
+    print(f"{target}: {what}", file=sys.stderr, flush=True)
 
 
 # ---- what is printed -----------------------------------------------------------------------------
@@ -430,7 +431,10 @@ def prove(arguments: argparse.Namespace, lab: Lab, suites: list[Suite]) -> list[
 
 
 def main() -> int:
+    global target
     arguments, start = read_arguments(), time.monotonic()
+    if arguments.draw is not None:
+        target = "hidden"
     with tempfile.TemporaryDirectory(prefix="drawn-") as folder:
         return run(arguments, Path(folder), start)
 

@@ -121,8 +121,16 @@ def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_seeds_that_are_none(seed: str) -> None:
     ended = call(REPOSITORY, f"--draw={seed}")
     assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr.startswith(f"cases: SEED={seed}: it must be a whole number of 10 to 18 digits")
+    assert ended.stderr.startswith(f"hidden: SEED={seed}: it must be a whole number of 10 to 18 digits")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["SEED=7"], ["SEED=12345678901234567x"]])
+def test_a_seed_is_looked_at_before_packages_are_installed(words: list[str], tmp_path: Path) -> None:
+    venv = tmp_path / "venv"
+    ended = subprocess.run(["make", "hidden", f"VENV={venv}", *words], cwd=REPOSITORY, text=True, capture_output=True,
+                           env=clean_environment(), check=False)
+    assert ended.returncode == 2 and "10 to 18 digits" in ended.stderr and not venv.exists(), ended.stderr
 
 
 def test_sound_cases_are_written_and_others_are_not(fresh_tree: Tree) -> None:

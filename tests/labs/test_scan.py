@@ -98,6 +98,14 @@ def test_what_is_counted(tree: Tree) -> None:
     assert "operations" not in said and "float" not in said, said
 
 
+def test_a_phase_of_one_dimension_has_elements(tree: Tree) -> None:
+    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu")
+    said = subprocess.run(["./scan-check", "--phases", "2000"], cwd=tree.path, env=clean_environment(),
+                          capture_output=True, text=True, timeout=RUN_SECONDS, check=False).stdout
+    assert "    in: elements 0-511: 512 loads\n" in said and "out: the block stores elements 0 to 511\n" in said
+    assert "rows" not in said and "1 x" not in said, said
+
+
 def test_the_starter_says_what_to_write(tree: Tree) -> None:
     status, said = run(tree, REPOSITORY / LAB / "kernel.cu", "scan-check")
     assert (status, said["finding"]["kind"]) == (1, "no-launch")
