@@ -187,7 +187,7 @@ def grade_class(given: argparse.Namespace) -> int:
         refuse_other_cases(results, key)
         stopped = run_all(given, asked, the_class, key, "grading")
         standings = the_class.standings(key)
-        notes = output.write_all(settings, standings, results.folder)
+        notes = output.write_all(settings, standings, results.folder, stopped)
     for note in notes:
         say(note)
     return conclude(standings, settings, stopped)

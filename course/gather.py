@@ -4,19 +4,19 @@ and a folder of results. Out: what has to be graded, and each student's standing
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from .errors import BadInput
 from .hand_ins import collect
 from .model import Attempt, Files, HandIn, Override, Standing, Student
-from .moodle import dated, times
+from .moodle import times
 from .overrides import read_overrides
 from .policy import attempts_to_grade, standing_of
 from .record import SOURCE
 from .jobs.results import Job, Key, Results, last_try, not_taken, record_of, seen_of
-from .roster import Roster, read_roster
+from .roster import Roster, claim_of, read_roster
 from .settings import Settings, ours
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
@@ -58,8 +58,15 @@ class Class:
         return found
 
     def names(self) -> dict[Job, str]:
-        return {self._job(student, hand_in): student.known_as for student in self.students
-                for hand_in in self.handed_in.get(student.folder, []) if not hand_in.problem}
+        """For people; of several attempts of a student with their numbers."""
+        found: dict[Job, str] = {}
+        for student in self.students:
+            attempts = self.attempts(student)
+            for each in attempts:
+                which = f", attempt {each.number}" if len(attempts) > 1 else ""
+                if not each.problem:
+                    found[self._job(student, each.hand_in)] = student.known_as + which
+        return found
 
     def standings(self, key: Key | None) -> list[Standing]:
         """`key`: of today's results; None: any will do."""
@@ -88,12 +95,27 @@ def source_of(job: Job) -> bytes:
         return b""
 
 
+def date(handed_in: Mapping[str, list[HandIn]], students: Mapping[str, Student],
+         known: Mapping[Student, datetime | None]) -> None:
+    """By Moodle's worksheet, which has the time of the last hand-in alone: of what Moodle has numbered,
+    and of the only hand-in of a student, as of a folder of ours."""
+    numbered, participants = {each.moodle_id: time for each, time in known.items()}, Roster(known)
+
+    def time_of(student: Student, hand_in: HandIn, alone: bool) -> datetime | None:
+        found = [numbered.get(claim.moodle_id) for claim in hand_in.claims]
+        if alone and (who := participants.match(replace(claim_of(student), word=student.name))):
+            found.append(known[who])
+        return next(filter(None, found), None)
+
+    for folder, hand_ins in handed_in.items():
+        hand_ins[:] = [replace(each, submitted=each.submitted or time_of(
+            students[folder], each, len(hand_ins) == 1)) for each in hand_ins]
+
+
 def gather(settings: Settings, results: Results) -> Class:
     """Raises BadInput where a file of the instructor's has a mistake, or nothing was handed in."""
     roster = Roster(read_roster(settings.roster) if settings.roster else [])
     hand_ins = collect(settings.submissions, settings.zone, ours(settings))
-    if settings.moodle:
-        hand_ins = dated(hand_ins, times(settings.moodle, settings.zone))
     if not hand_ins:
         raise BadInput(f"{', '.join(map(str, settings.submissions))}: nothing was handed in; it should "
                        "hold a folder, .cu file or zip for each student, or what a platform exports")
@@ -106,6 +128,8 @@ def gather(settings: Settings, results: Results) -> Class:
             noted = hand_in if student.enrolled else replace(
                 hand_in, notes=(*hand_in.notes, roster.reason(claim)))
             handed_in.setdefault(student.folder, []).append(noted)
+    if settings.moodle:
+        date(handed_in, students, times(settings.moodle, settings.zone))
     students |= {student.folder: student for student in roster.students}
     for each in handed_in.values():
         each.sort(key=lambda one: (one.submitted or LONG_AGO, one.source))

@@ -68,8 +68,9 @@ def cells_of_attempt(attempt: Attempt) -> list[str]:
 
 def summary(standings: Sequence[Standing], assignment: str) -> str:
     """Markdown."""
+    unknown = of_unknown_time(standings)
     lines = [f"## {markdown(assignment)}: {counted(len(standings), 'student')}", "",
-             markdown(together(standings)), "",
+             markdown(together(standings)), "", *([markdown(unknown), ""] if unknown else []),
              "| student | points | of them for speed | late | |", "|---|---:|---:|---|---|"]
     lines += [row(markdown(each.student.known_as), share(each), speed_of(each), markdown(each.late),
                   markdown(note(each) or ("" if each.state == "graded" else each.state)))
@@ -86,6 +87,17 @@ def together(standings: Sequence[Standing]) -> str:
         parts.append(f"median {points(median(got))}, lowest {points(min(got))}, "
                      f"highest {points(max(got))} points")
     return "; ".join(parts)
+
+
+def of_unknown_time(standings: Sequence[Standing]) -> str:
+    """One line, once for all of them; empty where the time of each is known."""
+    graded = [each for each in standings if each.state == "graded"]
+    unknown = sum(each.time_unknown for each in graded)
+    if not unknown:
+        return ""
+    who = "all" if unknown == len(graded) else f"{unknown} of {len(graded)}"
+    return (f"{who} submissions count as on time, because nothing says when they were handed in: the "
+            "names of folders, a platform's download, moodle or overrides.csv can")
 
 
 def share(each: Standing) -> str:

@@ -148,6 +148,8 @@ class Standing:
     deducted: float = 0.0
     late_days_used: int = 0
     override: Override | None = None
+    time_unknown: bool = False
+    """There is a deadline, and nobody knows when this was handed in: it counts as on time."""
     notes: tuple[str, ...] = field(default=())
     """For staff, a line each: why there are no points, what needs a person."""
     needs_human: bool = False

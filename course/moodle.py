@@ -23,15 +23,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from html import escape
 from pathlib import Path
 
 from .archive import Archive
 from .fill import Filled, Filling, number, refuse_missing
-from .model import Claim, HandIn, Standing
+from .model import Claim, HandIn, Standing, Student
 from .roster import MOODLE, rows_of
 from .table import read_table, simple, written
 from .text import defused, listed, points
@@ -73,15 +72,14 @@ def of_student(archive: Archive, name: str, number: str, files: list[re.Match[st
 # ---- the worksheet -------------------------------------------------------------------------------
 
 
-def times(worksheet: Path, zone: tzinfo) -> dict[str, datetime | None]:
-    """When each participant, by the number, handed in last; `zone`: the one that Moodle showed times
+def times(worksheet: Path, zone: tzinfo) -> dict[Student, datetime | None]:
+    """When each participant handed in last; `zone`: the one that Moodle showed times
     in to whoever downloaded the worksheet. None: nothing, or not a date in English. To the minute,
     which Moodle cuts off. Raises BadInput."""
     table = read_table(worksheet)
     place = refuse_missing(table, MOODLE, "Last modified (submission)", HOW)
     cells = dict(table.rows)
-    return {student.moodle_id: time_of(cells[line][place], zone)
-            for line, student in rows_of(table, MOODLE)}
+    return {student: time_of(cells[line][place], zone) for line, student in rows_of(table, MOODLE)}
 
 
 def time_of(text: str, zone: tzinfo) -> datetime | None:
@@ -93,13 +91,6 @@ def time_of(text: str, zone: tzinfo) -> datetime | None:
         except ValueError:
             continue
     return None
-
-
-def dated(hand_ins: Iterable[HandIn], known: Mapping[str, datetime | None]) -> list[HandIn]:
-    """The same hand-ins; those of Moodle's with their times."""
-    return [replace(hand_in, submitted=hand_in.submitted or next(
-        (time for claim in hand_in.claims if (time := known.get(claim.moodle_id))), None))
-        for hand_in in hand_ins]
 
 
 def fill(worksheet: Path, standings: Sequence[Standing],

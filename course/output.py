@@ -3,6 +3,7 @@
     RESULTS/gradebook.csv attempts.csv class.md     for staff
     RESULTS/class.html                              for staff, with links to the records
     RESULTS/feedback/NAME.html                      for each student
+    RESULTS/leaderboard.html                        for all, if class.toml has leaderboard = true
     RESULTS/canvas.csv moodle.csv                   to import
 
 In: standings. Raises MachineFault where something cannot be written; each file is whole or as it was.
@@ -16,19 +17,26 @@ from pathlib import Path
 from . import canvas, moodle
 from .files import faults_of, write
 from .fill import Filled
-from .gradebook import attempts, gradebook, summary, together
+from .gradebook import attempts, gradebook, of_unknown_time, summary, together
 from .model import Standing
-from .pages import write_class_page, write_feedback
+from .pages import write_class_page, write_feedback, write_leaderboard
 from .settings import Settings
 from .text import counted
 
-FEEDBACK = "feedback"
+FEEDBACK, LEADERBOARD = "feedback", "leaderboard.html"
 
 
-def write_all(settings: Settings, standings: Sequence[Standing], folder: Path) -> list[str]:
-    """Whose points are in no gradebook, and why."""
+def write_all(settings: Settings, standings: Sequence[Standing], folder: Path,
+              stopped: bool = False) -> list[str]:
+    """Whose points are in no gradebook, and why. `stopped`: the run was, and some may have no points yet:
+    then there is nothing to import."""
     write_tables(settings, standings, folder)
     filled = gradebooks(settings, standings)
+    if stopped:
+        with faults_of(folder):
+            for name in filled:
+                (folder / name).unlink(missing_ok=True)
+        return [f"{name} is not written before all are graded" for name in filled]
     for name, each in filled.items():
         write_text(folder / name, each.content)
     return [f"{name}: {note}" for name, each in filled.items() for note in each.notes]
@@ -54,7 +62,9 @@ def write_tables(settings: Settings, standings: Sequence[Standing], folder: Path
     with faults_of(folder):
         write_class_page(standings, name, folder / "class.html")
         for each in standings:
-            write_feedback(each, name, folder / FEEDBACK)
+            write_feedback(each, name, folder / FEEDBACK, settings.deadline)
+        if settings.leaderboard:
+            write_leaderboard(standings, name, folder / LEADERBOARD)
 
 
 def lab_of(standings: Sequence[Standing]) -> str:
@@ -68,11 +78,10 @@ def write_text(path: Path, text: str | bytes) -> None:
 
 
 def places(settings: Settings) -> list[Path]:
-    """What to open first."""
-    filled = [name for name, given in (("canvas.csv", settings.canvas),
-                                       ("moodle.csv", settings.moodle)) if given]
-    names = ["class.html", "gradebook.csv", FEEDBACK, *filled]
-    return [settings.results / name for name in names]
+    """What there is to open, the first things first."""
+    names = ["class.html", "gradebook.csv", FEEDBACK, LEADERBOARD, "canvas.csv", "moodle.csv"]
+    given = {LEADERBOARD: settings.leaderboard, "canvas.csv": settings.canvas, "moodle.csv": settings.moodle}
+    return [path for name in names if given.get(name, True) and (path := settings.results / name).exists()]
 
 
 def about(standings: Sequence[Standing]) -> list[str]:
@@ -81,4 +90,6 @@ def about(standings: Sequence[Standing]) -> list[str]:
     lines = [f"{counted(len(standings), 'student')}: {together(standings)}"]
     if human:
         lines.append(f"{counted(human, 'student')} to review: see class.html")
+    if unknown := of_unknown_time(standings):
+        lines.append(unknown)
     return lines

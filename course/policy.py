@@ -79,7 +79,7 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
     if late.unknown:
         standing = with_note(standing, "late, but not known by how much: give the time in overrides.csv", True)
     elif settings.deadline and counted_one.hand_in.submitted is None and counted_one.hand_in.late is None:
-        standing = with_note(standing, "when it was handed in is not known; it counts as on time")
+        standing = replace(standing, time_unknown=True)
     if record.refusal or record.needs_review:
         standing = replace(standing, needs_human=True)
     return standing

@@ -140,6 +140,8 @@ class Times(Read):
 
 class Timing(Item):
     state: str
+    device: str | None = None
+    """The GPU's name."""
     ratio: float | None = None
     times: Times | None = None
     cublas_times: Times | None = None
@@ -204,6 +206,8 @@ class Record(Read):
     grader: str | None = None
     cases: str | None = None
     compiler: str
+    seconds: float = 0.0
+    """That the grade took."""
     needs_review: list[str] = []
     started: str
 

@@ -86,6 +86,7 @@ class File(Table):
     timezone: str | None = Field(None, description='the name of a time zone: "Europe/Berlin"')
     attempts: Rule = Field("best", description='"best", "last" or "last-in-time"')
     late: Late = Field(Late(), description="a table [late]")
+    leaderboard: bool = Field(False, description="true or false")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class Settings:
     """Of times without one."""
     attempts: Rule
     late: Late
+    leaderboard: bool
+    """Whether a page ranks those who agree to it."""
 
 
 def read_settings(folder: Path, results: Path | None = None) -> Settings:
@@ -142,7 +145,7 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
         folder=folder, results=(results or folder / RESULTS).resolve(),
         assignment=given.assignment, submissions=submissions_of(given, folder),
         **files, lab=given.lab, suite=suite, seed=given.seed, backend=given.backend, deadline=deadline,
-        zone=zone, attempts=given.attempts, late=given.late)
+        zone=zone, attempts=given.attempts, late=given.late, leaderboard=given.leaderboard)
 
 
 def read_file(path: Path) -> File:

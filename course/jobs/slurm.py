@@ -30,20 +30,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from ..errors import MachineFault
+from ..errors import BadInput, MachineFault
 from ..files import PRIVATE, faults_of, write
 from ..interrupt import Stop
 from ..process import completed
+from ..record import RESULT, read_record
 from ..text import one_line, printable
 from .grader import PROJECT, About, about_in
 from .results import RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries, write_json
 from .worker import MOST_TRIES, Grade, Watch
 
-CHUNK = 30
-"""Submissions a task: a grade takes seconds, starting a task as long, and clusters advise against
-arrays that start more than some ten tasks a minute."""
+TASK_SECONDS = 60.0
+"""The work of a task: starting one takes seconds, and clusters advise against arrays that start more than
+some ten tasks a minute."""
+USUAL_SECONDS = 10.0
+"""Of a grade, where none of the class's is known."""
 MOST_IN_CHUNK = 50
 JOB, CHUNKS, PROBE, STOP = "job.json", "chunks.json", "probe.json", "stop"
 PROBE_SAYS, OUTPUT = "probe.out", "%A_%a.out"
@@ -176,7 +180,7 @@ class Runs:
 
     def submit(self, jobs: Sequence[Job], grade: Grade) -> Array:
         """As many of them as the cluster takes at once. Raises MachineFault."""
-        tasks = min(-(-len(jobs) // CHUNK), self.cluster.largest_array())
+        tasks = min(self.tasks_for(len(jobs)), self.cluster.largest_array())
         jobs = jobs[:tasks * MOST_IN_CHUNK]
         chunks = [jobs[len(jobs) * i // tasks:len(jobs) * (i + 1) // tasks] for i in range(tasks)]
         name = f"course-{os.urandom(6).hex()}"
@@ -190,6 +194,16 @@ class Runs:
         array = Array(number, name, grade.run)
         write_json(self.job_file, asdict(array))
         return array
+
+    def tasks_for(self, count: int) -> int:
+        """About a minute's work each, by the times of the class's last grades."""
+        known = []
+        for path in self.results.folder.rglob(RESULT):
+            with suppress(BadInput):
+                known.append(read_record(path).seconds)
+        seconds = median(known) if known else USUAL_SECONDS
+        each = TASK_SECONDS * self.workers / max(seconds, TASK_SECONDS / MOST_IN_CHUNK)
+        return -(-count // max(1, min(MOST_IN_CHUNK, int(each))))
 
     def submit_tasks(self, name: str, tasks: int, script: Path, gpu: bool,
                      output: str = OUTPUT) -> str:
@@ -277,9 +291,10 @@ class Runs:
                     break
                 array = self.submit(to_try, grade)
             states = self.wait(array, left, grade, stop, watch)
-            still_left = settled(left, grade, LATE_FILES_SECONDS)
+            canceled = bool(tasks_in(states, "CANCELLED") - ended_before)
+            still_left = settled(left, grade, 0 if canceled else LATE_FILES_SECONDS)
             if still_left and not stop.asked:
-                if tasks_in(states, "CANCELLED") - ended_before:
+                if canceled:
                     raise MachineFault("the job array was canceled; the same command grades the rest")
                 self.explain(array, states, still_left, grade)
             array, ended_before = None, set()
@@ -303,6 +318,8 @@ class Runs:
                 states = self.cluster.states(array)
                 seen |= states
                 unknown = 0 if alive(states.values()) else unknown + 1
+                if states and unknown and len(states) == len(tasks_in(states, "CANCELLED")):
+                    unknown = ASKED_TWICE  # whoever did it will not undo it
             except MachineFault:
                 pass  # the scheduler restarts; the tasks go on meanwhile
             for job in [job for job in waiting if done(job, grade.key)]:

@@ -11,20 +11,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean, median, quantiles
+from statistics import mean, median, quantiles, stdev
 from urllib.parse import quote
 
+from ..gradebook import of_unknown_time
 from ..model import Standing, State
 from ..record import RESULT, Record
 from ..text import points
-from .mistakes import Mistake, mistakes_of
+from .mistakes import REFUSED, Mistake, mistakes_of
 from .source import lines_of
 
 STATES: dict[State, str] = {
     "graded": "graded", "missing": "missing", "unusable": "cannot be graded", "excused": "excused",
     "fault": "not graded: the machine failed", "waiting": "waiting",
 }  # fmt: skip
-BINS = 10
+BINS, DAYS = 10, 21
 MOST_MISTAKES, MOST_EXAMPLES = 25, 3
 
 
@@ -81,14 +82,23 @@ class CaseRow:
 class MistakeRow:
     """One that several students may have made, each of them counted once."""
 
-    label: str
     kind: str
+    labels: dict[str, list[Row]] = field(default_factory=dict)
+    """Its words, and to whom they were said: of a cause they may name one array or another."""
     rows: list[Row] = field(default_factory=list)
     symptoms: dict[str, list[Row]] = field(default_factory=dict)
     """Of a cause: the kinds of findings in which it showed, and to whom."""
     cases: Counter[str] = field(default_factory=Counter)
     code: dict[str, list[Row]] = field(default_factory=dict)
     """The lines that have it, without blanks around them, and who wrote them."""
+
+    @property
+    def label(self) -> str:
+        return most_often(self.labels)[0][0]
+
+    @property
+    def other_labels(self) -> list[tuple[str, list[Row]]]:
+        return most_often(self.labels)[1:]
 
     @property
     def seen_as(self) -> list[tuple[str, int]]:
@@ -99,16 +109,38 @@ class MistakeRow:
     @property
     def examples(self) -> list[tuple[str, list[Row]]]:
         """The commonest lines."""
-        return sorted(self.code.items(), key=lambda each: -len(each[1]))[:MOST_EXAMPLES]
+        return most_often(self.code)[:MOST_EXAMPLES]
+
+
+def most_often(said: dict[str, list[Row]]) -> list[tuple[str, list[Row]]]:
+    return sorted(said.items(), key=lambda each: -len(each[1]))
+
+
+@dataclass(frozen=True)
+class SectionRow:
+    name: str
+    students: int
+    graded: int
+    mean: str
+    median: str
+    """Empty where nobody was graded."""
 
 
 @dataclass(frozen=True)
 class Class:
     assignment: str
     states: list[tuple[str, int]]
+    unknown_time: str
+    """One line on those of whom no time is known, though there is a deadline; empty: there are none."""
     summary: str
-    """Median and quartiles; empty where nobody was graded."""
+    """Mean, median and quartiles; empty where nobody was graded."""
     bins: list[Bin]
+    sections: list[SectionRow]
+    """Empty where there are fewer than two."""
+    days: list[Bin]
+    """How much was handed in on each day on which anything was; empty where no times are known."""
+    more_days: int
+    """Before the first of them."""
     cases: list[CaseRow]
     mistakes: list[MistakeRow]
     left_out: int
@@ -127,8 +159,10 @@ def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Cl
             for number, (standing, mistakes) in enumerate(zip(standings, found, strict=True), 1)]
     mistakes = frequent(zip(standings, rows, found, strict=True))
     got = [each for each in standings if each.state == "graded" and each.points is not None]
+    days = days_of(standings)
     return Class(
-        assignment, states_of(standings), summary_of(got), bins_of(got),
+        assignment, states_of(standings), of_unknown_time(standings), summary_of(got), bins_of(got),
+        sections_of(standings), days[-DAYS:], len(days[:-DAYS]),
         cases_of(each.record for each in standings if each.record),
         mistakes[:MOST_MISTAKES], len(mistakes[MOST_MISTAKES:]),
         people=[row for row in rows if row.reasons],
@@ -152,8 +186,14 @@ def row_of(number: int, standing: Standing, mistakes: list[Mistake], folder: Pat
     total = "" if standing.points is None else points(standing.points)
     return Row(f"s{number}", student.known_as, student.section, STATES[standing.state], total,
                standing.late, len(standing.attempts), quote(f"feedback/{student.folder}.html"),
-               record, mistakes[0].label if mistakes else "", standing.notes,
+               record, first_of(mistakes), standing.notes,
                tuple(dict.fromkeys(reasons(standing))))
+
+
+def first_of(mistakes: list[Mistake]) -> str:
+    if not mistakes:
+        return ""
+    return "refused: see Needs review" if mistakes[0].kind == REFUSED else mistakes[0].label
 
 
 def reasons(standing: Standing) -> Iterable[str]:
@@ -184,7 +224,8 @@ def summary_of(got: Sequence[Standing]) -> str:
     among = ""
     if len({each.possible for each in got if each.record}) > 1:
         among = " They were not all graded on the same cases, so these points cannot be compared."
-    return (f"Median {points(median(values))}, quartiles {points(low)} and {points(high)}, "
+    spread = f", standard deviation {points(stdev(values))}" if len(values) > 1 else ""
+    return (f"Mean {points(mean(values))}{spread}; median {points(median(values))}, quartiles {points(low)} and {points(high)}, "
             f"lowest {points(min(values))}, highest {points(max(values))}, "
             f"of {points(most(got))} points.{among}")
 
@@ -207,6 +248,26 @@ def bins_of(got: Sequence[Standing]) -> list[Bin]:
     words = [f"{points(low)} to below {points(high)}" for low, high in zip(edges, edges[1:])]
     return [Bin(what, count, count / max(counts))
             for what, count in zip([*words, f"{points(top)}: all"], counts, strict=True)]
+
+
+def sections_of(standings: Sequence[Standing]) -> list[SectionRow]:
+    """By name; those who are in none come last."""
+    names = sorted({each.student.section for each in standings}, key=lambda name: (not name, name.casefold()))
+    rows = []
+    for name in names if len(names) > 1 else []:
+        here = [each for each in standings if each.student.section == name]
+        got = [each.points for each in here if each.state == "graded" and each.points is not None]
+        rows.append(SectionRow(name or "none", len(here), len(got), points(mean(got)) if got else "",
+                               points(median(got)) if got else ""))
+    return rows
+
+
+def days_of(standings: Sequence[Standing]) -> list[Bin]:
+    """In the time zones of the times themselves."""
+    days = Counter(time.date() for each in standings for attempt in each.attempts
+                   if (time := attempt.hand_in.submitted))
+    most_on_a_day = max(days.values(), default=0)
+    return [Bin(f"{day:%a %Y-%m-%d}", count, count / most_on_a_day) for day, count in sorted(days.items())]
 
 
 # ---- cases ---------------------------------------------------------------------------------------
@@ -235,9 +296,13 @@ def frequent(found: Iterable[tuple[Standing, Row, list[Mistake]]]) -> list[Mista
     for standing, student, mistakes in found:
         lines = lines_of(standing.counted.source) if standing.counted and mistakes else []
         for each in mistakes:
-            row = rows.setdefault((each.kind, each.label), MistakeRow(each.label, each.kind))
-            if student not in row.rows:
-                row.rows.append(student)
+            if each.kind == REFUSED:
+                continue  # a person decides what it is
+            words = "" if each.symptoms else each.label  # a cause has its name
+            row = rows.setdefault((each.kind, words), MistakeRow(each.kind))
+            for to in (row.rows, row.labels.setdefault(each.label, [])):
+                if student not in to:
+                    to.append(student)
             for kind in each.symptoms:
                 if student not in row.symptoms.setdefault(kind, []):
                     row.symptoms[kind].append(student)

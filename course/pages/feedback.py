@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..model import Attempt, Override, Standing, State
-from ..record import Case, Item, Mark, Record, Timing, placed
+from ..record import SOURCE, Case, Item, Mark, Record, Timing, placed
 from ..text import counted, points
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
@@ -85,14 +86,14 @@ class Feedback:
         return self.counted is not None and attempt.number == self.counted.number
 
 
-def feedback_of(standing: Standing, assignment: str) -> Feedback:
+def feedback_of(standing: Standing, assignment: str, deadline: datetime | None = None) -> Feedback:
     attempt = standing.counted
     record = attempt.seen if attempt else None
     code = code_of(attempt, record) if attempt else []
     graded = record if record and record.build.ok and not record.refusal else None
     tests, marks = (graded.tests, graded.marks) if graded else ([], [])
     return Feedback(
-        assignment, standing.student.known_as, total(standing), account(standing), remarks(standing),
+        assignment, standing.student.known_as, total(standing), account(standing), remarks(standing, deadline),
         record, advice(record, code) if record else [],
         public=[test for test in tests if not test.hidden],
         hidden=[test for test in tests if test.hidden],
@@ -126,12 +127,14 @@ def account(standing: Standing) -> list[tuple[str, str]]:
     return rows
 
 
-def remarks(standing: Standing) -> list[str]:
+def remarks(standing: Standing, deadline: datetime | None) -> list[str]:
     lines = []
     if standing.points is not None and standing.state in INSTEAD:  # else the total says it
         lines.append(INSTEAD[standing.state])
     if standing.state == "unusable" and standing.counted:
-        lines.append(standing.counted.problem)
+        until = f" by {deadline:%A, %B} {deadline.day}, {deadline:%Y, %H:%M %Z}" if deadline else ""
+        lines += [standing.counted.problem,
+                  f"It earns no points as it is. Hand in {SOURCE} again{until}, alone or in a zip."]
     override = standing.override
     if override and override.excused:
         lines.append(because("Excused", override))

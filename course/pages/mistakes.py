@@ -13,10 +13,13 @@ from ..record import SOURCE, Case, Finding, Item, Record
 from ..record import Mistake as Named
 
 
+REFUSED = "refused"
+
+
 @dataclass(frozen=True)
 class Mistake:
     kind: str
-    """Of a cause or a finding; or "refused", "build", a criterion, a state of a timed shape."""
+    """Of a cause or a finding; or REFUSED, "build", a criterion, a state of a timed shape."""
     label: str
     """In words without numbers: the same for all shapes and all students."""
     line: int = 0
@@ -35,7 +38,7 @@ def mistakes_of(record: Record) -> list[Mistake]:
     """In the order in which they were found."""
     if record.refusal:
         refusal = record.refusal
-        return [Mistake("refused", f"refused: it {without_numbers(refusal.tried)}",
+        return [Mistake(REFUSED, f"refused: it {without_numbers(refusal.tried)}",
                         line_of(refusal.file, refusal.line))]
     if not record.build.ok:
         return [Mistake("build", "does not compile", line_of(record.build.file, record.build.line))]

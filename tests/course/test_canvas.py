@@ -9,10 +9,11 @@ import pytest
 
 from downloads import KERNEL, NAMES, alone, cells, excused, got, graded, student, table, zipped
 
-from course import canvas
+from course import canvas, output
 from course.model import Claim, HandIn
 from course.roster import Roster, read_roster
 from course.errors import BadInput
+from course.settings import read_settings
 
 # ---- the download --------------------------------------------------------------------------------
 
@@ -104,6 +105,18 @@ ROWS = [["Lovelace, Ada", "7", "s7", "ada1", "A and B", "1", "", "50", "F"],
         ["Hopper, Bob", "8", "s8", "bh", "A", "2", "33", "60", "E"],
         ["Else, Somebody", "9", "s9", "else", "A", "3", "12.5", "70", "D"],
         ["Student, Test", "10", "", "c0ffee", "A", "", "", "", ""]]
+
+
+def test_a_run_that_was_stopped_leaves_nothing_to_import(tmp_path: Path) -> None:
+    gradebook(tmp_path, *ROWS)
+    (tmp_path / "class.toml").write_text('canvas = "gradebook.csv"\nassignment = "Matrix, product"\n')
+    settings, results = read_settings(tmp_path), tmp_path / "results"
+    output.write_all(settings, [graded(ADA, 87.0)], results)
+    assert results / "canvas.csv" in output.places(settings)
+    notes = output.write_all(settings, [graded(ADA, 87.0), graded(BOB, None)], results, stopped=True)
+    assert notes == ["canvas.csv is not written before all are graded"]
+    assert not (results / "canvas.csv").exists() and (results / "gradebook.csv").exists()
+    assert results / "canvas.csv" not in output.places(settings)
 
 
 def test_points_go_into_their_column(tmp_path: Path) -> None:

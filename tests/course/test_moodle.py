@@ -13,10 +13,12 @@ import pytest
 from downloads import KERNEL, NAMES, UTC, alone, cells, excused, got, graded, student, table, zipped
 
 from course import moodle
-from course.hand_ins import collect
+from course.gather import gather
+from course.jobs.results import Results
 from course.model import Claim, Standing
 from course.roster import read_roster
 from course.errors import BadInput
+from course.settings import read_settings
 
 # ---- the download --------------------------------------------------------------------------------
 
@@ -199,12 +201,22 @@ def test_other_dates(text: str) -> None:
 
 def test_times_of_hand_ins(tmp_path: Path) -> None:
     zone = ZoneInfo("Europe/Vienna")
-    known = moodle.times(worksheet(tmp_path, row(1, "Ada Lovelace"), row(2, "Bob", date="-")), zone)
-    assert known == {"1": datetime(2026, 11, 20, 23, 10, tzinfo=zone), "2": None}
-    path = zipped(tmp_path / "m.zip", *((f"{name}_{number}_assignsubmission_file/kernel.cu", KERNEL)
-                                        for number, name in ((1, "Ada Lovelace"), (2, "Bob"), (3, "C"))))
-    ada, bob, other = moodle.dated(collect([path], UTC), known)
-    assert ada.submitted and ada.submitted.astimezone(timezone.utc).hour == 22
-    assert bob.submitted is other.submitted is None
-    earlier = replace(ada, submitted=datetime(2026, 1, 1, tzinfo=UTC))
-    assert moodle.dated([earlier], known) == [earlier]
+    sheet = worksheet(tmp_path, row(1, "Ada Lovelace"), row(2, "Bob", date="-"), row(4, "Dan Dare"),
+                      row(5, "Eve Ho"))
+    handed_in = tmp_path / "submissions"
+    handed_in.mkdir()
+    zipped(tmp_path / "m.zip", *((f"{name}_{number}_assignsubmission_file/kernel.cu", KERNEL)
+                                 for number, name in ((1, "Ada Lovelace"), (2, "Bob"), (3, "C"))))
+    for name in ("Dan Dare", "Eve Ho/2026-11-01_10-00-00", "Eve Ho/2026-11-02_10-00-00"):
+        (handed_in / name).mkdir(parents=True)
+        (handed_in / name / "kernel.cu").write_bytes(KERNEL + name.encode())
+    (tmp_path / "class.toml").write_text(
+        f'submissions = ["m.zip", "submissions"]\ntimezone = "Europe/Vienna"\nmoodle = "{sheet.name}"\n')
+    found = gather(read_settings(tmp_path), Results(tmp_path / "results"))
+    by_name = {student.name: found.handed_in[student.folder] for student in found.students}
+    when = datetime(2026, 11, 20, 23, 10, tzinfo=zone)
+    assert [each.submitted for each in by_name["Ada Lovelace"]] == [when]
+    assert by_name["Bob"][0].submitted is by_name["C"][0].submitted is None
+    assert [each.submitted for each in by_name["Dan Dare"]] == [when], "a folder has it, too"
+    assert {name for name in found.names().values() if "E" in name} == {"Eve Ho, attempt 1", "Eve Ho, attempt 2"}
+    assert when not in [each.submitted for each in by_name["Eve Ho"]], "which of two is not known"

@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course.model import Attempt, HandIn, Override, Standing, Student
-from course.pages import write_class_page, write_feedback
+from course.pages import write_class_page, write_feedback, write_leaderboard
 from course.record import Finding, Loads, Mark, Mistake, Record
 from records import NASTY, RACE, RECORDS, make_record, make_test, make_timing, poisoned, seen_of
 
@@ -229,6 +229,9 @@ def test_what_cannot_be_graded(tmp_path: Path) -> None:
         said = page.text
         assert "cannot be graded" in said and "it holds two kernel.cu" in said
         assert ("0 of 40 points" in said) == (points is not None)
+        assert "It earns no points as it is. Hand in kernel.cu again, alone or in a zip." in said
+    write_feedback(unusable, "SGEMM", tmp_path, WHEN)
+    assert "again by Friday, November 20, 2026, 18:30 UTC, alone" in (tmp_path / "ada.html").read_text()
 
 
 def test_attempts(tmp_path: Path) -> None:
@@ -382,7 +385,7 @@ def test_the_class_in_figures(tmp_path: Path) -> None:
     page = class_page(a_class(), tmp_path)
     assert ("8 students: 5 graded (1 of them refused), 1 missing, 1 cannot be graded, "
             "1 not graded: the machine failed") in page.text
-    assert "Median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
+    assert "Mean 9, standard deviation 8.94; median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
     found = rows(tmp_path / "class.html")
     histogram = {row[0]: row[1] for row in found if " to below " in row[0] or row[0] == "20: all"}
     assert len(histogram) == 11 and sum(map(int, histogram.values())) == 5
@@ -456,14 +459,79 @@ def test_a_mistake_counts_by_its_cause_and_its_findings(tmp_path: Path) -> None:
 def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
     standings = a_class()
     text = class_page(standings, tmp_path).text
-    section = re.search(r"Needs a person (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students",
+    section = re.search(r"Needs review (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students",
                         text)
     assert section and section[2] == "Student 7"
     assert section[1] == ("Student 3: stopped at a time limit in 1 case "
                           "Student 5: refused, 0 points: kernel.cu:3: it calls fopen "
                           "Student 6: two kernel.cu Student 8: no memory is left")
     marked = class_page([replace(standings[3], needs_human=True)], tmp_path).text
-    assert "Needs a person Student 4: graded Late" in marked
+    assert "Needs review Student 4: graded Late" in marked
+
+
+def test_a_refusal_is_for_review_and_no_mistake_among_others(tmp_path: Path) -> None:
+    class_page(a_class(), tmp_path)
+    assert not [row for row in mistakes(tmp_path / "class.html") if "refused" in row[0]]
+    [fifth] = [row for row in rows(tmp_path / "class.html") if row[0] == "Student 5" and len(row) == 7]
+    assert fifth[5] == "refused: see Needs review"
+
+
+def test_one_cause_with_other_words_is_one_row(tmp_path: Path) -> None:
+    """Of row lengths there are three: A's, B's and C's."""
+    standings = []
+    for number, array in enumerate("AABC"):
+        cause = CAUSE.model_copy(update={"what": f"a row of {array} has another length"})
+        record = make_record([make_test("a", 0, 1, finding=LOAD.model_copy(update={"cause": cause}))])
+        standings.append(standing(record, student(number)))
+    class_page(standings, tmp_path)
+    [row] = [row for row in rows(tmp_path / "class.html") if "row-length" in row[0]]
+    assert row[0] == ("a row of A has another length a row of B has another length (1) a row of C has "
+                      "another length (1) row-length, seen as out-of-bounds (4)")
+    assert row[1] == "4"
+
+
+def test_sections_and_days(tmp_path: Path) -> None:
+    standings = a_class()
+    page = class_page(standings, tmp_path).text
+    assert "Sections" not in page and "Fri 2026-11-20" in page
+    for number, section in enumerate(["b", "b", "A"]):
+        standings[number] = replace(standings[number],
+                                    student=replace(standings[number].student, section=section))
+    class_page(standings, tmp_path)
+    found = rows(tmp_path / "class.html")
+    assert [row for row in found if row[0] in ("A", "b", "none")] == [
+        ["A", "1", "1", "10", "10"], ["b", "2", "2", "7.5", "7.5"], ["none", "5", "2", "10", "10"]]
+    assert ["Fri 2026-11-20", "6", ""] in found
+
+
+def test_times_that_are_not_known_are_told_once(tmp_path: Path) -> None:
+    standings = [replace(each, time_unknown=each.state == "graded") for each in a_class()[:3]]
+    page = class_page([*standings, *a_class()[3:4]], tmp_path).text
+    assert page.count("on time") == 1 and "3 of 4 submissions count as on time, because" in page
+
+
+def of_speed(number: int, comment: str, ratio: float, **changes: Any) -> Standing:
+    seen = make_record([], performance=[make_timing("a", 1, 1, ratio=ratio, device="H100"),
+                                        make_timing("b", 1, 1, ratio=1.0, device="H100")])
+    return standing(seen, student(number), f"{KERNEL}// {comment}\n", seen, **changes)
+
+
+def test_the_leaderboard(tmp_path: Path) -> None:
+    """Nobody is there who has not asked for it, and nothing of those who have but what they say."""
+    slow = make_record([], performance=[make_timing("a", 0, 1, "wrong")])
+    write_leaderboard([
+        of_speed(1, "leaderboard: <b>Warp Drive</b>", 0.25), of_speed(2, "Leaderboard:", 1.0),
+        of_speed(3, "no leaderboard", 4.0), of_speed(4, "leaderboard: twin", 0.25),
+        of_speed(5, "leaderboard: cheat", 9.0, needs_human=True),
+        standing(slow, student(6), "// leaderboard: wrong\n", slow), Standing(student(7), "missing"),
+    ], "SGEMM", tmp_path / "leaderboard.html")
+    assert rows(tmp_path / "leaderboard.html")[1:] == [
+        ["1", "No. 0", "100.0", "H100", "2026-11-21 06:00"],
+        ["2", "<b>Warp Drive</b>", "50.0", "H100", "2026-11-21 06:00"],
+        ["2", "twin", "50.0", "H100", "2026-11-21 06:00"]]
+    assert "Student" not in (tmp_path / "leaderboard.html").read_text()
+    write_leaderboard([], "SGEMM", tmp_path / "leaderboard.html")
+    assert "Nobody is listed yet." in (tmp_path / "leaderboard.html").read_text()
 
 
 def test_rows_are_sorted_by_name_and_lead_to_pages_and_records(tmp_path: Path) -> None:

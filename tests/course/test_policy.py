@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from course import output
 from course.gather import gather
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.overrides import read_overrides
@@ -120,7 +121,10 @@ def test_a_broken_attempt_that_counts_has_no_points(tmp_path: Path) -> None:
 
 def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
     found = graded(tmp_path, "[late]\ndeduct = 10", (None, 40))
-    assert found.points == 40 and "is not known" in found.notes[0]
+    assert found.points == 40 and found.time_unknown and not found.notes
+    lines = output.about([found, found])
+    assert lines[-1].startswith("all submissions count as on time, because nothing says when")
+    assert not graded(tmp_path, "[late]\ndeduct = 10", (-1, 40)).time_unknown
 
 
 @pytest.mark.parametrize("late, notes", [(False, 0), (True, 1)])

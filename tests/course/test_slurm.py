@@ -18,7 +18,9 @@ import pytest
 
 import slurm_cluster
 from fake_class import Class, interrupt, json_of, make_project, wait_for
-from course.jobs.slurm import Cluster
+from course.jobs.results import Results
+from course.jobs.slurm import Cluster, Runs
+from records import make_record
 from slurm_cluster import Slurm
 
 POLLS = "POLL_SECONDS = 0.5, 5.0"
@@ -68,8 +70,20 @@ def test_a_class_is_graded(pupils: Class) -> None:
     assert ended.returncode == 0, ended.stderr
     assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
     outputs = sorted(path.name.partition("_")[2] for path in pupils.results.glob("run/*_*.out"))
-    assert outputs == ["0.out", "1.out"], "35 submissions are two chunks"
+    assert outputs == ["0.out", "1.out", "2.out"], "six minutes of work, and MaxArraySize is 3"
     assert not (pupils.results / "run/job.json").exists()
+
+
+@pytest.mark.parametrize(("seconds", "workers", "count", "tasks"), [
+    ([], 1, 11, 2), ([], 2, 11, 1), ([60.0], 1, 11, 11), ([1.0, 20.0, 300.0], 1, 11, 4), ([0.0], 1, 101, 3)])
+def test_a_task_is_about_a_minute(tmp_path: Path, seconds: list[float], workers: int, count: int,
+                                  tasks: int) -> None:
+    """By the median of the class's grades."""
+    for number, each in enumerate(seconds):
+        folder = tmp_path / "records" / str(number) / "a"
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(make_record([], seconds=each).model_dump_json())
+    assert Runs(Results(tmp_path), Cluster(), workers).tasks_for(count) == tasks
 
 
 @pytest.mark.slow
