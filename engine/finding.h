@@ -50,7 +50,7 @@ struct finding_kind_text {
     const char *kind; /* "shared-race" */
     enum finding_memory memory;
     enum finding_cause cause;
-    bool may_be_right; /* a GPU may compute the right result all the same */
+    bool may_be_right; /* a GPU may compute the correct result all the same */
     const char *headline, *hint;
 };
 

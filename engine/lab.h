@@ -11,7 +11,7 @@
  *                `lab_rules` (explain/rules.h), which proves them.
  *
  * They are apart because of who is linked with a submission: what runs one for the grader gets
- * lab.c and call.cu, and neither a seed nor a right result. Only make check has the rules.
+ * lab.c and call.cu, and neither a seed nor a correct result. Only make check has the rules.
  *
  * Everywhere: parameters in the order of lab.params, arrays in the order of lab.arrays, the last
  * index of an array running fastest and without padding, indices from 0. A list ends with the first

@@ -301,7 +301,7 @@ class Grading:
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:
     """What a submission may take for all of these cases, in seconds of the processor or asleep. Each
-    case's own limit, with what its runs take beside kernels, is far above what a right kernel takes,
+    case's own limit, with what its runs take beside kernels, is far above what a correct kernel takes,
     its checked run included."""
     beside = HOST_SECONDS + (GPU_SECONDS if on_gpu else 0)
     return OF_ALL_CASES * sum(case.launch_seconds + beside

@@ -1,6 +1,6 @@
 """The corpus of kernels: instructor/solutions, tests/kernels/right and instructor/faulty/styles are
 right. Of the styles instructor/faulty/mistakes.py makes faulty ones (SEEDED). And each of FAULTS, files
-of instructor/faulty and what faults.toml there makes of right kernels, would be right but for one
+of instructor/faulty and what faults.toml there makes of correct kernels, would be correct except for one
 mistake, which its first comment describes:
 
     what ./sgemm-check has to find (test_check.py)

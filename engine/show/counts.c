@@ -220,7 +220,7 @@ static void print_line(FILE *out, const struct counted_line *line) {
 }
 
 static void print_lines(FILE *out, const struct counted_launch *l) {
-    if (l->line_count) fputs("\n  lines that could gain most\n", out);
+    if (l->line_count) fputs("\n  lines with the most to gain\n", out);
     for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
 }
 
@@ -234,7 +234,7 @@ static void print_launch(FILE *out, const struct counted_launch *l) {
 /* How `other` compares with what the kernel does. */
 static void print_times(FILE *out, uint64_t other, uint64_t loads) {
     if (other == loads)
-        fputs("   as many\n", out);
+        fputs("   the same\n", out);
     else if (other > loads && loads)
         fprintf(out, "   %.4g times as many\n", (double)other / (double)loads);
     else if (other)
@@ -247,17 +247,17 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
     const struct work work = work_of(sum, s);
     const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
     fprintf(out, "\nelements loaded from global memory, %s\n", lab_shape_text(&lab, &s).of);
-    fprintf(out, "  %-31s %20s\n", "this kernel", grouped(loads).text);
+    fprintf(out, "  %-38s %13s\n", "this kernel", grouped(loads).text);
     if (lab.naive) {
         char label[64] = "the naive kernel, ";
         APPEND(label, "%s", lab.naive);
-        fprintf(out, "  %-31s %20s", label, grouped(naive).text);
+        fprintf(out, "  %-38s %13s", label, grouped(naive).text);
         print_times(out, naive, loads);
     }
-    fprintf(out, "  %-31s %20s", "if each block loaded each once", grouped(sum->needed).text);
+    fprintf(out, "  %-38s %13s", "if each block loaded each element once", grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
     if (!work.flops) return;
-    fprintf(out, "\n  %-31s %20s   %s\n", "floating-point operations", grouped(work.flops).text,
+    fprintf(out, "\n  %-38s %13s   %s\n", "floating-point operations", grouped(work.flops).text,
             lab.naive);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)

@@ -234,7 +234,7 @@ def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = Fa
 
 def refuse(read: Object, number: int, tried: str) -> NoReturn:
     raise Refused(tried, STUDENT_FILE, read.line_of(number),
-                  "take it out; a kernel and its launch need none of it")
+                  "remove it; a kernel and its launch do not need it")
 
 
 def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> None:

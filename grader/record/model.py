@@ -51,7 +51,7 @@ class Finding(Strict):
     headline: str = ""
     """What is said of all findings of this kind, without numbers and places."""
     may_be_right: bool = Field(False, exclude=True)
-    """A GPU may compute the right result all the same."""
+    """A GPU may compute the correct result all the same."""
     may_have_cause: bool = Field(False, exclude=True)
     """Another mistake may be behind it."""
     file: str | None = None

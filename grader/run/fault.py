@@ -42,7 +42,7 @@ def oom_kills_in(counter: Path) -> int:
     return 0
 
 
-LITTLE_MEMORY = 512 << 20  # more than a right kernel takes on the shapes of the suites
+LITTLE_MEMORY = 512 << 20  # more than a correct kernel takes on the shapes of the suites
 
 
 class Doubtful(Exception):

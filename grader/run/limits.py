@@ -30,7 +30,7 @@ HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
 # A block may take Problem.time_limit, in which one block alone could compute the whole result several times
 # over. A launch may take longer if its blocks end: it may have far more of them than the result needs. The
 # limit on their number is one of work, which is the same in each run, as seconds are not; the limit
-# in seconds is so high that a right kernel reaches the end of its work first.
+# in seconds is so high that a correct kernel reaches the end of its work first.
 LAUNCH_MORE_SECONDS = 30.0
 PLAIN_WORK = 1_500_000_000  # some ten seconds
 CHECKED_WORK = 600_000_000  # up to a minute; a plain run with more of it has no checked run

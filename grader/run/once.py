@@ -89,7 +89,7 @@ def watched_work(plain: Outcome) -> int:
 
 
 def may_be_of_blocks_left_out(checked: Outcome, plain: Outcome) -> bool:
-    """Where not all blocks were watched, and the plain run ended with a right result: whether
+    """Where not all blocks were watched, and the plain run ended with a correct result: whether
     blocks that did not run can have part in what went wrong. They write nothing to device memory, so
     that they have none in what the checker saw threads of others do."""
     kind = checked.finding.kind if checked.finding else ""

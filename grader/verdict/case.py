@@ -15,7 +15,7 @@ from ..run.outcome import Outcome
 from .points import ABOUT
 
 # Up to this many operations a case has a checked run whatever its criteria: it takes half a second,
-# and shows what a right result hides, such as one that was computed on the host.
+# and shows what a correct result hides, such as one that was computed on the host.
 ALWAYS_CHECKED = 100_000_000
 
 OUT_OF_TIME = frozenset({"endless", "deadlock", "time-limit"})

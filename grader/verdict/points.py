@@ -18,7 +18,7 @@ from ..text import counted, harmless
 ABOUT = {"name", "suite", "hidden", "title", "params"}
 """What every result repeats of its case."""
 NO_GPU = "not timed: no GPU"
-BUT_FOR = "right but for one mistake"
+BUT_FOR = "correct except for one mistake"
 
 
 def is_right(test: Test) -> bool:

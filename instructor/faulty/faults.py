@@ -1,4 +1,4 @@
-"""The faulty kernels of this folder, NN_name: files, and those that faults.toml makes of right kernels
+"""The faulty kernels of this folder, NN_name: files, and those that faults.toml makes of correct kernels
 by an edit or two.
 
     for path in kernels(folder):     # folder/02_second_barrier.cu, instructor/faulty/04_a_columns.cu
@@ -26,7 +26,7 @@ KEYS = {"name", "of", "head", "here", "other", "edits"}
 
 @dataclass(frozen=True)
 class Edited:
-    """A right kernel with a mistake, as a file of this folder has it: with its head and its marks."""
+    """A correct kernel with a mistake, as a file of this folder has it: with its head and its marks."""
 
     name: str
     text: str

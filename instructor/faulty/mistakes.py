@@ -1,4 +1,4 @@
-"""Faulty kernels that are not files: each is a right kernel of styles/ with one of the mistakes of
+"""Faulty kernels that are not files: each is a correct kernel of styles/ with one of the mistakes of
 mistakes.toml, which says what every key means.
 
     for each in seeded():

@@ -111,7 +111,7 @@ class Proved:
         return next((name for name in criteria(self.kernel.lab) if name in lost), "nothing")
 
     def loses_as_declared(self) -> bool:
-        """Of a faulty one. A kernel that launches nothing loses the points for a right result."""
+        """Of a faulty one. A kernel that launches nothing loses the points for a correct result."""
         declares, loses = self.kernel.loses, self.loses()
         if declares == BY_CHANCE:
             return loses in ("memory", "correct")

@@ -3,7 +3,7 @@
     python -m instructor.release.prove_cases [--lab DIR] [--faulty GLOB] [--groups LIST] [--jobs N]
                                              [--full] [--points FILE] [--files | --draw SEED]
 
-Grades every kernel whose grade is known beforehand (solutions, right kernels in other styles, the
+Grades every kernel whose grade is known beforehand (solutions, correct kernels in other styles, the
 starter, cheats, faulty kernels), on all suites, and compares. The line `loses:` of a head declares
 the most basic criterion that a kernel loses, in the order builds, correct, memory, the lab's own;
 docs/instructor.md has the other words and how to read the tables. With --points, FILE has a line for

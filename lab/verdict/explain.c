@@ -86,7 +86,7 @@ static const struct {
      "what is in C when the kernel begins?"},
     {GUARD_BITS, "reads-outside",
      "the guards around A, B and C: an element outside a matrix was read and added to the sum",
-     "which is the largest index into A, and into B, that a thread computes?"},
+     "what is the largest index into A, and into B, that any thread computes?"},
     {POISON_SHARED, "shared-unwritten",
      "uninitialized shared memory: an element of a tile was read that no thread had written",
      "is there a barrier between storing a tile and reading it, and does a thread store each of "

@@ -174,14 +174,14 @@ def test_what_all_cases_keep_together(tmp_path: Path) -> None:
                   reason="race on shared memory", lost_in=["curlew", "b", "c"]),
              dict(of, name="tiled", title="tiles", criterion="tiled", score=9, max_score=9, status="passed"),
              dict(of, name="repair", title="repair", criterion="repair", score=3, max_score=0, status="passed",
-                  reason="right but for one mistake")]
+                  reason="correct except for one mistake")]
     record = make_record([make_test("a", 1, 2)]).model_copy(
         update={"marks": [Mark.model_validate(mark) for mark in marks]})
     said = feedback(standing(record), tmp_path).text
     assert "✓ correct" in said and "✗ memory" in said
     assert "memory all cases together 0/11 race on shared memory; in curlew, b and 1 more" in said
     assert "tiles all cases together 9/9" in said
-    assert "repair all cases together +3 right but for one mistake" in said
+    assert "repair all cases together +3 correct except for one mistake" in said
 
 
 def test_loads_beside_the_naive_kernels(tmp_path: Path) -> None:

@@ -309,7 +309,7 @@ FAULT(barrier_on_host) {
 /* --- barriers that lanes of a warp pass by ---------------------------------------------------- */
 
 /* The barrier is in a branch that some lanes do not take: they wait at the one behind it. */
-// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect: {HERE}: not all threads of the block reach this __syncthreads\(\);
 // expect:     thread \(20,0,0\), of the same warp, waits at the one in line \d+
 // expect:     thread \(0,0,0\) of block \(0,0,0\), in first_in_branch
 __global__ void first_in_branch(int *x, int n) {
@@ -324,7 +324,7 @@ FAULT(barrier_in_branch) {
 
 /* Lanes that do not take the branch are at the next iteration's first barrier, the one that all have
  * just left: it is the other one that they have passed by. */
-// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect: {HERE}: not all threads of the block reach this __syncthreads\(\);
 // expect:     thread \(33,0,0\), of the same warp, waits at the one in line \d+
 // expect:     thread \(32,0,0\) of block \(1,0,0\), in second_in_branch
 __global__ void second_in_branch(int *x, int n) {
@@ -341,7 +341,7 @@ FAULT(barrier_at_the_end_of_a_loop) {
 
 /* A barrier that counts is one, too; and others that have returned, the last thread among them, are
  * not waited for. */
-// expect: {HERE}: __syncthreads\(\) that not all threads of the block reach;
+// expect: {HERE}: not all threads of the block reach this __syncthreads\(\);
 // expect:     thread \(2,0,0\), of the same warp, waits at the one in line \d+
 // expect:     thread \(0,0,0\) of block \(0,0,0\), in counts_in_branch
 __global__ void counts_in_branch(int *x) {

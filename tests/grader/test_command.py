@@ -497,7 +497,7 @@ def test_a_mistake(real) -> None:  # type: ignore[no-untyped-def]
     race = real("--submission", faulty("01_first_barrier"), "--suite", SUITE)
     assert race.status == 1 and race.stdout.splitlines()[-1] == "score: 60 of 100"
     assert race.table["16x16x16"] == "failed"
-    assert "right but for one mistake: kernel.cu:38: race on shared memory" in race.stdout
+    assert "correct except for one mistake: kernel.cu:38: race on shared memory" in race.stdout
     assert "a __syncthreads() is missing after line 35, before line 37" in race.stdout
 
 

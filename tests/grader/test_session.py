@@ -143,12 +143,12 @@ def test_a_repair_secures_a_share_of_what_it_gives() -> None:
     record = grade("12 12 12: race after 1\nright", [suite])
     assert [mark.name for mark in record.marks] == ["memory", "repair"]
     assert (record.score, record.max_score) == (10, 16)  # 0.6 of 16 is 9.6
-    assert record.marks[1].reason == "right but for one mistake: kernel.cu:29: a mistake"
+    assert record.marks[1].reason == "correct except for one mistake: kernel.cu:29: a mistake"
     record = grade("doubled", [suite])
     assert record.score == 10 and record.marks[1].reason.endswith("C is 2 times the product")
     record = grade("11 11 11: doubled\nwrong", [suite])
     assert record.score == 3  # of the 4 points of one case, which are proved
-    assert record.marks[1].reason == "1 case right but for one mistake: C is 2 times the product"
+    assert record.marks[1].reason == "1 case correct except for one mistake: C is 2 times the product"
     hidden = fake.suite(fake.case("h", 40, suite="hidden/h", criteria=[]), name="hidden/h")
     barrier = "11 11 11: race after 4\n12 12 12: race after 4\n40 34 34: wrong\nright\n"
     assert grade(barrier, [suite, hidden]).score == 8  # not everything is correct with the barrier

@@ -205,7 +205,7 @@ def test_compiles_with_nvcc(kernel: Fault | Path, tmp_path: Path) -> None:
     assert (done.returncode != 0) == refused, done.stderr
 
 
-# ---- right kernels -------------------------------------------------------------------------------
+# ---- correct kernels -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kernel", "setup"), [
@@ -303,13 +303,13 @@ def test_make_check_of_an_untouched_kernel(tree: Tree) -> None:
 
 def test_make_check_of_a_right_kernel(tree: Tree) -> None:
     made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cpu")
-    assert "no mistake found" in made.stdout
+    assert "no mistakes found" in made.stdout
 
 
 def test_make_check_needs_no_gpu(tree: Tree) -> None:
     """Whatever ./sgemm is built for: an exported BACKEND=cuda, say."""
     made = tree.make("check", f"KERNEL={TILED}", "BACKEND=cuda", "NVCC=")
-    assert "no mistake found" in made.stdout
+    assert "no mistakes found" in made.stdout
 
 
 @pytest.mark.parametrize("folder", ["a place", "engine"])

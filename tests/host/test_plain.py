@@ -39,7 +39,7 @@ def test_what_only_the_plain_program_gets_wrong(tree: Tree, tmp_path: Path) -> N
     status, printed = check(tree, tmp_path, NAIVE.replace("OTHER", "1.0f"))
     assert status != 0 and "C is correct in the run that is watched, but not in ./sgemm" in printed
     assert "./sgemm 35 70 20 --fill random --seed" in printed and "elements of C are wrong." in printed
-    assert "no mistake found" not in printed
+    assert "no mistakes found" not in printed
 
 
 @pytest.mark.parametrize("text", [
@@ -49,7 +49,7 @@ def test_what_only_the_plain_program_gets_wrong(tree: Tree, tmp_path: Path) -> N
 ], ids=["right", "not compiled"])  # fmt: skip
 def test_nothing_is_made_up(tree: Tree, tmp_path: Path, text: str) -> None:
     status, printed = check(tree, tmp_path, text)
-    assert status == 0 and "no mistake found" in printed, printed
+    assert status == 0 and "no mistakes found" in printed, printed
 
 
 def test_what_does_not_compile_is_said_once(tree: Tree, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """`make release` and `make cases`: what reaches students, and whether the cases are sound.
 
 A failure here means that a solution or a hidden case gets into students' hands, that a term begins
-with a copy that does not build, or that a test case is published which right kernels fail.
+with a copy that does not build, or that a test case is published which correct kernels fail.
 """
 
 from __future__ import annotations

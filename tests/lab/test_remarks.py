@@ -1,4 +1,4 @@
-"""What `make check` remarks on a right kernel: one thing that it could do better, with figures, and
+"""What `make check` remarks on a correct kernel: one thing that it could do better, with figures, and
 nothing where a good kernel could object (which test_check.py looks at: it runs all that are right).
 
 The figures are those of --counts, which test_counts.py checks. The kernels are 2_tiled.cu with an
@@ -241,7 +241,7 @@ def test_where_it_is_printed(edited: Callable[..., Path]) -> None:
     (at,) = [number for number, line in enumerate(lines) if "remark: " in line]
     line = line_of(program, "__syncthreads()", 1)
     assert run.status == 0 and run.stderr == ""
-    assert lines[0].startswith("no mistake found: ")
+    assert lines[0].startswith("no mistakes found: ")
     assert lines[at - 1] == "    m=1100 k=40 n=2"
     assert lines[at].endswith(f"kernel.cu:{line}: remark: this __syncthreads() is not needed")
     assert all(each.startswith("    ") for each in lines[at + 1 : -1])

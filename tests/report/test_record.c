@@ -330,7 +330,7 @@ TEST(words_are_of_the_record_alone) {
     CHECK_STRING(words.what, "race on shared memory");
     CHECK_STRING(words.detail,
                  "thread (0,0) reads C[35][3], which thread (0,0) stores at kernel.cu:14, with no "
-                 "__syncthreads() between\na __syncthreads() is missing after line 17, before line "
+                 "__syncthreads() in between\na __syncthreads() is missing after line 17, before line "
                  "20");
     CHECK_INT(finding_barrier_after(&f), 19);
 }

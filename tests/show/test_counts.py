@@ -368,7 +368,7 @@ def test_the_elements_loaded_come_first(checker: Builder) -> None:
     program = checker(GCC, "instructor/solutions/1_naive.cu")
     lines = run_check(program, "--counts").stdout.splitlines()
     assert lines[3:5] == ["", "elements loaded from global memory, m=64 k=64 n=64"]
-    assert lines[6].endswith("   as many") and not any(line.startswith("next: ") for line in lines)
+    assert lines[6].endswith("   the same") and not any(line.startswith("next: ") for line in lines)
     shown = run_check(program).stdout
     assert "remark: every element of A and of B is loaded" in shown and "next: " not in shown
 
@@ -408,7 +408,7 @@ def test_the_table(checker: Builder) -> None:
         "barriers 128 in all, 8 per block",
         "this kernel 32,768",
         "the naive kernel, 2 m n k 524,288 16 times as many",
-        "if each block loaded each once 32,768 as many",
+        "if each block loaded each element once 32,768 the same",
         "... for each element loaded 16.00",
     ):
         assert expected in lines, f"{expected}\n{text}"

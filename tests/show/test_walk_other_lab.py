@@ -49,7 +49,7 @@ def assert_nothing_of_sgemm(page: Page) -> None:
         text = page.js("""const said = (name) => [...document.querySelectorAll('main [' + name + ']')]
             .filter((each) => each.checkVisibility()).map((each) => each.getAttribute(name));
             return [document.body.innerText, ...said('aria-label'), ...said('title')].join('\\n')""")
-        assert "Keys, and what is shown" in text and "Step" in text
+        assert "Keyboard shortcuts and how to read this page" in text and "Step" in text
         found = OF_SGEMM.search(ARTICLE.sub("", text))
         assert not found, f"{found} in step {step}"
     page.assert_nothing_amiss()

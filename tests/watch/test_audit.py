@@ -1,5 +1,5 @@
 """engine/watch/detectors/unannounced.c: what the compiler does not announce to the checker is found all the same. (That
-right kernels are not accused, the tests of all of them say.)"""
+correct kernels are not accused, the tests of all of them say.)"""
 
 from __future__ import annotations
 

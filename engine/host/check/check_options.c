@@ -10,7 +10,7 @@
 static const char help_text[] =
     "usage: ./%s-check [options] [SIZES]\n"
     "\n"
-    "Runs %s of kernel.cu with every load and store watched, and names the\n"
+    "Runs %s of kernel.cu with every load and store checked, and names the\n"
     "first mistake: what, where, which thread. With sizes, as ./%s has them: on those.\n"
     "Without: on a handful of small shapes, until one shows a mistake.\n"
     "\n"

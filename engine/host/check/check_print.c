@@ -87,8 +87,11 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count) {
         seconds += outcomes[i].seconds;
         all = all && !outcomes[i].blocks.all;
     }
-    fprintf(out, "no mistake found: every load and store %swatched, %s correct (%.2f s)\n",
-            all ? "" : "of blocks that write ", lab.arrays[lab_first_output(&lab)].name, seconds);
+    char text[200];
+    snprintf(text, sizeof text,
+             "no mistakes found: every load and store %swas checked, and %s is correct (%.2f s)",
+             all ? "" : "of blocks that write ", lab.arrays[lab_first_output(&lab)].name, seconds);
+    print_paragraph("", "", text, out);
     fprintf(out, "    built from %s\n", source_name());
     for (int i = 0; i < count; i++) {
         const struct outcome *o = &outcomes[i];

@@ -53,24 +53,26 @@ void say_shared_race(const struct finding *f, struct finding_words *w) {
         say_race_with_copy(f, w);
     } else if (HAS(ATOMIC)) {
         DETAIL("thread %s %s %s, thread %s %s it%s, one of them with an atomic operation and the "
-               "other without, with no __syncthreads() between",
+               "other without, with no __syncthreads() in between",
                AT, finding_verb(&f->at), ELEMENT, OTHER, finding_verb(&f->other), place.text);
         HINT("atomic operations race with all loads and stores but other atomic operations");
     } else if (f->at.access == FINDING_WRITE) {
-        DETAIL("thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place.text);
+        DETAIL(
+            "thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() in between",
+            AT, ELEMENT, OTHER, place.text);
         HINT("each element of shared memory should have one thread that stores it, until a "
              "barrier");
     } else if (HAS(OVERWRITTEN)) {
-        DETAIL("thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() between",
-               AT, ELEMENT, OTHER, place.text);
+        DETAIL(
+            "thread %s reads %s, which thread %s overwrites%s, with no __syncthreads() in between",
+            AT, ELEMENT, OTHER, place.text);
         say_missing_barrier(f, w);
         HINT("a shared array may be overwritten only after every thread of the block has finished "
              "reading "
              "it");
     } else {
-        DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() between", AT,
-               ELEMENT, OTHER, place.text);
+        DETAIL("thread %s reads %s, which thread %s stores%s, with no __syncthreads() in between",
+               AT, ELEMENT, OTHER, place.text);
         say_missing_barrier(f, w);
     }
 }
@@ -111,7 +113,7 @@ void say_divergent_barrier(const struct finding *f, struct finding_words *w) {
 }
 
 void say_early_return(const struct finding *f, struct finding_words *w) {
-    WHAT("__syncthreads() that not all threads of the block reach: %u had returned",
+    WHAT("not all threads of the block reach this __syncthreads(): %u have already returned",
          threads_count(&f->returned));
     say_threads(f, w, &f->returned, "had returned", "had returned");
     DETAIL(" from the kernel;\nthread %s then reads %s%s, which no thread has stored", OTHER,

@@ -1,5 +1,5 @@
 """What counts for `tiled`: the loads of the launches that C comes from, of A, B and what may be
-copies of them; and what threads of a block read that others of them have stored. The right kernels
+copies of them; and what threads of a block read that others of them have stored. The correct kernels
 and the cheats say the rest (tests/kernels/right, instructor/cheats/38_* and 39_*)."""
 
 from __future__ import annotations

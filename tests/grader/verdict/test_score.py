@@ -366,7 +366,7 @@ def test_a_repaired_kernel_has_a_share_of_its_points_in_whole_points() -> None:
     asked = suite(*cases, points={"memory": 2.0, "tiled": 3.0}, repaired=0.6)
     [mark] = repair_marks([asked], known, repaired, "a mistake")
     assert (mark.score, mark.max_score) == (8, 0)  # 0.6 of 13 is 7.8
-    assert mark.reason == "right but for one mistake: a mistake" and mark.nothing_lost
+    assert mark.reason == "correct except for one mistake: a mistake" and mark.nothing_lost
     known["public/basics/a"] = repaired["public/basics/a"]
     assert repair_marks([asked], known, repaired, "")[0].score == 4
     assert repair_marks([asked], naive, repaired, "") == []  # which has 10
@@ -374,7 +374,7 @@ def test_a_repaired_kernel_has_a_share_of_its_points_in_whole_points() -> None:
     part = repaired | {"public/basics/b": judge_case(cases[1], *runs("wrong"))}
     known["public/basics/a"] = part["public/basics/b"].model_copy(update={"name": "a"})
     [mark] = repair_marks([asked], known, part, "a mistake")
-    assert (mark.score, mark.reason) == (3, "1 case right but for one mistake: a mistake")
+    assert (mark.score, mark.reason) == (3, "1 case correct except for one mistake: a mistake")
     assert mark.phrase == "a mistake that was repaired"
 
 

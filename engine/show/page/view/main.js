@@ -122,8 +122,8 @@ function updateSum(app) {
   if (!sum) return void box.replaceChildren(element('p', 'quiet', noSumText(run, selection.thread)));
   const name = elementName(run.arrays[run.output], sum.offset);
   if (!sum.followed)
-    return void box.replaceChildren(element('p', 'quiet', `The thread ${verbsOf(siteOf(run, sum.store))} ${name}: ${valueText(run, sum.store)}. The sum is not followed: ` +
-      'what is in registers, shuffles included, is not recorded, and the products of what this thread reads do not make this number.'));
+    return void box.replaceChildren(element('p', 'quiet', `The thread ${verbsOf(siteOf(run, sum.store))} ${name}: ${valueText(run, sum.store)}. This sum cannot be shown: ` +
+      'registers and shuffles are not recorded, and what this thread read does not add up to the stored value.'));
   box.replaceChildren(...drawSum(state, sum, name));
 }
 
@@ -182,7 +182,7 @@ function updateCell(app) {
   const { run, state } = app, at = app.pointed || app.pinned;
   const box = byId('cell');
   paintLinked(app.scene, state, at);
-  if (!at) return void box.replaceChildren(element('p', 'quiet', 'Point at a cell, or focus one with Tab and the arrow keys: where its value came from and who reads it.'));
+  if (!at) return void box.replaceChildren(element('p', 'quiet', 'Hover over a cell (or use Tab and the arrow keys) to see where its value came from and who reads it.'));
   const lines = at.thread !== undefined ? describeThread(app, at.thread) : describeCell(state, run.arrays[at.array], at.offset);
   box.replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));
 }
