@@ -23,7 +23,7 @@
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
 $(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(name) := $$(value $(name))))
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
-$(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR FAULTY \
+$(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR TILE FAULTY \
     SHAPE BLOCK LAUNCH CHECK ARGS INCLUDE FIRST JSON TIMEOUT),$(eval override undefine $(name)))
 LAB     ?= lab
 KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu

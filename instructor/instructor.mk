@@ -28,9 +28,9 @@ hidden:
 cases-check: packages
 	$(python) -m instructor.release.prove_cases --lab "$$LAB" --files
 
-## make release DIR=path    write a student's copy           LAB DIR RELEASE_ARGS
+## make release DIR=path    write a student's copy      LAB DIR TILE RELEASE_ARGS
 release: packages
-	set -f; exec $(python) -m instructor.release.student_copy --lab "$$LAB" $$RELEASE_ARGS "$$DIR"
+	set -f; exec $(python) -m instructor.release.student_copy --lab "$$LAB" $(call option,TILE,tile) $$RELEASE_ARGS "$$DIR"
 
 ## make gradescope          a bundle for Gradescope, in build/bundles         LAB
 ## make autolab             ... for Autolab                                   LAB

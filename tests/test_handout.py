@@ -15,6 +15,8 @@ from conftest import BUILD_SECONDS, REPOSITORY, Tree, clean_environment
 
 from grader.build.parts import described
 from grader.cases.read import load_suites
+from grader.errors import BadInput
+from instructor.release import tile
 
 TEXT = (REPOSITORY / "handout.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"(make|\./sgemm|\./sgemm-check|sed)( |$)")
@@ -29,9 +31,9 @@ class Command:
     says: list[str] = field(default_factory=list)
 
 
-def sections() -> dict[str, str]:
+def sections(text: str = TEXT) -> dict[str, str]:
     """By the number of the step, or by the title."""
-    parts = re.split(r"^## (?:Step (\d)[^\n]*|([^\n]*))\n", TEXT, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## (?:Step (\d)[^\n]*|([^\n]*))\n", text, flags=re.MULTILINE)[1:]
     return {parts[i] or parts[i + 1]: parts[i + 2] for i in range(0, len(parts), 3)}
 
 
@@ -52,8 +54,12 @@ def to_tick_off(section: str) -> Iterator[Command]:
         yield command
 
 
-STEPS = {number: [c for c in to_tick_off(text) if not c.line.startswith("make grade")]
-         for number, text in sections().items() if number.isdigit()}
+def steps(handout: str) -> dict[str, list[Command]]:
+    return {number: [c for c in to_tick_off(text) if not c.line.startswith("make grade")]
+            for number, text in sections(handout).items() if number.isdigit()}
+
+
+STEPS = steps(TEXT)
 
 
 # ---- kernels that have come so far ---------------------------------------------------------------
@@ -121,6 +127,34 @@ def test_the_steps(copy: Tree, kernel: str, passes: str, fails: str) -> None:
         assert [wrong for command in STEPS[step] if (wrong := run(copy, command))] == []
     if fails:
         assert any(run(copy, command) for command in STEPS[fails])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [8, 32])
+@pytest.mark.parametrize(("kernel", "passes", "fails"), [STUDENTS["tiles"], STUDENTS["guards"]], ids=["tiles", "guards"])
+def test_the_steps_for_another_tile(copy: Tree, kernel: str, passes: str, fails: str, size: int) -> None:
+    """Those of `make release TILE=32`."""
+    copy.write("kernel.cu", tile.starter_for(kernel, size))
+    others = steps(tile.handout_for(TEXT, size))
+    assert [wrong for step in passes for command in others[step] if (wrong := run(copy, command))] == []
+    assert not fails or any(run(copy, command) for command in others[fails])
+
+
+def test_what_follows_from_the_tile() -> None:
+    """Each number stands where it is looked for, and no other one is about a tile of 16."""
+    assert tile.handout_for(TEXT, 16) == TEXT
+    for pattern, number in tile.NUMBERS:
+        assert {*re.findall(pattern, TEXT)} == {str(number(16))}
+    other = tile.handout_for(TEXT, 32)
+    assert re.findall(r"(?i).*(?:\b16\b|sixteen).*", other) == [
+        "  if each block loaded each once                16,384   32 times fewer",
+        "case, 16 × 16 × 16, is correct, nothing counts."]
+    assert "`make && ./sgemm 66` says `TEST PASSED 4356`" in other and "warps* of 32" in other
+    starter = (REPOSITORY / "kernel.cu").read_text()
+    assert tile.starter_for(starter, 32).count("TILE_SIZE 32") == starter.count("TILE_SIZE 16") == 1
+    for word in ("", "0", "64", "16 ", "x"):
+        with pytest.raises(BadInput, match="8, 16, 32"):
+            tile.tile_in(word)
 
 
 def test_the_trace_and_the_counts_are_those_of_a_run(copy: Tree) -> None:

@@ -39,9 +39,9 @@ def browser() -> str:
     return found
 
 
-def drawn() -> dict[str, str]:
-    """Each picture's SVG by its name. Raises NoBrowser."""
-    scripts = "\n".join(path.read_text(encoding="utf-8") for path in
+def drawn(tile: int = 16) -> dict[str, str]:
+    """Each picture's SVG by its name, for tiles of so many elements. Raises NoBrowser."""
+    scripts = f"const BLOCK = {tile};\n" + "\n".join(path.read_text(encoding="utf-8") for path in
                         (WALK / "draw.js", HERE / "pictures.js"))
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "pictures.html"

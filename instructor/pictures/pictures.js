@@ -108,7 +108,7 @@ function sharedTiles(phase, x, rows, cols, terms) {
 
 /* --- what the guards allow -------------------------------------------------------------------- */
 
-const SIZE = 34, BLOCK = 16, THREADS = 48, THREAD = 8;
+const SIZE = 2 * BLOCK + 2, THREADS = 3 * BLOCK, THREAD = 128 / BLOCK; /* BLOCK: draw.py */
 
 function guardsPicture() {
   const width = THREADS * THREAD + SIDE, bottom = EDGE + THREADS * THREAD + TITLE + LABEL + 14;
@@ -117,9 +117,9 @@ function guardsPicture() {
     [[], 'empty half: has none, puts 0 into the tile'], [[['mine-key', 0, 14]], 'inside this frame: stores an element of C'],
   ];
   return picture('guards', 2 * width + 2 * EDGE + 16, bottom + 44,
-    '48 x 48 threads for a 34 x 34 matrix: which load from A, which load from B, and which store to C',
+    `${THREADS} x ${THREADS} threads for a ${SIZE} x ${SIZE} matrix: which load from A, which load from B, and which store to C`,
     guardPanel('phases 0 and 1', EDGE, [0, 1]),
-    guardPanel('phase 2: 2 of its 16 terms exist', EDGE + width + 16, [2]),
+    guardPanel(`phase 2: 2 of its ${BLOCK} terms exist`, EDGE + width + 16, [2]),
     ...keys.flatMap(([kinds, text], i) => {
       const x = EDGE + SIDE + (i % 2) * (width + 16), y = bottom + Math.floor(i / 2) * 20;
       return [swatch(x, y, kinds), words(x + 22, y + 11, text)];
@@ -141,7 +141,7 @@ function guardPanel(title, x, [phase]) {
     grid.body.append(svg('path', { class: 'border', d: `M${at} 0V${all}M0 ${at}H${all}` }));
   }
   boxOn(grid, 'mine', [0, SIZE - 1], [0, SIZE - 1]);
-  grid.body.append(grid.paths.get('mine').node, ...remarks(phase === 0 ? 41 : 8, phase === 0 ? 41 : 24,
+  grid.body.append(grid.paths.get('mine').node, ...remarks((phase === 0 ? 41 : 8) * BLOCK / 16, (phase === 0 ? 41 : 24) * BLOCK / 16,
     phase === 0 ? ['loads nothing,', 'stores nothing,', 'but arrives at', 'every barrier'] : ['adds zeros', 'and stores', 'to C']));
   return grid.node;
 }

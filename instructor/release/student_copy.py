@@ -1,6 +1,6 @@
 """`make release DIR=...`: writes the copy of this repository that students get.
 
-    python -m instructor.release.student_copy [--lab LAB] [--uncommitted] DIR
+    python -m instructor.release.student_copy [--lab LAB] [--tile N] [--uncommitted] DIR
 
 DIR is new, or an empty directory. It takes what git tracks (without git: everything but what is built),
 lays the lab's folder over the root (layout.py), leaves out what LEFT_OUT names, and then checks the
@@ -43,6 +43,7 @@ from instructor.release.leaks import COMMENT, Code, Leak, Secrets, secrets_of
 from instructor.release.names import Names
 from instructor.release.prove_cases import kernels
 from instructor.release.repository import REPOSITORY, git, tracked_files, untracked_files
+from instructor.release.tile import USUAL, change, tile_in
 
 # ---- what a student's copy is --------------------------------------------------------------------
 
@@ -380,7 +381,7 @@ def work_directory(target: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def publish(lab: Lab, target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]]:
+def publish(lab: Lab, tile: int, target: Path, work: Path, uncommitted: bool) -> list[tuple[str, str]]:
     """For this lab, from the repository to `target`, by way of `work`. What was done, as pairs for a table.
 
     Raises Refused at the first stage that finds a reason; MachineFault, BadInput, OSError."""
@@ -389,6 +390,8 @@ def publish(lab: Lab, target: Path, work: Path, uncommitted: bool) -> list[tuple
         everything = files_of_project(lab.folder, uncommitted)
         files, copy = published(lab.folder, everything), work / "copy"
         write_copy(files, copy, lab)
+        if tile != USUAL:
+            change(copy, tile)
     with terminal.status("searching for hidden cases and solutions ..."):
         searched = search(copy, files, everything, lab)
     trial = Trial(copy, work / "trial" / "student's copy", lab)  # such paths occur
@@ -413,12 +416,16 @@ def main() -> int:
     parser.add_argument("--uncommitted", action="store_true",
                         help="publish the working tree, committed or not")
     parser.add_argument("--lab", default="lab", help="the folder of the lab; default: lab")
+    parser.add_argument("--tile", default=str(USUAL), help="of SGEMM's starter and handout; default: %(default)s")
     parser.add_argument("DIR", help="a new directory, or an empty one")
     arguments = parser.parse_args()
     try:
         target = usable_target(arguments.DIR)
         with interrupt.raised(), work_directory(target) as work:
-            rows = publish(described(arguments.lab), target, work, arguments.uncommitted)
+            lab, tile = described(arguments.lab), tile_in(arguments.tile)
+            if tile != USUAL and lab.folder != "lab":
+                raise BadInput(f"TILE={tile}: {lab.folder} has no tiles")
+            rows = publish(lab, tile, target, work, arguments.uncommitted)
     except Refused as refused:
         for reason in (*refused.reasons, f"{arguments.DIR} was not written"):
             print(f"release: {reason}", file=sys.stderr)
