@@ -58,7 +58,7 @@ const struct lab lab = {
               [FILL_EXTREMES] = {"extremes", "magnitudes from 2^-30 to 2^30", {"bound"}},
               [FILL_COUNTING] = {"counting", "1, 2, 3, ... row by row", INTEGERS}},
     .counting_fill = FILL_COUNTING,
-    .criteria = {"tiled"},
+    .criteria = {"tiled", "registers"},
     /* Not the naive kernel's line. */
     .textbook = {{"A[row * k + phase * TILE + threadIdx.x]", "A[row * k + i]"},
                  {"B[(phase * TILE + threadIdx.y) * n + col]", "B[i * n + col]"},

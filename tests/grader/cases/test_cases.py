@@ -336,7 +336,7 @@ def test_limits_of_criteria(testcases: Path) -> None:
     assert of_cases(changed) != of_cases(usual) and unknown_limits(LAB, changed) == []
     write(testcases, "public/p", GOOD, points={"memory": 1}, limits={"re-use": 8})
     (said,) = unknown_limits(LAB, load_suites(LAB, "public", testcases))
-    assert said == f"{testcases}/public/p.toml: limits: unknown limit 're-use'; there are reuse"
+    assert said == f"{testcases}/public/p.toml: limits: unknown limit 're-use'; there are exchanged, reuse"
 
 
 def test_a_gate_in_several_public_suites(testcases: Path) -> None:

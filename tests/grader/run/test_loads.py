@@ -14,7 +14,7 @@ from grader.build.parts import trusted_parts
 from grader.build.submission import build_submission, work_directory
 from grader.jail.sandbox import choose_sandbox
 from grader.record.model import Loads
-from grader.run.once import run_problem
+from grader.run.once import Problem, run_problem
 from grader.run.outcome import Outcome
 from grader.criteria.tiled import against_loads
 
@@ -135,19 +135,19 @@ WRAPPERS = {
 }  # fmt: skip
 
 
-def loads_of(source: bytes) -> Loads:
+def loads_of(source: bytes, shape: Problem = SHAPE) -> Loads:
     """Of a kernel that is right."""
-    outcome = counted_of(source)
+    outcome = counted_of(source, shape)
     assert outcome.right and not outcome.finding and outcome.loads, outcome
     return outcome.loads
 
 
-def counted_of(source: bytes) -> Outcome:
+def counted_of(source: bytes, shape: Problem = SHAPE) -> Outcome:
     parts = trusted_parts()
     box = choose_sandbox("none", False, [], parts.jail)
     with work_directory() as work:
         programs = build_submission(parts, source, box, Path(work))
-        return run_problem(parts, programs, "checked", SHAPE, box=box, count=True)
+        return run_problem(parts, programs, "checked", shape, box=box, count=True)
 
 
 @pytest.mark.parametrize("name", sample([*WRAPPERS], every=7))
@@ -165,6 +165,15 @@ def test_what_is_no_load_of_a_and_b(name: str) -> None:
     counted = loads_of((REPOSITORY / f"tests/kernels/right/{name}.cu").read_bytes())
     counters = 7 * 7 + 3 * 8
     assert TILED <= counted.all <= TILED + counters and not against_loads(counted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "least", "most"), [("2_tiled", 0.9, 1), ("4_register_tiles", 0.2, 0.25)])
+def test_registers_read_less_of_shared_memory(kernel: str, least: float, most: float) -> None:
+    """Elements for an operation, as `registers` counts them."""
+    counted = loads_of((REPOSITORY / f"instructor/solutions/{kernel}.cu").read_bytes(),
+                       problem(128, 64, 128, seed=3, time_limit=5.0))
+    assert least <= counted.exchanged / (2 * 128 * 64 * 128) <= most
 
 
 def test_what_is_shared_is_counted_after_a_mistake_too() -> None:

@@ -198,6 +198,17 @@ def test_a_suite_may_ask_for_more(reuse: float | None, most: int) -> None:
         assert test.criteria[-1].name == "tiled" and test.criteria[-1].passed == (not more)
 
 
+@pytest.mark.parametrize(("limit", "most"), [(None, 39304), (0.25, 19652)])
+def test_registers_are_asked_for(limit: float | None, most: int) -> None:
+    """By what is read of shared memory; a kernel without tiles has none of it."""
+    more = {"criteria": [*FULL, "registers"], "limits": {"exchanged": limit} if limit else {}}
+    for loads, read, why in ((9900, most, ""), (9900, most + 1, "threads read"), (19653, 0, "19653 loads"),
+                             (9900, 0, "threads read 0")):
+        loads = Loads(all=loads, naive=78608, once_per_block=0, exchanged=read, threads=10)
+        kept = judge_case(full_case().model_copy(update=more), *runs("right", loads=loads)).criteria[-1]
+        assert (kept.name, kept.passed) == ("registers", not why) and kept.reason.startswith(why), kept
+
+
 def test_the_limit_is_the_handouts() -> None:
     """And the only one."""
     row = next(line for line in (REPOSITORY / "handout.md").read_text().splitlines()
