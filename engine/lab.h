@@ -107,7 +107,9 @@ struct lab {
     const char *wrapper; /* that is called: "run_scan" */
     struct lab_param params[LAB_PARAMS];
     struct lab_array arrays[LAB_ARRAYS];
-    const char *arguments[LAB_ARGUMENTS]; /* of the wrapper, by name of parameter or array */
+    /* Of the wrapper, by name of parameter or array; "float alpha": another one, whose value
+     * lab_call has. */
+    const char *arguments[LAB_ARGUMENTS];
     const char *command_line[LAB_PARAMS]; /* parameters in the order in which they are typed */
     bool one_for_all;                     /* a single size stands for all of them */
     struct lab_usage usage[4];

@@ -28,6 +28,12 @@ static const struct lab_array *array_named(const char *name) {
     return NULL;
 }
 
+/* "alpha", of "float alpha" too. */
+static const char *argument_name(const char *argument) {
+    const char *blank = strrchr(argument, ' ');
+    return blank ? blank + 1 : argument;
+}
+
 /* "int m, const float *A": the wrapper's parameters as they are declared. */
 static void print_parameters(FILE *out) {
     for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++) {
@@ -38,6 +44,7 @@ static void print_parameters(FILE *out) {
         if (array)
             fprintf(out, "%s%s *%s", array->role == ROLE_INPUT ? "const " : "", array->type,
                     array->name);
+        if (!param && !array) fputs(lab.arguments[i], out);
     }
 }
 
@@ -49,6 +56,8 @@ static void print_types(FILE *out) {
         if (i) fputs(", ", out);
         if (param) fputs(param->type, out);
         if (array) fprintf(out, "%s%s*", array->type, array->role == ROLE_INPUT ? " const" : "");
+        if (!param && !array)
+            fprintf(out, "%.*s", (int)strcspn(lab.arguments[i], " "), lab.arguments[i]);
     }
 }
 
@@ -114,7 +123,10 @@ static void json_list(struct json *json, const char *name, const char *const *na
 }
 
 static void json_names(struct json *json) {
-    json_list(json, "arguments", lab.arguments, LAB_ARGUMENTS);
+    json_open(json, "arguments", '[');
+    for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++)
+        json_text(json, NULL, argument_name(lab.arguments[i]));
+    json_close(json, ']');
     json_list(json, "command_line", lab.command_line, LAB_PARAMS);
     json_list(json, "comparisons", lab_truth.comparisons, LAB_COMPARISONS);
     json_list(json, "criteria", lab.criteria, LAB_CRITERIA);
