@@ -83,8 +83,9 @@ class Asked:
 
 def secret_folders(lab: Lab) -> list[Path]:
     """Hidden cases and solutions, of other labs too: one submission may be of one, the next of another."""
-    homes = sorted({ROOT, lab.home, *ROOT.glob("labs/*")})
-    return [path for home in homes for name in ("testcases/hidden", "instructor") if (path := home / name).is_dir()]
+    homes = sorted({ROOT, lab.home, *(ROOT / "labs").glob("*")})
+    secret = [path for home in homes for path in (home / "testcases" / "hidden", home / "instructor")]
+    return [path for path in secret if path.is_dir()]
 
 
 def check(given: Mapping[str, Any]) -> Asked:

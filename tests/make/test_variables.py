@@ -96,7 +96,7 @@ BUILDS = {name: "program" for name in (*HOW_IT_IS_BUILT, "KERNEL", "INCLUDE")} |
     "NVCC": "cuda", "ARCH": "cuda", "LAB": "program"}
 OTHERS = {"grade": "SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS",
           "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM", "cases": "CASES_ARGS JOBS",
-          "release": "DIR RELEASE_ARGS", "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
+          "release": "DIR TILE RELEASE_ARGS", "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
           "bench-charts": "LADDER GRID_JSON", "bench-counts": "KERNELS SHAPES"}
 GOALS = {"check-program": ["program", "CHECK=1"], "no packages": ["packages", "VENV=none"],
          "old packages": ["-o", "packages", "grade-summary"], "cuda": ["build/cuda/settings", "BACKEND=cuda"]}
