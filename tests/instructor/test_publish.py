@@ -449,6 +449,8 @@ def test_what_is_public_is_no_secret() -> None:
         "hidden/a/twin", "hidden/a/tiny", "hidden/a/part"]
     text = "20 70 35, 3 5 7; the twins of Real-1s and unreal-1\n"
     assert list(secrets.search("f", text)) == []
+    for picture, there in (('<path d="M97 23h58"/>', 0), ("<text>97 x 23 x 58</text>", 1)):
+        assert len(list(secrets.search("a.svg", picture))) == there
     found = list(secrets.search("f", "\nREAL-1 has\n1234567\n"))
     assert [leak.line for leak in found] == [2, 3]
 
