@@ -32,6 +32,7 @@ from .cases.read import of_cases  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .intake.submission import read_submission  # noqa: E402
 from .one_submission import Run  # noqa: E402
+from .record.model import Record  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402
 
@@ -68,9 +69,19 @@ def main(words: list[str]) -> int:
         traceback.print_exc()
         return say("the grader itself failed, see above", MACHINE_FAULT)
     before = time.monotonic()
-    terminal.show(record, run.place(record), sys.stdout, run.only)
+    terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record))
     write_stages(run.stages | {"report": time.monotonic() - before})
     return FULL_MARKS if run.earned_all(record) else LESS
+
+
+def given_to_make(asked: options.Asked, record: Record) -> list[str]:
+    """What says which kernel this is; nothing where make takes it anyway."""
+    kernel, usual = record.submission.path, asked.kernel(None)
+    words = [] if asked.lab.folder == "lab" else [f"LAB={asked.lab.folder}"]
+    if os.path.realpath(kernel) == os.path.realpath(usual):
+        return words
+    near = os.path.relpath(kernel)
+    return [*words, f"KERNEL={kernel if near.startswith(os.pardir) else near}"]
 
 
 def arguments(words: list[str]) -> argparse.Namespace:

@@ -9,8 +9,10 @@ goes through harmless().
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -22,6 +24,7 @@ from ..criteria.correct import headline
 from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
 from ..verdict.points import totals
+from .given_name import with_given_name
 from .lines import (Item, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
@@ -75,11 +78,13 @@ class Watched:
 # ---- at the end ----------------------------------------------------------------------------------
 
 
-def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None) -> None:
+def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None,
+         given: Sequence[str] = ()) -> None:
     """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in
-    `only`; the first finding; the score. `where`: the record's file. No line is wider than the
-    console."""
+    `only`; the first finding; the score; what to run next. `where`: the record's file. `given`: what says
+    to make which kernel this is. No line is wider than the console."""
     console = console_for(stream)
+    record = with_given_name(record)
     items = [item for item in record.items if only is None or item.key in only]
     tests = [item for item in items if isinstance(item, Test)]
     marks = [item for item in items if isinstance(item, Mark)]
@@ -114,6 +119,21 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         got, possible = map(points, totals(items))
         console.print(paragraph(f"{got} of {possible} points in {counted(len(items), 'case')}; no "
                                 "grade, because not all cases were run", console, style="bold"))
+    if command := next_command(record, tests, given):
+        console.print(f"next: {harmless(command)}", soft_wrap=True)
+
+
+def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str:
+    """What shows the first mistake of a public case again; empty: there is none."""
+    words = " ".join(map(shlex.quote, given))
+    if not record.build.ok or record.refusal:
+        return ""
+    test = next((test for test in tests if not test.hidden and not test.nothing_lost and test.params), None)
+    if test is None:
+        return ""
+    program, sizes = f"{record.lab.name}-check", " ".join(map(str, (test.params or {}).values()))
+    how = f"--fill {test.fill} --seed {test.seed}" if test.finding else "--counts"
+    return f"make {program} {words} && ./{program} {sizes} {how}".replace("  ", " ")
 
 
 def about_blocks(tests: list[Test]) -> str:

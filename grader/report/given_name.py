@@ -1,0 +1,31 @@
+"""In what is shown, a submission's file has the name that it was given: it is graded as kernel.cu, and `make
+grade KERNEL=mine.cu` is about mine.cu."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any
+
+from ..record.model import Record
+
+PLACE = re.compile(r"(?<![\w./-])kernel\.cu(?=:\d|$)")
+PRINTED = "output"
+"""The member that holds what a submission or a compiler printed, which stays as it is."""
+
+
+def with_given_name(record: Record) -> Record:
+    name = PurePath(record.submission.path).name
+    if name == "kernel.cu" or not name.endswith(".cu"):
+        return record
+    return Record.model_validate(renamed(record.model_dump(), name))
+
+
+def renamed(value: Any, name: str) -> Any:
+    if isinstance(value, str):
+        return PLACE.sub(lambda _: name, value)
+    if isinstance(value, list):
+        return [renamed(each, name) for each in value]
+    if isinstance(value, dict):
+        return {key: each if key == PRINTED else renamed(each, name) for key, each in value.items()}
+    return value
