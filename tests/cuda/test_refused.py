@@ -173,7 +173,7 @@ def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: 
     assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "g++")
 
 
-@pytest.mark.parametrize("name", ["4_register_tiles", "5_vector_loads"])
+@pytest.mark.parametrize("name", sample(["4_register_tiles", "5_vector_loads"], 2))
 def test_what_a_compiler_adds_by_itself_is_no_call(name: str, tree: Tree) -> None:
     """Ubuntu's compilers protect the stack by default, by a call of the C library."""
     built = tree.make("sgemm", "BACKEND=cpu", f"KERNEL=instructor/solutions/{name}.cu",

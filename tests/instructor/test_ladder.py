@@ -286,6 +286,7 @@ EXTREME = ["1100001 1 3 exact 1 0 0 0 0", "520000 2 2 random 1.5 -0.5 1 2 3",
            "1 1 2000003 exact 1 0 0 0 0", "2 300000 3 random 1 0 0 0 0"]
 
 
+@pytest.mark.slow
 def test_the_last_rung_takes_all_shapes(last_rung: Path) -> None:
     """Wherever the matrices begin, and extreme ones."""
     lines = [*calls(scaled=True)[::20], *EXTREME]

@@ -68,7 +68,7 @@ def test_there_are_solutions():
 
 
 @pytest.mark.parametrize("shape", SOME_SHAPES)
-@pytest.mark.parametrize("kernel", sample(RIGHT, every=10, start=1), ids=lambda path: path.stem)
+@pytest.mark.parametrize("kernel", sample(RIGHT, every=20, start=1), ids=lambda path: path.stem)
 def test_right_in_another_style(tree, kernel, backend, shape):
     """There is more than one way to write it, and none is to be punished. In `make test` a tenth
     of them, and others in test_check.py."""
