@@ -147,9 +147,8 @@ def test_what_follows_from_the_tile() -> None:
     for pattern, number in tile.NUMBERS:
         assert {*re.findall(pattern, TEXT)} == {str(number(16))}
     other = tile.handout_for(TEXT, 32)
-    assert re.findall(r"(?i).*(?:\b16\b|sixteen).*", other) == [
-        "  if each block loaded each once                16,384   32 times fewer",
-        "case, 16 × 16 × 16, is correct, nothing counts."]
+    rest = other.replace("16,384   32 times fewer", "").replace("case, 16 × 16 × 16, is correct", "")
+    assert len(rest) < len(other) - 45 and not re.search(r"(?i).*(?:\b16\b|sixteen).*", rest)
     assert "`make && ./sgemm 66` says `TEST PASSED 4356`" in other and "warps* of 32" in other
     starter = (REPOSITORY / "kernel.cu").read_text()
     assert tile.starter_for(starter, 32).count("TILE_SIZE 32") == starter.count("TILE_SIZE 16") == 1

@@ -70,7 +70,7 @@ def test_another_signature(fresh_tree: Tree) -> None:
                               text=True, timeout=RUN_SECONDS, check=False)
 
     assert "TEST PASSED 700\n" in run(KERNEL, "sgemm", "35", "70", "20").stdout
-    assert "no mistake found" in run(KERNEL, "sgemm-check").stdout
+    assert "no mistakes found" in run(KERNEL, "sgemm-check").stdout
     wrong = KERNEL.replace(" + beta * C[row * n + col]", "")
     assert wrong != KERNEL and run(wrong, "sgemm-check", "34", "34", "34").returncode == 1
     solution = REPOSITORY / "instructor/solutions/2_tiled.cu"
