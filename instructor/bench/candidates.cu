@@ -79,7 +79,8 @@ static bool is_sensible(const Kernel &kernel, const Problem &p, const Plan &plan
     if (kernel.most_m < ANY && kernel.most_m > 1 && p.m <= kernel.most_m / 4) return false;
     if (kernel.most_n < 4 && kernel.most_n > 1 && p.n <= kernel.most_n / 2) return false;
     if (tiles * tile > 40 * count && count > 64) return false;
-    return products / reuse <= 5e9 && (products <= 3e8 || reuse >= 8 || p.m <= 16 || p.n <= 16);
+    if (reuse < 32 && products / reuse > 5e9) return false;
+    return (products <= 3e8 || reuse >= 8 || p.m <= 16 || p.n <= 16);
 }
 
 /* ---- a shape --------------------------------------------------------------------------------- */

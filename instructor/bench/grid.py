@@ -11,6 +11,7 @@ picture beside it:
     kernel, samples, seed              the file; of each contestant; null: SHAPES were given
     shapes      m, k, n, right, max_u (the largest error in units of u |A||B|), cublas, cublaslt
                 (missing: it has no algorithm) and kernel (seconds), algorithm (cuBLASLt's, or -1),
+                tries (measurements, more than one where the machine was disturbed; the last counts),
                 ratio (of the faster library by the kernel), of_cublas, kind; where a vector and a
                 matrix of 16 MB or more are multiplied, read (seconds to read the matrix), of_read
 

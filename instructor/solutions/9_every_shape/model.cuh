@@ -33,12 +33,14 @@ struct Kernel {
     Cost cost;
     bool wide = false;           /* it is for rows of B and C that are whole vectors of 4 */
     bool wide_k = false;         /* it is for rows of A and a column of B that are */
+    bool aligned = false;        /* it reads vectors of B wherever rows begin */
     bool splits = true;          /* blocks can share k, the same number to each tile, */
     bool streams = false;        /* or all steps evenly */
     bool whole = false;          /* tiles must not be larger than C */
     bool rims = false;
     int resident = 4;            /* blocks a multiprocessor */
     int threads = THREADS, shared_bytes = 0;
+    double room = PARTS_FLOATS;  /* for sums of blocks that share k */
 };
 
 static int ceiling(long long a, long long b) { return (int)((a + b - 1) / b); }
@@ -52,6 +54,9 @@ static bool is_wide_k(const Problem &p)
 {
     return p.n == 1 && p.k % 4 == 0 && ((uintptr_t)p.A | (uintptr_t)p.B) % 16 == 0;
 }
+
+/* Of B, all vectors that begin in rows before the last one are there. */
+static bool is_aligned(const Problem &p) { return p.n >= 3 && (uintptr_t)p.B % 16 == 0; }
 
 static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
 {
@@ -104,7 +109,7 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
         const double blocks = (double)tiles * made.share;
         made.loads = ceil(blocks / processors);
         made.waves = ceil(blocks / processors / kernel.resident);
-        possible = made.share == 1 || (blocks * tile <= PARTS_FLOATS && blocks <= MOST_PARTS);
+        possible = made.share == 1 || (blocks * tile <= kernel.room && blocks <= MOST_PARTS);
     }
     made.cost = possible ? cost_of(kernel.cost, made, p) : INFINITY;
     return made;
@@ -113,7 +118,8 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
 static bool fits(const Kernel &kernel, const Problem &p)
 {
     return (!kernel.wide || is_wide(p)) && (!kernel.wide_k || is_wide_k(p)) &&
-           p.m <= kernel.most_m && p.n <= kernel.most_n && p.k <= kernel.most_k &&
+           (!kernel.aligned || is_aligned(p)) && p.m <= kernel.most_m &&
+           p.n <= kernel.most_n && p.k <= kernel.most_k &&
            (!kernel.whole || (p.m >= kernel.rows && p.n >= kernel.cols)) &&
            ceiling(p.m, kernel.rows) <= MOST_ROWS / 8;
 }

@@ -11,7 +11,7 @@ struct Problem {
     float alpha, beta;
 };
 
-#define THREADS 256 /* of a block, except of tiles and vectors */
+#define THREADS 256 /* of a block, except of tiles, row and column */
 #define MOST_THREADS 1024
 
 /* So many floats that lie side by side. */

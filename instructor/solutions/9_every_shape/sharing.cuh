@@ -152,7 +152,7 @@ __device__ int this_block()
     return (blockIdx.y * gridDim.x + blockIdx.x) * gridDim.z + blockIdx.z;
 }
 
-/* The end of the kernels along k, along columns and of those for vectors. The block's `count` sums,
+/* The end of the kernels along k, along columns and for a column. The block's `count` sums,
  * in `groups` summands each, are in shared memory. FEW: they are at most one to two threads. */
 template <bool FEW>
 __device__ void finish(const Problem &p, const float *sums, int count, int groups, int threads,

@@ -23,7 +23,7 @@ struct Loader {
     static constexpr int B_COLS = PIECES / B_WIDTH, B_ROWS = S::SLICE_THREADS / B_WIDTH;
     static constexpr int B_PASSES = (S::BK + B_ROWS - 1) / B_ROWS;
     static constexpr int COPIES = A_COPIES + B_PASSES * B_COLS;
-    static constexpr int LOTS = S::BK == 8 ? 4 : 5, APART = S::BK == 8 ? 1 : 3;
+    static constexpr int LOTS = S::BK == 8 ? 4 : 5, APART = S::BK == 8 ? 1 : WIDE ? 3 : 2;
     static constexpr int LOT = (COPIES + LOTS - 1) / LOTS;
     static_assert(PIECES % B_WIDTH == 0, "whole rows of copies");
 

@@ -36,8 +36,8 @@ __device__ Piece<V> sum_slices(const float *sums, int e)
 }
 
 /* Adds them up and stores them, where no block shares the tile, and all that a thread has of it is
- * in one column. Not where the shape streams: nvcc then gives its sums other registers, and the
- * loop is 3 to 10 % slower. */
+ * in one column. Not where the shape streams: nvcc then gives the loop other registers, and has
+ * fewer of its operands at hand. */
 template <class S, int V>
 __device__ void store_columns(const Problem &p, const float *sums, int pass, const Target &to)
 {

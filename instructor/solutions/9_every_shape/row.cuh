@@ -1,0 +1,192 @@
+/* A row times a matrix. All that takes time is to read B once, 16 bytes a load, and then the way
+ * from the last load to C. A block has a strip of B's columns, four of them to each of its lanes;
+ * the rows of B are shared out to groups of lanes, or to blocks as well.
+ *
+ * Where n is no multiple of 4, rows begin at four different places of a vector. But every fourth
+ * row begins at the same, so each thread keeps to such rows: its vectors begin up to three columns
+ * further left, and a strip has four columns less than its lanes read.
+ *
+ * Blocks that share k take turns along it, so that all of them together read B from front to back.
+ * The block that begins last adds up their sums. It can wait for them, for all others are running;
+ * and as each sum has a flag beside it, in the same 8 bytes, that takes one way through the L2
+ * cache, and no fence or counter. */
+#pragma once
+#include "model.cuh"
+
+#define AHEAD 8                /* rows that a thread loads before it uses the first */
+#define MOST_FLAGGED (1 << 20) /* sums of blocks, and strips may be half as wide as is planned */
+#define FLAG (1ULL << 32)
+
+/* All zero between launches. */
+__device__ unsigned long long flagged_sums[MOST_FLAGGED];
+
+/* What a thread does. A team is a warp, or a group of lanes that is more; all of a team's rows
+ * begin at the same place of a vector. */
+struct Lane {
+    int log_lanes, width, own;  /* of a strip: columns read, and those that are its own */
+    int teams, team, rows, row; /* rows: how many the block has at once; row: this thread's first */
+    int x, shift;               /* its vector, and by how much that is further left */
+
+    __device__ Lane(int n, int log_lanes)
+        : log_lanes(log_lanes), width(4 << log_lanes), own(n % 4 == 0 ? width : width - 4)
+    {
+        const int log_team = max(5, log_lanes), log_groups = log_team - log_lanes;
+        const int group = (threadIdx.x & ((1 << log_team) - 1)) >> log_lanes;
+        teams = blockDim.x >> log_team;
+        team = threadIdx.x >> log_team;
+        rows = teams << log_groups;
+        row = team % 4 + 4 * ((team / 4 << log_groups) + group);
+        x = threadIdx.x & ((1 << log_lanes) - 1);
+        shift = (team * n) & 3;
+    }
+};
+
+/* The last vector of the last row would end beyond B, where n is no multiple of 4: its elements one
+ * by one. */
+__device__ Piece<4> load_end(const Problem &p, int col)
+{
+    Piece<4> b = {};
+#pragma unroll
+    for (int w = 0; w < 3; ++w)
+        if (col + w < p.n)
+            b.of[w] = p.B[(size_t)(p.k - 1) * p.n + col + w];
+    return b;
+}
+
+/* Four columns of the thread's rows: AHEAD of them from row `first` on, and then each `apart`. */
+__device__ Piece<4> add_up_rows(const Problem &p, const Lane &me, int col, int first, int apart)
+{
+    const int last = p.k - 1, end = col >= p.n ? 0 : col + 4 > p.n ? last : p.k;
+    const bool ends = end == last && first <= last && (last - first) % me.rows == 0 &&
+                      (last - first) % apart < AHEAD * me.rows;
+    const Piece<4> b_last = ends ? load_end(p, col) : Piece<4>{};
+    const float a_last = ends ? p.A[last] : 0.0f;
+    Piece<4> sum = {};
+
+#pragma unroll 1
+    for (int i = first; i < end; i += apart) {
+        Piece<4> b[AHEAD];
+        float a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u) {
+            const unsigned row = i + u * me.rows < end ? i + u * me.rows : i;
+            b[u] = load_once((const Piece<4> *)(p.B + (size_t)row * (unsigned)p.n + col));
+            a[u] = p.A[row];
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u)
+            if (i + u * me.rows < end)
+                sum.add(b[u], a[u]);
+    }
+    sum.add(b_last, a_last);
+    return sum;
+}
+
+/* The block's sum for column threadIdx.x of its own. */
+__device__ float add_up_teams(const Problem &p, const Lane &me, Piece<4> sum, float *sums)
+{
+    float v[4] = {};
+#pragma unroll 1
+    for (int half = 16; half >> me.log_lanes > 0; half /= 2)
+#pragma unroll
+        for (int w = 0; w < 4; ++w)
+            sum.of[w] += __shfl_xor_sync(0xffffffff, sum.of[w], half);
+    if (me.log_lanes >= 5 || threadIdx.x % 32 >> me.log_lanes == 0)
+        *(Piece<4> *)(sums + me.team * me.width + 4 * me.x) = sum;
+    __syncthreads();
+    if ((int)threadIdx.x < me.own)
+#pragma unroll 2
+        for (int team = 0; team < me.teams; team += 4)
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                v[i] += sums[(team + i) * me.width + threadIdx.x + ((i * p.n) & 3)];
+    return p.alpha * ((v[0] + v[1]) + (v[2] + v[3]));
+}
+
+__device__ unsigned long long look_at(volatile unsigned long long *sum) { return *sum; }
+
+/* The sums of the blocks that share the strip, this one's `mine`, always in the same order: groups
+ * of threads add up some blocks' each. */
+__device__ float add_up_blocks(const Lane &me, float mine, unsigned long long *of_strip,
+                               float *sums)
+{
+    const int e = threadIdx.x & (me.width - 1), log_width = me.log_lanes + 2;
+    const int groups = blockDim.x >> log_width, blocks = gridDim.z;
+    float sum = 0;
+
+    if ((int)threadIdx.x < me.own)
+        of_strip[blockIdx.z * me.own + threadIdx.x] = FLAG | __float_as_uint(mine);
+    __syncthreads();
+#pragma unroll 1
+    for (int i = threadIdx.x >> log_width; i < blocks && e < me.own; i += AHEAD * groups) {
+        unsigned long long *from[AHEAD], got[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u) {
+            from[u] = of_strip + (i + u * groups < blocks ? i + u * groups : i) * me.own + e;
+            got[u] = look_at(from[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; ++u)
+            if (i + u * groups < blocks) {
+                for (; got[u] < FLAG; got[u] = look_at(from[u]))
+                    __nanosleep(20);
+                atomicExch(from[u], 0ULL); /* for the next launch */
+                sum += __uint_as_float((unsigned)got[u]);
+            }
+    }
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    sum = 0;
+    if ((int)threadIdx.x < me.own)
+#pragma unroll 4
+        for (int group = 0; group < groups; ++group)
+            sum += sums[group * me.width + threadIdx.x];
+    return sum;
+}
+
+__global__ void __launch_bounds__(MOST_THREADS, 1) mysgemm_row(const Problem p, int log_lanes)
+{
+    __shared__ Piece<4> shared[MOST_THREADS];
+    __shared__ bool begins_last;
+    float *const sums = (float *)shared;
+    const Lane me(p.n, log_lanes);
+    const int col0 = blockIdx.x * me.own, of_turn = AHEAD * me.rows;
+
+    if (threadIdx.x == 0) /* the counter is zero again when all have begun */
+        begins_last =
+            gridDim.z == 1 || atomicInc(&parts_done[0][blockIdx.x], gridDim.z - 1) == gridDim.z - 1;
+    const Piece<4> of_thread = add_up_rows(p, me, col0 + 4 * me.x - me.shift,
+                                           blockIdx.z * of_turn + me.row, gridDim.z * of_turn);
+    float sum = add_up_teams(p, me, of_thread, sums);
+    if (gridDim.z > 1) {
+        unsigned long long *of_strip = flagged_sums + (size_t)blockIdx.x * gridDim.z * me.own;
+        if (begins_last)
+            sum = add_up_blocks(me, sum, of_strip, sums);
+        else if ((int)threadIdx.x < me.own)
+            atomicExch(of_strip + blockIdx.z * me.own + threadIdx.x, FLAG | __float_as_uint(sum));
+    }
+    if (begins_last && (int)threadIdx.x < me.own && col0 + (int)threadIdx.x < p.n)
+        store<1>(p, 0, col0 + threadIdx.x, {sum});
+}
+
+template <int LOG_LANES>
+static void launch_row(const Kernel &kernel, const Problem &p, const Plan &plan)
+{
+    const int width = 4 << LOG_LANES, own = p.n % 4 == 0 ? width : width - 4;
+    const dim3 grid(ceiling(p.n, own), 1, plan.share);
+    mysgemm_row<<<grid, kernel.threads>>>(p, LOG_LANES);
+}
+
+/* A block has four teams at least. */
+template <int LOG_LANES, int BLOCK>
+static Kernel row(const Cost &cost)
+{
+    static_assert(BLOCK >= 128 && BLOCK >> LOG_LANES >= 4, "rows of all four kinds");
+    Kernel kernel = {
+        1, 4 << LOG_LANES, (BLOCK >> LOG_LANES) * AHEAD, 1, ANY, ANY, launch_row<LOG_LANES>, cost};
+    kernel.aligned = true;
+    kernel.resident = MOST_THREADS / BLOCK;
+    kernel.threads = BLOCK;
+    kernel.room = MOST_FLAGGED / 2;
+    return kernel;
+}
