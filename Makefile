@@ -26,6 +26,7 @@ $(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(
 $(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR TILE FAULTY \
     SHAPE BLOCK LAUNCH CHECK ARGS INCLUDE FIRST JSON TIMEOUT),$(eval override undefine $(name)))
 LAB     ?= lab
+override LAB := $(patsubst %/,%,$(LAB))# as a shell completes it
 KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
 BACKEND ?= auto
 export KERNEL LAB BACKEND

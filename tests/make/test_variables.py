@@ -172,6 +172,8 @@ def test_a_lab_is_a_plain_word(tree: Tree) -> None:
         done = make(tree, "-n", "check", "BACKEND=cpu", f"LAB={word}")
         assert done.returncode == 2 and "must have no blanks" in done.stderr
     assert not (tree.path / "x").exists()
+    for word in ("lab", "lab/"):  # as a shell completes it
+        assert "ready sgemm" in make(tree, "-n", "BACKEND=cpu", f"LAB={word}", "KERNEL=kernel.cu").stdout
 
 
 # ---- What reaches the grader ---------------------------------------------------------------------
