@@ -296,7 +296,9 @@ class Tree:
         with locked(self.programs / f"{program.name}.lock"):
             if not program.exists():
                 left = [] if spaces else ["-o", "build/cpu/kernel.spaces"]
-                self.make(*arguments, *left, env=self.fast_linker())
+                # Not what nvcc links: gold refuses its groups within groups.
+                self.make(*arguments, *left,
+                          env={} if variables["BACKEND"] == "cuda" else self.fast_linker())
                 shutil.copy2(self.path / "sgemm", program)
         return program
 
