@@ -56,8 +56,9 @@ static cudaError_t copy_to_symbol(const struct call *call, const struct passed *
     if (!program_is_kernels_variable((uintptr_t)call->symbol.to, bytes) ||
         (!from_device && passed->given != bytes))
         return error_set(cudaErrorInvalidSymbol);
-    return emulator_copy_symbol(call->symbol.to, from_device ? call->symbol.from : passed->bytes,
-                                bytes, 0, bytes, cudaMemcpyDefault, cudaMemcpyHostToDevice);
+    return cudaMemcpyToSymbol(call->symbol.to, bytes,
+                              from_device ? call->symbol.from : passed->bytes, bytes, 0,
+                              cudaMemcpyDefault);
 }
 
 /* --- launches --------------------------------------------------------------------------------- */

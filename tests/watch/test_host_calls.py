@@ -23,8 +23,7 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "sum += rand()": "a kernel calls rand, a host function",
     "qsort(text, 4, 1, nullptr)": "a kernel calls qsort, a host function",
     "throw 1": "a kernel calls __cxa_allocate_exception, a host function",
-    "cudaMemcpyToSymbol(*C, A, 4)": "a kernel cannot call cudaMemcpyToSymbol or "
-                                    "cudaMemcpyFromSymbol",
+    "cudaMemcpyToSymbol(*C, A, 4)": "a kernel calls cudaMemcpyToSymbol, a host function",
     "exit(1)": "a kernel calls exit, a host function",
     "cudaFree(C)": "a kernel calls cudaFree, a host function",
     "std::cout << m": "a kernel calls std::ostream::operator<<, a host function",

@@ -84,6 +84,7 @@ def test_a_launch_that_is_refused_is_shown(checker: Builder, tmp_path: Path) -> 
     assert finding["launch"]["line"] == finding["line"] == line_of(tmp_path, "<<<")
 
 
+ONE = "__device__ int one;\n"
 ALL_OF_C = f"__global__ void zeros{PROTOTYPE} {{ for (int i = 0; i < m * n; i++) C[i] = 0; }}\n"
 ONE_SUM = (f"__global__ void one_sum{PROTOTYPE} {{ float sum = 0;\n"
            "for (int i = 0; i < k; i++) sum += A[i] * B[i]; C[0] = sum; }\n")
@@ -94,8 +95,8 @@ FORGOTTEN = "the wrapper called cudaGetLastError() and went on"
 @pytest.mark.parametrize(("wrapper", "failed", "detail"), [
     # 1 x 1: the sum is right; a call whose error is forgotten was not needed
     (f"one_sum<<<1, 1>>>{ARGUMENTS}; cudaFree((void *)7);", "cudaFree", PENDING),
-    (f"one_sum<<<1, 1>>>{ARGUMENTS};\ncudaFree((void *)7); cudaPeekAtLastError();", "cudaFree",
-     PENDING),
+    (f"one_sum<<<1, 1>>>{ARGUMENTS};\ncudaMemcpyToSymbol(one, &m, 4, 8); cudaPeekAtLastError();",
+     "cudaMemcpyToSymbol", PENDING),
     (f"one_sum<<<1, 1>>>{ARGUMENTS}; cudaFree((void *)7); cudaGetLastError();", None, None),
     (f"one_sum<<<1, 1>>>{ARGUMENTS}; cudaFree((void *)7); cudaGetLastError();\n"
      "cudaMemset((void *)7, 0, 1);", "cudaMemset", PENDING),
@@ -104,7 +105,7 @@ FORGOTTEN = "the wrapper called cudaGetLastError() and went on"
 ])  # fmt: skip
 def test_a_call_that_failed(checker: Builder, tmp_path: Path, wrapper: str, failed: str | None,
                             detail: str) -> None:
-    finding = check(checker, tmp_path, ALL_OF_C + ONE_SUM, wrapper, 1, 5, 1).finding
+    finding = check(checker, tmp_path, ONE + ALL_OF_C + ONE_SUM, wrapper, 1, 5, 1).finding
     if failed is None:
         assert finding is None
     else:

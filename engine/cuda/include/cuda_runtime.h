@@ -191,22 +191,21 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
 }
 
 /* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */
-extern "C" cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
-                                            size_t symbol_bytes, cudaMemcpyKind kind,
-                                            cudaMemcpyKind between_sides);
+extern "C" cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from,
+                                          size_t bytes, size_t offset, cudaMemcpyKind kind);
+extern "C" cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes,
+                                            size_t bytes, size_t offset, cudaMemcpyKind kind);
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes,
                                              size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    return emulator_copy_symbol((char *)&symbol + offset, from, bytes, offset, sizeof(T), kind,
-                                cudaMemcpyHostToDevice);
+    return cudaMemcpyToSymbol((void *)&symbol, sizeof(T), from, bytes, offset, kind);
 }
 template <class T>
 static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes,
                                                size_t offset = 0,
                                                cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    return emulator_copy_symbol(to, (const char *)&symbol + offset, bytes, offset, sizeof(T), kind,
-                                cudaMemcpyDeviceToHost);
+    return cudaMemcpyFromSymbol(to, (const void *)&symbol, sizeof(T), bytes, offset, kind);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
     *pointer = (void *)&symbol;

@@ -202,14 +202,11 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return copy_bytes(to, from, bytes, kind, SYMBOL_NONE);
 }
 
-/* The copies to and from __device__ and __constant__ variables, which are the program's own. */
-cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
-                                 size_t symbol_bytes, enum cudaMemcpyKind kind,
-                                 enum cudaMemcpyKind between_sides) {
+/* The copies to and from __device__ and __constant__ variables, which are the program's own.
+ * `between_sides`, from host to device or back, says which end is the variable. */
+static cudaError_t copy_symbol(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                               enum cudaMemcpyKind between_sides) {
     const bool into = between_sides == cudaMemcpyHostToDevice;
-    if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_SYMBOL);
-    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return error_set(cudaErrorInvalidValue);
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return error_set(cudaErrorInvalidMemcpyDirection);
     if (far_device) return far_device->copy_to_symbol(to, from, bytes);
@@ -217,6 +214,22 @@ cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_
                       !place_in_image(into ? to : from) ? SYMBOL_NONE
                       : into                            ? SYMBOL_TO
                                                         : SYMBOL_FROM);
+}
+
+static bool is_in_symbol(size_t symbol_bytes, size_t bytes, size_t offset) {
+    return offset <= symbol_bytes && bytes <= symbol_bytes - offset;
+}
+
+cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind) {
+    if (!is_in_symbol(symbol_bytes, bytes, offset)) return error_set(cudaErrorInvalidValue);
+    return copy_symbol((char *)symbol + offset, from, bytes, kind, cudaMemcpyHostToDevice);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind) {
+    if (!is_in_symbol(symbol_bytes, bytes, offset)) return error_set(cudaErrorInvalidValue);
+    return copy_symbol(to, (const char *)symbol + offset, bytes, kind, cudaMemcpyDeviceToHost);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,

@@ -227,12 +227,11 @@ struct memory_copy {
 /* From now on, `watcher` is called at each; null: no longer. */
 void memory_watch_copies(void (*watcher)(const struct memory_copy *copy));
 
-/* Copies `bytes` between memory and a variable of symbol_bytes, whose address has `offset` added
- * already. `between_sides`, from host to device or back, says which end it is. Errors are those of
- * cudaMemcpyToSymbol and cudaMemcpyFromSymbol. */
-cudaError_t emulator_copy_symbol(void *to, const void *from, size_t bytes, size_t offset,
-                                 size_t symbol_bytes, enum cudaMemcpyKind kind,
-                                 enum cudaMemcpyKind between_sides);
+/* What the templates of these names call, which take the variable itself. */
+cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind);
 
 /* --- writers.c -------------------------------------------------------------------------------- */
 
