@@ -99,8 +99,8 @@ static const struct formula simple[] = {
     {"zero", "0",
      "is what is stored the sum to which products are added (a declaration inside a loop makes "
      "another one), does the loop over k run, and are the sum and the tiles of type float?",
-     "which threads store these elements, and are all of them meant to?", .literal = true,
-     .accept = accept_zero},
+     "which threads store these elements: are they meant to, and what have they loaded?",
+     .literal = true, .accept = accept_zero},
     {"copy-of-a", "A itself", row_hint, .accept = accept_a},
     {"copy-of-b", "B itself", row_hint, .accept = accept_b},
     {"elementwise", "A[i][j] * B[i][j], a product element by element", row_hint,
@@ -361,6 +361,8 @@ struct way {
 
 static const char transposed_hint[] =
     "in row-major order, which of the two indices is multiplied by the length of a row?";
+static const char one_tile_hint[] =
+    "which index is threadIdx.x: in the matrix, and in its tile, if it has one?";
 static const char tile_hint[] =
     "is the tile read in the order in which it was stored? Which index is threadIdx.x?";
 static const char first_tile_hint[] = "what changes from one phase to the next?";
@@ -438,9 +440,9 @@ static void say_choice(struct formula *f, const struct choice *choice) {
     APPEND(f->name, way->name, size_name(choice->letter));
     APPEND(f->phrase, "%s", f->phrase[0] ? " and " : "the product ");
     APPEND(f->phrase, way->say, size);
-    if (way->kind == WHOLE && is_one_tile(f->problem, way->what))
-        APPEND(f->phrase, " (or its one tile)");
-    if (!f->hint) f->hint = way->hint;
+    const bool one_tile = way->kind == WHOLE && is_one_tile(f->problem, way->what);
+    if (one_tile) APPEND(f->phrase, " (or its one tile)");
+    if (!f->hint) f->hint = one_tile ? one_tile_hint : way->hint;
 }
 
 static void apply_choice(struct formula *f, const struct choice *choice) {

@@ -646,6 +646,13 @@ TEST(transposed_tiles_are_seen) {
                 "tile of A transposed and with each");
     /* a single tile may be transposed in either way, and the text says so */
     check_tiles(16, true, false, 16, 16, 16, "a-transposed", "(or its one tile)");
+    struct fixture f = fixture_new(FILL_RANDOM, 16, 16, 16);
+    a_tiles = true;
+    set_all(&f, tiled);
+    a_tiles = false;
+    judge(&f);
+    CHECK(strstr(expect(&f, "a-transposed", "one tile")->hint, "in its tile, if it has one"));
+    fixture_free(&f);
 }
 
 TEST(the_same_tile_in_every_phase_is_seen) {
