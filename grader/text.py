@@ -11,7 +11,7 @@ import reprlib
 from collections.abc import Sequence
 
 LONGEST_NAME = 60
-"""Of the C++ library: a longer one might be broken."""
+"""A longer one might be broken."""
 
 
 def harmless(text: str) -> str:
@@ -22,8 +22,10 @@ def harmless(text: str) -> str:
 
 
 def no_command(word: str) -> str:
-    """A name such as std::vector stays: it is not broken into two lines, so none begins with `::`."""
-    if len(word) <= LONGEST_NAME and re.fullmatch(r"std(::~?\w+)+[:;,.]?", word):
+    """A name such as std::vector or (M::operator[]) stays: it is not broken into two lines, so none
+    begins with `::`."""
+    if len(word) <= LONGEST_NAME and re.fullmatch(r"\(?[^\W\d]\w*(::~?\w+)+(\[\]|\(\))?\)?[:;,.]?",
+                                                  word):
         return word
     return re.sub(":(?=:)", ": ", word)
 
