@@ -85,6 +85,11 @@ class Lab:
         return ROOT if self.folder == "lab" else ROOT / self.folder
 
     @property
+    def has_clock(self) -> bool:
+        """grader/clock knows the matrices of this one lab. Where a copy lacks it, speed is not timed."""
+        return self.folder == "lab"
+
+    @property
     def testcases(self) -> Path:
         return self.home / "testcases"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,16 @@ def test_what_is_wrong_with_a_suite(testcases: Path, more: dict[str, Any], words
         load_suites(LAB, "public", testcases)
     assert str(caught.value) == f"{testcases}/public/p.toml: {str(caught.value).split(': ', 1)[1]}"
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_lab_without_a_clock(testcases: Path) -> None:
+    """Says so, where an instructor asks for times; nobody is told to find a GPU."""
+    write(testcases, "public/p", GOOD, FAST)
+    assert load_suites(LAB, "public", testcases)[0].performance
+    with pytest.raises(BadInput) as caught:
+        load_suites(replace(LAB, folder="labs/scan"), "public", testcases)
+    assert str(caught.value) == (f"{testcases}/public/p.toml: [[performance]]: labs/scan has no clock, "
+                                 "so nothing of it can be timed; take it out")
 
 
 def test_limits_of_criteria(testcases: Path) -> None:
