@@ -2,7 +2,7 @@
 # grader/grader.mk.
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
-        bench-reference bench-check bench-grader bench-class cases cases-check hidden diagnosis release \
+        bench-reference bench-check bench-grader bench-class cases cases-check hidden diagnosis messages release \
         gradescope autolab classroom50 faulty pictures
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -45,6 +45,11 @@ faulty: packages
 ## make diagnosis           build/diagnosis.md: what make check prints, by mistake
 diagnosis: packages
 	$(python) -m instructor.faulty.diagnosis
+
+## make messages            all that make check can say of a finding, to be read
+messages: build/c/settings
+	. build/c/settings; $$CC -std=c11 -pthread tests/report/messages.c $$(find engine/report -name '*.c') \
+	    -o build/messages -lm && exec build/messages
 
 ## make pictures            docs/pictures, drawn as the walkthrough; needs Chromium
 pictures:

@@ -98,13 +98,14 @@ class Programs:
     """Many programs in one, as a setup builds it."""
 
     setup: Setup
-    tree: Tree
+    folder: Path
+    """Where it was compiled, by whichever worker: places in it are shown from there."""
     path: Path
     warnings: str
 
     def run(self, name: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*self.setup.run, self.path, name], cwd=self.tree.path,
+            [*self.setup.run, self.path, name], cwd=self.folder,
             env=clean_environment(self.setup.environment), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
         )  # fmt: skip
@@ -140,14 +141,15 @@ def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         if name not in trees:
             trees[name] = Tree(tmp_path_factory.mktemp(f"a checkout for {name}"), programs)
         tree, path = trees[name], programs / f"{name}-{Path(source).stem}"
-        log = path.with_suffix(".log")
+        log, folder = path.with_suffix(".log"), path.with_suffix(".folder")
         with locked(path.with_suffix(".lock")):
             if not path.exists():
                 if names:
                     tree.write(source, join(names))
                 log.write_text(make(tree, setup, source, check=True).stderr)
+                folder.write_text(str(tree.path))
                 shutil.copy2(tree.path / "build" / "program", path)
-        return made.setdefault((name, source), Programs(setup, tree, path, log.read_text()))
+        return made.setdefault((name, source), Programs(setup, Path(folder.read_text()), path, log.read_text()))
 
     return build
 

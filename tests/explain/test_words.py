@@ -76,7 +76,7 @@ CASES = [
     Case("first barrier not in the last phase", [(FIRST, f"if (p < last)\n{FIRST}")],
          "shared-race", "read",
          ["stores at kernel.cu:{a}",
-          "the __syncthreads() at line {first} is between, but not reached by both of them in tile "
+          "there is a __syncthreads() at line {first}, but not both threads reached it in tile "
           "phase 2",
           "hint: a tile may be read only after"], ["missing"]),
     Case("zeros are stored first", [
@@ -91,7 +91,7 @@ CASES = [
         ("            sum +=", "            if (p > 0) sum +="), (BEHIND, ""),
         (SECOND, f"if (col < n)\n{SECOND}")], "shared-race", "read",
          ["stores at kernel.cu:{a}",
-          "the __syncthreads() at line {second} is between, but not reached by both of them"],
+          "there is a __syncthreads() at line {second}, but not both threads reached it"],
          ["missing"]),
     Case("one of two buffers in all phases", [
         ("A_s[16][16], B_s[16][16]", "A_s[2][16][16], B_s[16][16]"), (FIRST, ""),
@@ -105,7 +105,7 @@ CASES = [
     Case("second barrier not in the first phase", [(SECOND, f"if (p > 0)\n{SECOND}")],
          "shared-race", "read",
          ["overwrites at kernel.cu:{a}",
-          "the __syncthreads() at line {second} is between, but not reached by both of them",
+          "there is a __syncthreads() at line {second}, but not both threads reached it",
           "hint: a shared array may be overwritten only after"], ["missing"]),
     Case("first barrier in an if", [(FIRST, f"if (ty < 14) // @if\n{FIRST}")],
          "divergent-barrier", "first",

@@ -153,9 +153,10 @@ static void say_out_of_bounds(const struct finding *f, struct finding_words *w) 
     if (before && !w->hint[0]) ask_about_short(f, w);
     if (w->hint[0]) return;
     if (is_write(f))
-        HINT("blocks at the edge have threads that have no element of %s", o->name);
+        HINT("at the edge some threads have no element of %s: does a guard stop them?", o->name);
     else
-        HINT("blocks at the edge of %s have threads that have no element of it to load", o->name);
+        HINT("at the edge of %s some threads have no element to load: does a guard stop them?",
+             o->name);
 }
 
 /* 16 of "float [16][17]" */

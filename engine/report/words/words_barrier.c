@@ -43,7 +43,7 @@ static void say_missing_barrier(const struct finding *f, struct finding_words *w
         DETAIL("\na __syncthreads() is missing after line %d, before line %d", after,
                (int)GET(BARRIER_BEFORE));
     if (!passed) return;
-    DETAIL("\nthe __syncthreads() at line %d is between, but not reached by both of them", passed);
+    DETAIL("\nthere is a __syncthreads() at line %d, but not both threads reached it", passed);
     if (HAS(PASSED_PHASE)) DETAIL(" in %s %" PRId64, vocabulary()->phase, GET(PASSED_PHASE));
 }
 
@@ -57,9 +57,8 @@ void say_shared_race(const struct finding *f, struct finding_words *w) {
                AT, finding_verb(&f->at), ELEMENT, OTHER, finding_verb(&f->other), place.text);
         HINT("atomic operations race with all loads and stores but other atomic operations");
     } else if (f->at.access == FINDING_WRITE) {
-        DETAIL(
-            "thread %s writes %s, thread %s writes it%s, too, with no __syncthreads() in between",
-            AT, ELEMENT, OTHER, place.text);
+        DETAIL("thread %s writes %s, and thread %s writes it%s, with no __syncthreads() in between",
+               AT, ELEMENT, OTHER, place.text);
         HINT("each element of shared memory should have one thread that stores it, until a "
              "barrier");
     } else if (HAS(OVERWRITTEN)) {
