@@ -18,24 +18,36 @@ static void expect_untouched() {
 
 int main() {
     const size_t half = (size_t)1 << 63, minus = (size_t)-PITCH, gap = 64 << 20;
+    (void)minus;
     OK(cudaMalloc(&d, BYTES));
     OK(cudaMalloc(&other, BYTES));
     OK(cudaMemset(d, 1, BYTES));
     OK(cudaMemset(other, 2, BYTES));
     memset(host, 3, sizeof host);
 
-    CHECK(refused(cudaMemset2D(d, half, 0, 16, 3)));  /* 2 * half is 0 */
-    CHECK(refused(cudaMemset2D(d, minus, 0, 16, 2))); /* backwards */
     CHECK(refused(cudaMemset2D(d + BYTES / 2, PITCH, 0, PITCH, 3)));
     CHECK(refused(cudaMemset2D(d, gap, 0, 16, 2)));
-    CHECK(refused(cudaMemset2D(d, PITCH, 0, 16, half)));
     CHECK(refused(cudaMemset2D(d, 8, 0, 16, 2)));
     CHECK(refused(cudaMemset(d, 0, BYTES + 1)));
-    CHECK(refused(cudaMemset(d, 0, (size_t)-1)));
     CHECK(refused(cudaMemset(d + BYTES - 1, 0, 2)));
     expect_untouched();
 
-#ifdef CUDA_EMULATOR /* where allocations are far apart */
+#ifdef CUDA_EMULATOR
+    /* A GPU takes some of these, and of others it does not return (CUDA 13.0, H100). */
+    CHECK(refused(cudaMemset2D(d, half, 0, 16, 3)));  /* 2 * half is 0 */
+    CHECK(refused(cudaMemset2D(d, minus, 0, 16, 2))); /* backwards */
+    CHECK(refused(cudaMemset2D(d, PITCH, 0, 16, half)));
+    CHECK(refused(cudaMemcpy2D(d, half, host, 16, 16, 3, cudaMemcpyHostToDevice)));
+    CHECK(refused(cudaMemcpy2D(d, minus, host, 16, 16, 2, cudaMemcpyHostToDevice)));
+    CHECK(refused(cudaMemcpy2D(host, 16, d, half, 16, 3, cudaMemcpyDeviceToHost)));
+    CHECK(refused(cudaMemcpy2D(d, PITCH, other, half, 16, 3, cudaMemcpyDeviceToDevice)));
+    CHECK(refused(cudaMemcpy2D(d, PITCH, host, 16, 16, half, cudaMemcpyHostToDevice)));
+    CHECK(refused(cudaMemcpy2DAsync(d, half, host, 16, 16, 3, cudaMemcpyHostToDevice, 0)));
+    CHECK(refused(cudaMemcpyAsync(d, other, half, cudaMemcpyDeviceToDevice, 0)));
+    CHECK(refused(cudaMemset(d, 0, (size_t)-1)));
+    CHECK(refused(cudaMemcpy(d, host, (size_t)-1, cudaMemcpyHostToDevice)));
+
+    /* Allocations are far apart here. */
     /* The first row and the last are in memory, those between are not. */
     const ptrdiff_t apart = other - d;
     CHECK(apart > 2 * BYTES);
@@ -43,18 +55,10 @@ int main() {
     CHECK(refused(cudaMemcpy2D(host, PITCH, d, apart / 2, 16, 3, cudaMemcpyDeviceToHost)));
     CHECK(refused(cudaMemset2D(d, apart / 2, 0, 16, 3)));
 #endif
-    CHECK(refused(cudaMemcpy2D(d, half, host, 16, 16, 3, cudaMemcpyHostToDevice)));
-    CHECK(refused(cudaMemcpy2D(d, minus, host, 16, 16, 2, cudaMemcpyHostToDevice)));
-    CHECK(refused(cudaMemcpy2D(host, 16, d, half, 16, 3, cudaMemcpyDeviceToHost)));
-    CHECK(refused(cudaMemcpy2D(d, PITCH, other, half, 16, 3, cudaMemcpyDeviceToDevice)));
     CHECK(refused(cudaMemcpy2D(d, PITCH, host, PITCH, 16, ROWS + 1, cudaMemcpyHostToDevice)));
     CHECK(refused(cudaMemcpy2D(host, 16, d, PITCH, 16, ROWS + 1, cudaMemcpyDeviceToHost)));
     CHECK(refused(cudaMemcpy2D(host, 16, d + 1, PITCH, PITCH, ROWS, cudaMemcpyDeviceToHost)));
-    CHECK(refused(cudaMemcpy2D(d, PITCH, host, 16, 16, half, cudaMemcpyHostToDevice)));
-    CHECK(refused(cudaMemcpy2DAsync(d, half, host, 16, 16, 3, cudaMemcpyHostToDevice, 0)));
-    CHECK(refused(cudaMemcpy(d, host, (size_t)-1, cudaMemcpyHostToDevice)));
     CHECK(refused(cudaMemcpy(d + 1, host, BYTES, cudaMemcpyHostToDevice)));
-    CHECK(refused(cudaMemcpyAsync(d, other, half, cudaMemcpyDeviceToDevice, 0)));
     expect_untouched();
 
     OK(cudaMemset2D(d, PITCH, 1, PITCH, ROWS)); /* to the very end */
