@@ -74,7 +74,7 @@ def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.Mon
                                          accounted: bool) -> None:
     """From squeue, or where it has forgotten the task, from sacct; of submissions that waited for
     their turn, too, but not of one with a reason of its own."""
-    monkeypatch.setattr(slurm, "CHUNK", 3)
+    monkeypatch.setattr(slurm, "USUAL_SECONDS", slurm.TASK_SECONDS / 3)
     jobs = jobs_in(tmp_path, 6)  # two tasks
     results.begin(jobs[0], GRADE.run)
     results.note_fault(jobs[1], GRADE.run, "no sandbox works here")
@@ -106,7 +106,9 @@ def test_a_cancelled_array_has_one_already(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count, largest, sizes", [
     (1, 1001, [1]), (30, 1001, [30]), (31, 1001, [15, 16]), (62, 1001, [20, 21, 21]),
     (91, 1001, [22, 23, 23, 23]), (331, 1001, [27] * 5 + [28] * 7), (155, 3, [50, 50, 50])])
-def test_chunks_are_balanced(tmp_path: Path, count: int, largest: int, sizes: list[int]) -> None:
+def test_chunks_are_balanced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, largest: int,
+                             sizes: list[int]) -> None:
+    monkeypatch.setattr(slurm, "USUAL_SECONDS", slurm.TASK_SECONDS / 30)
     Runs(Results(tmp_path), Answers(largest=largest), 1).submit(jobs_in(tmp_path, count), GRADE)
     chunks = json_of(tmp_path / "run/chunks.json")["chunks"]
     assert sorted(map(len, chunks)) == sizes
