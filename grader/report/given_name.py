@@ -9,16 +9,23 @@ from typing import Any
 
 from ..record.model import Record
 
-PLACE = re.compile(r"(?<![\w./-])kernel\.cu(?=:\d|$)")
+PLACE = re.compile(r"(?<![\w./-])kernel\.cu(?=:\d|: In |$)")
 PRINTED = "output"
-"""The member that holds what a submission or a compiler printed, which stays as it is."""
+"""The member that holds what a submission printed, which stays as it is; a compiler's words are of a build."""
+
+
+def name_of(record: Record) -> str:
+    name = PurePath(record.submission.path).name
+    return name if name.endswith(".cu") else "kernel.cu"
 
 
 def with_given_name(record: Record) -> Record:
-    name = PurePath(record.submission.path).name
-    if name == "kernel.cu" or not name.endswith(".cu"):
+    name = name_of(record)
+    if name == "kernel.cu":
         return record
-    return Record.model_validate(renamed(record.model_dump(), name))
+    said = renamed(record.model_dump(), name)
+    said["build"]["output"] = renamed(record.build.output, name)
+    return Record.model_validate(said)
 
 
 def renamed(value: Any, name: str) -> Any:

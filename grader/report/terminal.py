@@ -24,7 +24,7 @@ from ..criteria.correct import headline
 from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
 from ..verdict.points import totals
-from .given_name import with_given_name
+from .given_name import name_of, with_given_name
 from .lines import (Item, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
@@ -125,7 +125,6 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
 
 def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str:
     """What shows the first mistake of a public case again; empty: there is none."""
-    words = " ".join(map(shlex.quote, given))
     if not record.build.ok or record.refusal:
         return ""
     test = next((test for test in tests if not test.hidden and not test.nothing_lost and test.params), None)
@@ -133,7 +132,7 @@ def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str
         return ""
     program, sizes = f"{record.lab.name}-check", " ".join(map(str, (test.params or {}).values()))
     how = f"--fill {test.fill} --seed {test.seed}" if test.finding else "--counts"
-    return f"make {program} {words} && ./{program} {sizes} {how}".replace("  ", " ")
+    return f"{shlex.join(['make', program, *given])} && ./{program} {sizes} {how}"
 
 
 def about_blocks(tests: list[Test]) -> str:
@@ -236,7 +235,7 @@ def about_build(record: Record, console: Console) -> Text | None:
     said = build.output.splitlines()
     if not any(build.message in line for line in said):
         said = [at(build.file, build.line, build.message), *said]
-    return Text("\n").join([Text("kernel.cu does not compile:", "bold red"),
+    return Text("\n").join([Text(f"{harmless(name_of(record))} does not compile:", "bold red"),
                             *quoted(said, COMPILER_LINES, console)])
 
 
