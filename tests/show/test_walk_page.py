@@ -229,6 +229,42 @@ def test_provenance(tiled: tuple[Page, Any]) -> None:
         assert f"at line {store.line}" in said
 
 
+def copies(lines: str) -> dict[str, Any]:
+    """Data as data.c writes them, of two threads: "A 5 6, s 5 6; ..." is a line in which they load 5 and 6
+    from the next elements of A, and store them to s."""
+    names, steps, seen = "ABst", [], dict.fromkeys("ABst", 0)
+    for line, text in enumerate(lines.split("; "), 1):
+        accesses = []
+        for name, *values in map(str.split, text.split(", ")):
+            accesses.append([names.index(name), 3, [seen[name], seen[name] + 1], [*map(int, values)]])
+            seen[name] += 2
+        steps.append([line, 0, 0, accesses])
+    array = {"float32": True, "bytes": 4, "dims": [4], "words": 4, "params": [0], "values": [0] * 4}
+    return {
+        "shape": {"n": 4}, "block": [0, 0, 0], "steps": steps, "sum": None, "indices": None, "left_out": 0,
+        "launch": {"grid": [1, 1, 1], "block": [2, 1, 1]}, "end": {"stopped": False},
+        "arrays": [{**array, "name": name, "role": "input" if name in "AB" else "shared"} for name in names],
+        "sites": [{"line": 1, "array": i, "write": name in "st", "words": 1} for i, name in enumerate(names)],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "known"), [
+    ("A 5 6; B 5 8; s 5 6; t 5 8", "s: A[0] A[1], t: B[0] B[1]"),
+    ("B 5 8; A 5 6; t 5 8; s 5 6", "s: A[0] A[1], t: B[0] B[1]"),
+    ("A 5 6; B 5 6; s 5 6; t 5 6", "s: ? ?, t: ? ?"),
+    ("A 5 6, s 5 6; B 5 6, t 5 6", "s: A[0] A[1], t: B[0] B[1]"),
+    ("A 5 6; A 5 7; s 5 6; t 5 7", "s: ? A[1], t: ? A[3]"),
+    ("A 5 6; B 5 8; s 5 6; t 5 9", "s: A[0] A[1], t: ? ?"),  # 9 is computed
+])
+def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any], lines: str, known: str) -> None:
+    """Of loads of one number, the instruction's other stores tell which one it is, or nothing does."""
+    found = tiled[0].js("""const run = decodeRun(arguments[0]), found = {s: [], t: []};
+        for (let a = 0; a < run.accesses.count; a++)
+            if (siteOf(run, a).write) found[arrayOf(run, a).name].push(originName(run, a) || '?');
+        return found;""", copies(lines))  # fmt: skip
+    assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known
+
+
 @pytest.mark.parametrize("name, words", first_of_each([
     ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"),
     ("18_b_stride_k", "B"), ("18_grid_exchanged", "grid"), ("03_barrier_in_branch", "barrier"),

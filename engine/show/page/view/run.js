@@ -199,44 +199,81 @@ const arrayOf = (run, access) => run.arrays[siteOf(run, access).array];
 
 function linkAccesses(run) {
   const writer = run.arrays.map(() => new Map());
-  const loaded = new Map(); /* thread -> value -> its last load */
+  linkCopies(run);
   for (let a = 0; a < run.accesses.count; a++) {
     const site = siteOf(run, a), offset = run.accesses.offset[a];
     const before = writer[site.array].get(offset);
     run.accesses.before[a] = before === undefined ? NONE : before;
-    run.accesses.from[a] = NONE;
     if (site.write) {
-      linkStore(run, a, loaded);
+      if (run.accesses.from[a] !== NONE) copyOrigin(run, a, run.accesses.from[a]);
       writer[site.array].set(offset, a);
     } else {
-      linkLoad(run, a, loaded);
+      linkLoad(run, a);
     }
   }
 }
 
-function linkLoad(run, a, loaded) {
-  const { thread, value, offset, before } = run.accesses;
+function linkLoad(run, a) {
+  const { value, offset, before } = run.accesses;
   const array = arrayOf(run, a);
-  if (before[a] === NONE) {
-    array.seen.set(offset[a], value[a]);
-    if (array.role === 'input') setOrigin(run, a, array.number, offset[a]);
-  } else {
+  if (before[a] !== NONE) {
     copyOrigin(run, a, before[a]);
+    return;
   }
-  if (!loaded.has(thread[a])) loaded.set(thread[a], new Map());
-  loaded.get(thread[a]).set(value[a], a);
+  array.seen.set(offset[a], value[a]);
+  if (array.role === 'input') setOrigin(run, a, array.number, offset[a]);
 }
 
-/* A value that a thread loads and stores unchanged is recognized by being the same number. 0 is
- * recognized only within one line: there are too many other zeros. An output gets sums, not copies. */
-function linkStore(run, a, loaded) {
-  const { thread, value, step, from } = run.accesses;
-  if (arrayOf(run, a).role !== 'shared' || siteOf(run, a).atomic) return;
-  const load = loaded.has(thread[a]) ? loaded.get(thread[a]).get(value[a]) : undefined;
-  if (load === undefined || Number.isNaN(value[a])) return;
-  if (value[a] === 0 && step[load] !== step[a]) return;
-  from[a] = load;
-  copyOrigin(run, a, load);
+/* What is in registers is not recorded. A value that a thread loads and stores unchanged is recognized by
+ * being the same number, and several loads may have it. So each store to a shared array has candidates;
+ * and an instruction that stores is known by what fits all of its stores. An output gets sums, not copies. */
+function linkCopies(run) {
+  const candidates = findCandidates(run), instructions = new Map(); /* site -> its stores' sources */
+  for (const [store, loads] of candidates) {
+    const site = run.accesses.site[store];
+    if (run.accesses.value[store] === 0) continue;
+    const before = instructions.get(site) || { copies: true, sites: new Set(loads.keys()) };
+    const sites = new Set([...before.sites].filter((each) => loads.has(each)));
+    instructions.set(site, { copies: before.copies && loads.size > 0, sites });
+  }
+  run.accesses.from.fill(NONE);
+  for (const [store, loads] of candidates)
+    run.accesses.from[store] = chosen(instructions.get(run.accesses.site[store]), loads);
+}
+
+/* The load that a store's value is from; NONE: it is not known. */
+function chosen(instruction, loads) {
+  if (instruction && !instruction.copies) return NONE; /* it stores what was computed, too */
+  const fitting = [...loads].filter(([site]) => !instruction || !instruction.sites.size || instruction.sites.has(site));
+  return fitting.length === 1 ? fitting[0][1].load : NONE;
+}
+
+/* For each store to shared memory, by instruction, the loads of the same number by the same thread; one
+ * within the same line counts alone. 0 is recognized only there: there are too many other zeros. */
+function findCandidates(run) {
+  const { thread, value, step } = run.accesses;
+  const loaded = new Map(), candidates = new Map(); /* thread -> value -> site -> the load */
+  for (let a = 0; a < run.accesses.count; a++) {
+    if (!loaded.has(thread[a])) loaded.set(thread[a], new Map());
+    const values = loaded.get(thread[a]), loads = values.get(value[a]) || new Map();
+    if (!siteOf(run, a).write) {
+      noteLoad(run, loads, a);
+      values.set(value[a], loads);
+    } else if (arrayOf(run, a).role === 'shared' && !siteOf(run, a).atomic && !Number.isNaN(value[a])) {
+      const within = [...loads].filter(([, { last }]) => step[last] === step[a]);
+      candidates.set(a, new Map(within.length || value[a] === 0 ? within : loads));
+      for (const each of loads.values()) each.stored = true;
+    }
+  }
+  return candidates;
+}
+
+/* Of two elements with the same number, loaded one after the other before either is stored, it is not
+ * known which one is. */
+function noteLoad(run, loads, a) {
+  const { site, offset } = run.accesses, earlier = loads.get(site[a]);
+  const isOther = earlier && !earlier.stored && (earlier.load === NONE || offset[earlier.load] !== offset[a]);
+  loads.set(site[a], { load: isOther ? NONE : a, last: a, stored: false });
 }
 
 function setOrigin(run, a, array, offset) {
