@@ -35,7 +35,8 @@ enum {
     LAB_ARGUMENTS = LAB_PARAMS + LAB_ARRAYS,
     LAB_FILLS = 12,
     LAB_COMPARISONS = 8,
-    LAB_CRITERIA = 8
+    LAB_CRITERIA = 8,
+    LAB_FORMULAS = 8
 };
 
 struct lab_param {
@@ -77,6 +78,15 @@ struct lab_fill {
     const char *what; /* for --help: lines separated by \n */
     /* Those of lab_truth.comparisons that a test case with it may ask for; none: any. */
     const char *comparisons[LAB_COMPARISONS];
+};
+
+/* A mistake that makes all of the only output wrong in one way. Whether it did, lab_truth.value
+ * says; make check then names it where the output was stored for the last time. */
+struct lab_formula {
+    const char *name;  /* "exclusive": in JSON, in records. Null ends the list */
+    const char *claim; /* the output with it: "each element of out lacks its own element of in" */
+    const char *hint;  /* one idea that points at the mistake, not its solution */
+    bool in_blocks;    /* it depends on a block's number of elements: powers of two are tried */
 };
 
 enum { SUM_FACTORS = 4, SUM_TERM = -1 };
@@ -127,6 +137,7 @@ struct lab {
     /* What its test cases may ask for beside a correct result and clean memory, each a file NAME.py
      * of grader/criteria/ or of criteria/ in its folder. */
     const char *criteria[LAB_CRITERIA];
+    struct lab_formula formulas[LAB_FORMULAS];
     struct array_sum sum;    /* no factors: there is none */
     int sum_terms;           /* the parameter that says how many terms it has */
     struct vocabulary words; /* but for the output's name and the wrapper's: lab_words() */
@@ -287,6 +298,11 @@ struct lab_truth {
      * what is usual. */
     int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    const struct verdict *verdict, struct explanation *out);
+    /* Or, where explain is null: element i of the only output with the mistake
+     * lab.formulas[formula], in blocks of so many elements. right[] has the output as reference
+     * gives it. */
+    double (*value)(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],
+                    const void *const right[LAB_ARRAYS], int formula, int64_t block, int64_t i);
 
     /* Lines that say how to read values of this fill, for whoever looks at wrong ones; and about a
      * result that is not as precise as it should be. Null: there is nothing to say. */
@@ -380,11 +396,12 @@ struct vocabulary lab_words(const struct lab *lab);
 /* All outputs together. */
 uint64_t lab_outputs(const struct lab *lab, const struct shape *shape);
 
-/* The position of a parameter, or of a fill, of this name; -1: there is none. */
+/* The position of a parameter, of a fill, or of a formula, of this name; -1: there is none. */
 int lab_param(const struct lab *lab, const char *name);
 /* The position of the i-th parameter of the command line; -1: it has no more. */
 int lab_typed(const struct lab *lab, int i);
 int lab_fill(const struct lab *lab, const char *name);
+int lab_formula(const struct lab *lab, const char *name);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,8 @@ enum cause_kind {
 #define CAUSE(name, ...) CAUSE_##name,
 #include "causes.def"
 #undef CAUSE
-    LAB_CAUSES /* the lab's, in the order of lab_lessons.causes, begin here */
+    CAUSE_FORMULA,                            /* the first of lab.formulas */
+    LAB_CAUSES = CAUSE_FORMULA + LAB_FORMULAS /* and of lab_lessons.causes */
 };
 
 /* Plain data, as struct finding is. */

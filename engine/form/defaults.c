@@ -19,11 +19,6 @@ bool truth_allows(const struct shape *shape, char message[MESSAGE_SIZE]) {
     return !lab_truth.allows || lab_truth.allows(shape, message);
 }
 
-int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                  const struct verdict *verdict, struct explanation *out) {
-    return lab_truth.explain ? lab_truth.explain(which, arrays, verdict, out) : 0;
-}
-
 /* --- shapes ----------------------------------------------------------------------------------- */
 
 int64_t lab_prime_from(int64_t number) {

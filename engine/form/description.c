@@ -67,6 +67,12 @@ int lab_fill(const struct lab *l, const char *name) {
     return i < LAB_FILLS && l->fills[i].name ? i : -1;
 }
 
+int lab_formula(const struct lab *l, const char *name) {
+    int i = 0;
+    while (i < LAB_FORMULAS && l->formulas[i].name && strcmp(l->formulas[i].name, name) != 0) i++;
+    return i < LAB_FORMULAS && l->formulas[i].name ? i : -1;
+}
+
 struct shape_text lab_shape_text(const struct lab *l, const struct shape *shape) {
     struct shape_text text = {""};
     for (int i = 0, param; (param = lab_typed(l, i)) >= 0; i++)

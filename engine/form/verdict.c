@@ -152,6 +152,63 @@ bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARR
     return enough;
 }
 
+/* --- what a wrong output is instead ----------------------------------------------------------- */
+
+static bool fits(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                 const struct right *right, const struct output *o, int formula, int64_t block) {
+    for (int64_t i = 0; i < o->elements; i++) {
+        const double value =
+            lab_truth.value(which, arrays, (const void *const *)right->of, formula, block, i);
+        if (!(fabs(value_at(o, o->got, i) - value) <= bound_at(which, arrays, o, i))) return false;
+    }
+    return true;
+}
+
+/* The only formula that gives all of the output; -1: there is none, or several. A block may have
+ * more elements than there are. */
+static int find_formula(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                        const struct right *right, const struct output *o, int64_t *block) {
+    const int64_t widest = lab_widest(&lab, &which->shape);
+    int found = -1, count = 0;
+    for (int f = 0; f < LAB_FORMULAS && lab.formulas[f].name; f++)
+        for (int64_t size = lab.formulas[f].in_blocks ? 2 : widest; size < 2 * widest; size *= 2) {
+            if (!fits(which, arrays, right, o, f, size)) continue;
+            found = f;
+            *block = size < widest ? size : 0;
+            count++;
+        }
+    return count == 1 ? found : -1;
+}
+
+/* `block`: 0 where it is not said, since there is only one. */
+static void explain_by(const struct lab_formula *formula, int64_t block, const struct verdict *v,
+                       struct explanation *out) {
+    *out = (struct explanation){.explained = v->wrong, .of = v->wrong, .explains_values = true};
+    APPEND(out->formula, "%s", formula->name);
+    APPEND(out->claim, "%s", formula->claim);
+    if (block) APPEND(out->claim, ", in blocks of %lld elements", (long long)block);
+    APPEND(out->text, "%s is wrong in one way: %s.", lab.arrays[v->array].name, out->claim);
+    APPEND(out->hint, "%s", formula->hint);
+}
+
+int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                  const struct verdict *verdict, struct explanation *out) {
+    const int output = lab_first_output(&lab);
+    struct right right = {{NULL}};
+    int64_t block = 0;
+    int formula = -1;
+    if (lab_truth.explain) return lab_truth.explain(which, arrays, verdict, out);
+    if (!lab_truth.value || verdict->unwritten || !verdict->wrong) return 0;
+    if (make_right(which, arrays, &right)) {
+        const struct output o = output_of(output, &which->shape, arrays[output], right.of[output]);
+        if ((uint64_t)o.elements == lab_outputs(&lab, &which->shape)) /* nothing else is wrong */
+            formula = find_formula(which, arrays, &right, &o, &block);
+    }
+    free_right(&right);
+    if (formula >= 0) explain_by(&lab.formulas[formula], block, verdict, out);
+    return formula >= 0;
+}
+
 /* --- for the page ----------------------------------------------------------------------------- */
 
 static bool is_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],

@@ -7,16 +7,10 @@
 #define _GNU_SOURCE
 #include "cause_local.h"
 #include "../../cuda/runtime/runtime.h" /* place_relative() */
+#include "cause_say.h"
 #include "child.h"
 #include <string.h>
 #include <sys/mman.h>
-
-enum {
-#define SENTENCE(name, text) SAY_##name,
-#include "../../form/cause_sentences.def"
-#undef SENTENCE
-};
-#define LOCAL_SAY(part, ...) CAUSE_ADD(&cause_sentences, part, __VA_ARGS__)
 
 /* What the runs share with this process. */
 struct experiment {
@@ -94,10 +88,10 @@ static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *c
     if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
-    LOCAL_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
-    LOCAL_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
-    LOCAL_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
-    LOCAL_SAY(HINT, ROW(ASK_SHARED), W(first->name));
+    ENGINE_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
+    ENGINE_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
+    ENGINE_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
+    ENGINE_SAY(HINT, ROW(ASK_SHARED), W(first->name));
     return true;
 }
 
@@ -155,12 +149,12 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
-    LOCAL_SAY(WHAT, ROW(NO_VALUE), W(first->name));
+    ENGINE_SAY(WHAT, ROW(NO_VALUE), W(first->name));
     if (is_clean(&zeroed))
-        LOCAL_SAY(DETAIL, ROW(ZEROS), W(names.text));
+        ENGINE_SAY(DETAIL, ROW(ZEROS), W(names.text));
     else
-        LOCAL_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
-    LOCAL_SAY(HINT, ROW(ASK_VALUE), W(first->name));
+        ENGINE_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
+    ENGINE_SAY(HINT, ROW(ASK_VALUE), W(first->name));
     return true;
 }
 

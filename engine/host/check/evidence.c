@@ -9,6 +9,7 @@
 #include "../../watch/detectors/unannounced.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/trace.h"
+#include "cause_formula.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +108,11 @@ static void say_indices(void) {
 
 static void conclude(void) {
     run.outcome->launches = launches_noted();
-    if (run.failed && !lab_rules.find(decode, run.shape, run.failed, &run.outcome->cause))
-        machine_fault("out of memory");
+    struct cause *cause = &run.outcome->cause;
+    bool enough = !run.failed || cause_of_formula(decode, run.failed, cause);
+    if (enough && run.failed && !cause->kind && lab_rules.find)
+        enough = lab_rules.find(decode, run.shape, run.failed, cause);
+    if (!enough) machine_fault("out of memory");
     if (run.indices) say_indices();
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }

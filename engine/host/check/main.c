@@ -159,7 +159,8 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shape;
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
-    if (!lab_rules.find || !cause_is_asked(failed->finding.kind)) return;
+    if (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0) return;
+    if (!cause_is_asked(failed->finding.kind)) return;
     const int width = evidence_tile(failed);
     for (int i = 0; !failed->cause.kind && truth_shape(SHAPE_TELL, i, width, &shape); i++) {
         gather_evidence(o, shape, failed, NULL, room);
