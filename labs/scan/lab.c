@@ -27,6 +27,16 @@ const struct lab lab = {
               [FILL_WRAP] = {"wrap", "any 32 bits: sums wrap around"}},
     .counting_fill = FILL_COUNTING,
     .criteria = {"work"},
+    .formulas =
+        {[EXCLUSIVE] = {"exclusive", "each element of out lacks its own element of in",
+                        "does out[i] include in[i]?", false},
+         [BLOCKS_APART] = {"blocks-not-added",
+                           "the elements of a block lack the sum of the blocks before it",
+                           "what do the elements of a block need from the blocks before it?", true},
+         [OWN_SUM_ADDED] =
+             {"own-sum-added", "the elements of a block also have the block's own sum added",
+              "which sum does a block need: its own, or that of the blocks before it?", true},
+         [COPIED] = {"copied", "out is a copy of in", "where are sums stored?", false}},
     .words =
         {.hints =
              {[FINDING_SHARED_RACE] = "within one step, which threads read what others write? Two "

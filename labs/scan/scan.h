@@ -1,4 +1,4 @@
-/* Prefix sums: the order of parameters, arrays and fills in lab.c. */
+/* Prefix sums: the order of parameters, arrays, fills and formulas in lab.c. */
 #ifndef LAB_SCAN_H
 #define LAB_SCAN_H
 #include "engine/lab.h"
@@ -6,8 +6,6 @@
 enum { PARAM_N };
 enum { ARRAY_IN, ARRAY_OUT };
 enum { FILL_RANDOM, FILL_ONES, FILL_CANCEL, FILL_COUNTING, FILL_WRAP };
-
-int explain_sums(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                 const struct verdict *verdict, struct explanation *out);
+enum { EXCLUSIVE, BLOCKS_APART, OWN_SUM_ADDED, COPIED };
 
 #endif

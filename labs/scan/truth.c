@@ -26,6 +26,21 @@ static void reference(const struct lab_case *which, const void *const inputs[LAB
     for (int64_t i = 0; i < which->shape.of[PARAM_N]; i++) out[i] = sum += in[i];
 }
 
+/* out[i] with one of the mistakes that lab.c names. */
+static double value(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],
+                    const void *const right[LAB_ARRAYS], int formula, int64_t block, int64_t i) {
+    const unsigned *in = inputs[ARRAY_IN], *out = right[ARRAY_OUT];
+    const int64_t n = which->shape.of[PARAM_N], first = i / block * block,
+                  end = first + block < n ? first + block : n;
+    const unsigned before = first ? out[first - 1] : 0;
+    switch (formula) {
+    case EXCLUSIVE: return (int)(out[i] - in[i]);
+    case BLOCKS_APART: return (int)(out[i] - before);
+    case OWN_SUM_ADDED: return (int)(out[i] - before + out[end - 1]);
+    default: return (int)in[i];
+    }
+}
+
 /* Each element on its own adds up all that are not behind it. */
 static double naive_loads(const struct shape *s) {
     const double n = (double)s->of[PARAM_N];
@@ -62,7 +77,7 @@ static bool shape_for(enum lab_purpose purpose, int number, int width, struct sh
 const struct lab_truth lab_truth = {
     .fill = fill,
     .reference = reference,
-    .explain = explain_sums,
+    .value = value,
     .naive_loads = naive_loads,
     .seconds = seconds,
     .shape = shape_for,

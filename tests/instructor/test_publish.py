@@ -212,7 +212,7 @@ def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monk
     lab, copy = described(SCAN), tmp_path / "copy"
     files, everything = write_copy(lab, copy)
     assert {path.name for path in copy.iterdir()} == ROOT
-    assert files["lab/mistakes/rules.c"] == f"{SCAN}/mistakes/rules.c" and files["kernel.cu"] == f"{SCAN}/kernel.cu"
+    assert files["lab/truth.c"] == f"{SCAN}/truth.c" and files["kernel.cu"] == f"{SCAN}/kernel.cu"
     assert not [name for name, source in files.items() if re.search("hidden/|instructor/", source)
                 or source.startswith("lab") and not source.startswith(f"{SCAN}/")]
     readme = (copy / "README.md").read_text()
@@ -226,7 +226,7 @@ def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monk
         "lab/truth.c": (lines_of("labs/stencil/instructor/solutions/1_tile.cu", "(tile[y][x] +"), "code of 1_tile"),
         "docs/check.md": (lines_of("instructor/solutions/2_tiled.cu", "+= A_s[ty]"), "code of 2_tiled"),
         "lab/lab.c": ("/* warp-wraps-around */", "the name of the hidden case"),
-        "lab/explain.c": ("/* 20,011 elements */", "the sizes of the hidden case"),
+        "lab/truth.c": ("/* 20,011 elements */", "the sizes of the hidden case"),
         "docs/look.md": (HIDDEN[-1].name, "the name of the hidden case"),
         "README.md": (f"as in {SCAN}", "names labs/scan"),
     }
