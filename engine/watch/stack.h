@@ -48,14 +48,25 @@ static inline bool meets(struct store store, const void *p, size_t size) {
     return store.begin < (uintptr_t)p + size && store.end > (uintptr_t)p;
 }
 
+/* Whether one of the registers that the function saved first is a pointer just behind a place that
+ * the store changes, or is changed itself. Nearly always none is: without a branch for each. */
+static inline bool may_meet_saved(struct store store, const uintptr_t *saved) {
+    const uintptr_t reach = store.end - store.begin + sizeof *saved - 1;
+    bool may = meets(store, saved, SAVED * sizeof *saved);
+#pragma GCC unroll 8
+    for (int i = 0; i < SAVED; i++) may |= saved[i] - store.begin - 1 < reach;
+    return may;
+}
+
 /* Whether it changes what the function will return with. With a stack that gcc has aligned for a
  * local variable, it returns by a pointer behind the true return address (of which the frame has a
  * copy), which is among the registers that are saved first. */
 static inline bool meets_frame(struct store store, const struct frame *frame, uintptr_t stack_end) {
     enum { LARGEST_ALIGNMENT = 4096 };
+    const uintptr_t *saved = (const uintptr_t *)frame - SAVED;
     if (meets(store, frame, sizeof *frame)) return true;
-    for (const uintptr_t *saved = (const uintptr_t *)frame - SAVED;
-         saved < (const uintptr_t *)frame; ++saved) {
+    if (!may_meet_saved(store, saved)) return false;
+    for (; saved < (const uintptr_t *)frame; ++saved) {
         const uintptr_t room = *saved - (uintptr_t)(frame + 1);
         const void *const *behind = (const void *const *)*saved;
         if (room - 1 < LARGEST_ALIGNMENT && *saved <= stack_end && *saved % sizeof *saved == 0 &&
@@ -77,9 +88,10 @@ static inline bool stack_may_store(struct watch *w, uintptr_t address, size_t si
     const struct store store = {address, address + size};
     const uintptr_t end = stack_end(w, callee);
     if (!stack_is_local(w, address, callee)) return false;
-    if (store.end <= (uintptr_t)callee->caller - SAVED * sizeof(uintptr_t)) return true;
     for (const struct frame *each = callee->caller; each > callee && (uintptr_t)(each + 1) <= end;
          callee = each, each = each->caller) {
+        /* What an outer function returns with lies above this. */
+        if (store.end <= (uintptr_t)each - SAVED * sizeof(uintptr_t)) return true;
         if (meets_frame(store, each, end)) return false;
         if (!is_of_kernel(each->returns_to)) return LOCALS_ABOVE || store.end <= (uintptr_t)each;
     }
