@@ -3,7 +3,7 @@
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
         bench-reference bench-check bench-grader bench-class cases cases-check hidden diagnosis messages release \
-        gradescope autolab classroom50 faulty pictures
+        gradescope autolab classroom50 faulty pictures mutants
 
 # ---------------------------------------------------------------- publishing ---------------------
 
@@ -73,6 +73,11 @@ test-all: test-packages
 	$(python) -m pytest tests
 
 # All three parts, whatever becomes of the first; what measures runs alone.
+## make mutants             small defects, one at a time: which pass all tests?
+##                                                      SEED JOBS MUTANTS_ARGS
+mutants: test-packages
+	set -f; exec $(python) -m instructor.mutants $(call option,SEED,seed) $(call option,JOBS,jobs) $$MUTANTS_ARGS
+
 ## make test-gpu            those for which a GPU has to be there
 test-gpu: test-packages build/cuda/settings
 	failed=; . build/cuda/settings; \

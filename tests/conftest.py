@@ -350,6 +350,8 @@ def kept_objects(programs: Path) -> None:
     the grader: make's own `cc` is kept_objects.c here, and Tree.make()'s `c++`, too. Other names of
     compilers are what they are."""
     folder = programs / "compilers"
+    # One for many runs, of `make mutants`: nearly all that they compile is the same.
+    store = os.environ.get("KEPT_OBJECTS", f"{folder}/kept")
     with locked(programs / "compilers.lock"):
         if not folder.is_dir():
             for place in ("kept", "c++ too"):
@@ -357,7 +359,7 @@ def kept_objects(programs: Path) -> None:
             for name, place in (("cc", folder), ("c++", folder / "c++ too")):
                 if compiler := shutil.which(name):
                     subprocess.run(
-                        ["cc", "-O2", f'-DCOMPILER="{compiler}"', f'-DSTORE="{folder}/kept"',
+                        ["cc", "-O2", f'-DCOMPILER="{compiler}"', f'-DSTORE="{store}"',
                          REPOSITORY / "tests/kept_objects.c", "-o", place / name],
                         check=True, timeout=BUILD_SECONDS)
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"

@@ -46,7 +46,7 @@ def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
               for word in ("SEED", "PROTECTION", "SUITE", "GRADE_ARGS", "NAME", "CLASS",
                            "SUBMISSION")}
     assert takers == dict.fromkeys(("PROTECTION", "SUITE", "GRADE_ARGS"), {*GRADERS, "regrade"}) | {
-        "SEED": {*GRADERS, "regrade", "hidden"},  # of hidden cases that are drawn
+        "SEED": {*GRADERS, "regrade", "hidden", "mutants"},  # of cases and defects that are drawn
         "NAME": {"grade", "grade-summary", "grade-annotations"},
         "CLASS": {"grade-class", "regrade"}, "SUBMISSION": {"grade"},
     }  # fmt: skip
@@ -95,7 +95,7 @@ BUILDS = {name: "program" for name in (*HOW_IT_IS_BUILT, "KERNEL", "INCLUDE")} |
     "PYTHON": "no packages", "VENV": "old packages", "SHAPE": "walk", "BLOCK": "walk", "LAUNCH": "walk", "CUDA_FLAGS": "cuda",
     "NVCC": "cuda", "ARCH": "cuda", "LAB": "program"}
 OTHERS = {"grade": "SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS",
-          "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM", "cases": "CASES_ARGS JOBS",
+          "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM", "cases": "CASES_ARGS JOBS", "mutants": "MUTANTS_ARGS",
           "release": "DIR TILE RELEASE_ARGS", "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
           "bench-charts": "LADDER GRID_JSON", "bench-counts": "KERNELS SHAPES"}
 GOALS = {"check-program": ["program", "CHECK=1"], "no packages": ["packages", "VENV=none"],

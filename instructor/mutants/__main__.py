@@ -1,0 +1,203 @@
+"""`make mutants`: do the tests notice small defects?
+
+    python -m instructor.mutants [--seed N] [--count N] [--jobs N] [--room NAME]... [--json FILE]
+
+Puts defects into copies of this checkout, one at a time, and runs the tests of the room that it is
+in (rooms.toml) until one fails. A defect that lives asks for a test, or for a line in harmless.toml,
+which says why it changes nothing that a test could see. The same seed draws the same defects from
+the same sources.
+
+Exit status: 0 all were tried; 2 an option cannot be used; 3 a room's tests fail without a defect;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from .draw import HARMLESS, Copy, Mutant, Room, drawn, read_toml, rooms_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SECONDS = 1800  # of a run of tests that does not end
+LIVES, KILLED, HARMS_NOTHING = "lives", "killed", "harms nothing"
+
+
+@dataclass(frozen=True)
+class Tried:
+    mutant: Mutant
+    end: str
+    by: str
+    """The test that failed, or why it harms nothing."""
+
+
+def main() -> int:
+    options = read_options()
+    console = Console(stderr=not sys.stdout.isatty(), highlight=False)
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True,
+                             check=True).stdout.split("\0")[:-1]
+    rooms = [room for room in rooms_of(REPOSITORY, tracked)
+             if not options.room or room.name in options.room]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        workers = Workers(Path(folder), tracked, options.jobs)
+        try:
+            return try_all(options, rooms, workers, console)
+        finally:
+            workers.stop()
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--room", action="append", help="only this one of rooms.toml; may be repeated")
+    parser.add_argument("--json", type=Path, default=REPOSITORY / "build/mutants.json")
+    return parser.parse_args()
+
+
+def try_all(options: argparse.Namespace, rooms: list[Room], workers: Workers, console: Console) -> int:
+    for room, failed in workers.each(rooms, workers.test):
+        if failed:
+            console.print(f"the tests of {room.name} fail without a defect: {failed}", markup=False)
+            return 3
+    with workers.copy() as copy:
+        mutants = [*itertools.islice(drawn(rooms, options.seed, copy), options.count)]
+    tried = []
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("", total=len(mutants))
+        for _, each in workers.each(mutants, workers.try_one):
+            tried.append(each)
+            progress.console.print(f"{each.end:8} {place(each.mutant)}: {each.mutant.change}",
+                                   markup=False, soft_wrap=True)
+            progress.advance(bar)
+    tried.sort(key=lambda each: mutants.index(each.mutant))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps([in_json(each) for each in tried], indent=1) + "\n")
+    show(tried, rooms, Console(highlight=False))
+    return 0
+
+
+class Workers:
+    """Each tries one defect after the other in a copy of the repository of its own."""
+
+    def __init__(self, folder: Path, tracked: list[str], jobs: int):
+        self.folder, self.running = folder, set[int]()
+        self.kept = folder / "kept"
+        self.kept.mkdir()
+        self.copies: queue.Queue[Copy] = queue.Queue()
+        self.pool = ThreadPoolExecutor(jobs)
+        for number in range(jobs):  # paths of one length: tests/kept_objects.c
+            self.copies.put(Copy(REPOSITORY, tracked, folder / f"{number:03}" / "copy"))
+        self.known = {(each["file"], each["before"], each["after"]): each["why"]
+                      for each in read_toml(HARMLESS).get("harmless", [])}
+
+    def each(self, values: list[Any], function: Any) -> Any:
+        """The values with what the function makes of them, as it is done."""
+        futures = {self.pool.submit(function, value): value for value in values}
+        return ((futures[future], future.result()) for future in as_completed(futures))
+
+    @contextmanager
+    def copy(self) -> Iterator[Copy]:
+        copy = self.copies.get()
+        try:
+            yield copy
+        finally:
+            self.copies.put(copy)
+
+    def try_one(self, mutant: Mutant) -> Tried:
+        key = mutant.file, mutant.before.strip(), mutant.after.strip()
+        if key in self.known:
+            return Tried(mutant, HARMS_NOTHING, self.known[key])
+        with self.copy() as copy, copy.having(mutant):
+            failed = self.tested(mutant.room, copy)
+        return Tried(mutant, KILLED if failed else LIVES, failed)
+
+    def test(self, room: Room) -> str:
+        with self.copy() as copy:
+            return self.tested(room, copy)
+
+    def tested(self, room: Room, copy: Copy) -> str:
+        """The first test that fails; "" where all pass."""
+        command = [sys.executable, "-m", "pytest", *room.words, "-x", "-q", "-n", "0",
+                   "-p", "no:cacheprovider", f"--basetemp={copy.path.parent / 'tmp'}"]
+        environment = os.environ | {"KEPT_OBJECTS": str(self.kept), "PYTHONDONTWRITEBYTECODE": "1"}
+        run = subprocess.Popen(command, cwd=copy.path, env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                               errors="replace", start_new_session=True)
+        self.running.add(run.pid)
+        try:
+            said, _ = run.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            end(run.pid)
+            return f"the tests had not ended after {SECONDS} s"
+        finally:
+            self.running.discard(run.pid)
+        first = re.search(r"^(?:FAILED|ERROR) (\S+.*?)(?: - |$)", said, re.MULTILINE)
+        return "" if run.returncode == 0 else first.group(1) if first else said[-200:]
+
+    def stop(self) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for pid in [*self.running]:
+            end(pid)
+        self.pool.shutdown()
+
+
+def end(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def place(mutant: Mutant) -> str:
+    return f"{mutant.file}:{mutant.line}"
+
+
+def in_json(tried: Tried) -> dict[str, object]:
+    mutant = tried.mutant
+    return {"room": mutant.room.name, "file": mutant.file, "line": mutant.line, "end": tried.end,
+            "before": mutant.before, "after": mutant.after, "by": tried.by}
+
+
+def show(tried: list[Tried], rooms: list[Room], console: Console) -> None:
+    lives = [each for each in tried if each.end == LIVES]
+    for each in lives:
+        console.print(f"\n{place(each.mutant)}\n  - {each.mutant.before.strip()}", markup=False,
+                      soft_wrap=True)
+        console.print(f"  + {each.mutant.after.strip()}", markup=False, soft_wrap=True)
+    table = Table("room", "defects", KILLED, HARMS_NOTHING, LIVES, box=box.SIMPLE_HEAD)
+    for name in [*(room.name for room in rooms), "all"]:
+        ends = [each.end for each in tried if name in (each.mutant.room.name, "all")]
+        table.add_row(name, str(len(ends)), *(str(ends.count(end)) for end in
+                                              (KILLED, HARMS_NOTHING, LIVES)))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except FileNotFoundError as wrong:
+        print(wrong, file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,96 @@
+"""`make mutants`, in a repository of a few lines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+from instructor.mutants import draw
+
+PRODUCT = {
+    "sum.py": "def total(a, b):\n    '''Of both.'''\n    return a - b\n",
+    "noted.py": "noted = []\n\n\ndef note(word):\n    noted.append(word)\n",
+    "tests/test_sum.py": "import sum\n\n\ndef test_total():\n    assert sum.total(3, 2) == 1\n",
+    "instructor/mutants/rooms.toml": '[sums]\nfiles = ["sum.py"]\ntests = ["tests"]\n'
+                                     '[notes]\nfiles = ["noted.py"]\ntests = ["tests/test_sum.py"]\n',
+    "tests/conftest.py": "import sys\nsys.path.insert(0, '.')\n",
+    "tests/pytest.ini": "[pytest]\naddopts = -ra\nmarkers =\n    slow: more\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    shutil.copytree(REPOSITORY / "instructor/mutants", tmp_path / "instructor/mutants")
+    for name, text in PRODUCT.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    return tmp_path
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True)
+
+
+def mutants(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "instructor.mutants", *words], cwd=project,
+                          capture_output=True, text=True, check=False)
+
+
+def test_what_no_test_notices_is_shown_with_its_line(project: Path) -> None:
+    ran = mutants(project, "--count", "4", "--jobs", "2")
+    assert ran.returncode == 0, ran.stderr
+    tried = json.loads((project / "build/mutants.json").read_text())
+    assert {(each["room"], each["end"]) for each in tried} == {("sums", "killed"), ("notes", "lives")}
+    assert {each["by"] for each in tried if each["room"] == "sums"} == {"tests/test_sum.py::test_total"}
+    lives = [each for each in tried if each["end"] == "lives"]
+    for each in lives:
+        assert f"noted.py:{each['line']}\n  - {each['before'].strip()}\n" in ran.stdout
+    count = len(tried) - len(lives), len(lives)
+    assert ["all", str(len(tried)), str(count[0]), "0", str(count[1])] in [
+        line.split() for line in ran.stdout.splitlines()], ran.stdout
+    assert (project / "sum.py").read_text() == PRODUCT["sum.py"], "the checkout is left as it is"
+
+
+def test_tests_that_fail_without_a_defect_say_nothing(project: Path) -> None:
+    (project / "tests/test_sum.py").write_text("def test_no():\n    assert False\n")
+    ran = mutants(project, "--count", "1", "--room", "sums")
+    assert ran.returncode == 3
+    assert "the tests of sums fail without a defect: tests/test_sum.py::test_no" in ran.stdout + ran.stderr
+
+
+def test_each_room_has_files_and_tests() -> None:
+    tracked = [str(name.relative_to(REPOSITORY)) for folder in ("engine", "lab", "grader", "course")
+               for name in (REPOSITORY / folder).rglob("*")]
+    assert len(draw.rooms_of(REPOSITORY, tracked)) == 10
+
+
+def test_what_changes_nothing_that_is_built_is_not_drawn(tmp_path: Path) -> None:
+    """A comment, a docstring, what does not compile."""
+    (tmp_path / "a.c").write_text("int f(int a) { return a + 1; } // + 1\n#define UNUSED 3\n")
+    (tmp_path / "a.py").write_text(PRODUCT["sum.py"])
+    room = draw.Room("room", ("a.c", "a.py"), ())
+    copy = draw.Copy(tmp_path, ["a.c", "a.py"], tmp_path / "copy")
+    objects = draw.Objects(copy)
+    objects.flags = []
+    c, python = ((tmp_path / name).read_text().splitlines(keepends=True) for name in room.files)
+
+    def counts(file: str, lines: list[str], line: int, after: str) -> bool:
+        mutant = draw.Mutant(room, file, line, lines[line - 1], after)
+        return draw.changes_what_is_built(mutant, copy, objects)
+
+    assert counts("a.c", c, 1, "int f(int a) { return a - 1; } // + 1\n")
+    assert not counts("a.c", c, 1, "int f(int a) { return a + 1; } // - 1\n")
+    assert not counts("a.c", c, 1, "int f(int a) { return a + ; } // + 1\n")
+    assert not counts("a.c", c, 2, "#define UNUSED 4\n")
+    assert counts("a.py", python, 3, "    return a + b\n")
+    assert not counts("a.py", python, 2, "    '''Of none.'''\n")
+    assert not counts("a.py", python, 3, "    break\n")
+    assert (copy.path / "a.c").read_text() == "".join(c)
