@@ -5,10 +5,10 @@
  *                arguments. Data alone.
  *     call.cu    `lab_call`: calls the submission's wrapper. The only file with
  *                the wrapper's types.
- *     truth.c    `lab_truth`: what is right. Values of inputs, the verdict on
- *                outputs, work, shapes.
+ *     *.c        `lab_truth`: what is correct. Values of inputs, the verdict on
+ *                outputs, work, shapes. In lab.c where it is short.
  *     mistakes/  `lab_lessons`, the mistakes that it knows, in words; and
- *                `lab_rules` (explain/rules.h), which proves them.
+ *                `lab_rules` (explain/rules.h), which proves them. Or none.
  *
  * They are apart because of who is linked with a submission: what runs one for the grader gets
  * lab.c and call.cu, and neither a seed nor a correct result. Only make check has the rules.

@@ -20,9 +20,11 @@ const struct lab lab = {
     .command_line = {"rows", "cols"},
     .one_for_all = true,
     .usage = {{"", "1000 x 1000 elements"}, {"N", "N x N"}, {"ROWS COLS", "ROWS x COLS"}},
+    .naive = "5 rows cols - edges",
     .version = "1",
     .fills = {{"random", "uniform on (-1, 1)"}, {"counting", "1, 2, 3, ... row by row"}},
     .counting_fill = 1,
+    .criteria = {"tiled"},
 };
 
 static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
@@ -60,4 +62,11 @@ static double bound(const struct lab_case *which, const void *const inputs[LAB_A
     return 8 * (FLT_EPSILON / 2) * sum_of(which, inputs[0], element, fabs) / 5;
 }
 
-const struct lab_truth lab_truth = {.fill = fill, .reference = reference, .bound = bound};
+/* Each element and those of its neighbors that exist. */
+static double naive_loads(const struct shape *s) {
+    const double rows = (double)s->of[ROWS], cols = (double)s->of[COLS];
+    return 5 * rows * cols - 2 * rows - 2 * cols;
+}
+
+const struct lab_truth lab_truth = {
+    .fill = fill, .reference = reference, .bound = bound, .naive_loads = naive_loads};

@@ -223,7 +223,7 @@ def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monk
     planted = {
         "handout.md": (lines_of(f"{SCAN}/instructor/solutions/2_hillis_steele.cu", "to[i] = i < stride"), "code of 2_"),
         "main.cu": (lines_of(f"{SCAN}/instructor/cheats/5_knows_the_fills.cu", "out[i] = period"), "code of 5_knows"),
-        "lab/truth.c": (lines_of("labs/stencil/instructor/solutions/1_tile.cu", "(tile[y][x] +"), "code of 1_tile"),
+        "lab/scan.h": (lines_of("labs/stencil/instructor/solutions/2_tile.cu", "+= tile[y + 1]"), "code of 2_tile"),
         "docs/check.md": (lines_of("instructor/solutions/2_tiled.cu", "+= A_s[ty]"), "code of 2_tiled"),
         "lab/lab.c": ("/* warp-wraps-around */", "the name of the hidden case"),
         "lab/truth.c": ("/* 20,011 elements */", "the sizes of the hidden case"),
@@ -238,6 +238,15 @@ def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monk
         assert any(line.startswith(f"{name}:") and what in line for line in refused.value.reasons), (name, what)
     with pytest.raises(student_copy.Refused, match="the lab has none"):
         student_copy.readme_of_another_lab("scan", copy / "no handout")
+
+
+@pytest.mark.parametrize("lab", sample(["reduction", "stencil"], every=2, start=1))
+def test_a_small_lab_gives_nothing_away(checkout, monkeypatch, tmp_path, lab: str) -> None:
+    for module in (repository, student_copy):
+        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
+    small, copy = described(f"labs/{lab}"), tmp_path / "copy"
+    (what, said), *_ = student_copy.search(copy, *write_copy(small, copy), small)
+    assert what == "searched" and said.endswith("nothing found")
 
 
 def spoil(checkout: Tree, name: str, old: str, new: str) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
 
-SOLUTIONS = {"reduction": "1_tree.cu", "stencil": "1_tile.cu"}
+from instructor.faulty.mistakes import Seeded, seeded
+
+SOLUTIONS = {"reduction": "1_tree.cu", "stencil": "2_tile.cu"}
 
 
 @pytest.fixture(scope="module")
@@ -42,28 +44,22 @@ def test_the_solution(tree: Tree, lab: str, sizes: list[str], elements: int) -> 
     assert (status, said["compared"], said["wrong"]) == (0, elements, 0), said
 
 
-@pytest.mark.parametrize(("lab", "old", "new", "kind", "line"), sample([
-    ("reduction", "        __syncthreads();\n", "", "shared-race", "part[t + half]"),
-    ("reduction", "i < n ? in[i] : 0.0f", "in[i]", "out-of-bounds", "in[i]"),
-    ("reduction", "t < half", "t < half - 1", "wrong-result", None),
-    ("stencil", "    __syncthreads();\n", "", "shared-race", "out[row * cols + col] ="),
-    ("stencil", "row >= 0 && ", "", "out-of-bounds", "in[row * cols + col]"),
-    ("stencil", "(tile[y][x] +", "(tile[y][x] + tile[y][x] +", "wrong-result", None),
-], every=4))
-def test_a_mistake(tree: Tree, lab: str, old: str, new: str, kind: str, line: str | None) -> None:
-    text = solution(lab)
-    assert text.count(old) == 1
-    status, said = run(tree, lab, text.replace(old, new), f"{lab}-check", "--seed", "1")
-    assert (status, said["finding"]["kind"]) == (1, kind), said
-    code = text.replace(old, new).splitlines()
-    assert line is None or line in code[said["finding"]["line"] - 1], said
+@pytest.mark.parametrize(("lab", "each"), sample(
+    [(lab, each) for lab in SOLUTIONS for each in seeded(REPOSITORY / "labs" / lab / "instructor" / "faulty")],
+    every=4), ids=str)
+def test_a_mistake(tree: Tree, lab: str, each: Seeded) -> None:
+    status, said = run(tree, lab, each.text, f"{lab}-check", "--seed", "1")
+    finding = said["finding"]
+    assert (status, [finding["kind"]]) == (1, each.found), said
+    assert finding["line"] in each.lines or each.found == ["wrong-result"], said
 
 
 def test_rounding_is_no_mistake(tree: Tree) -> None:
     """Another order of additions, and a product for the division."""
     text = solution("stencil")
-    assert text.count("(tile[y][x] + ") == text.count(" + tile[y][x + 1]) / 5") == 1
-    text = text.replace("(tile[y][x] + ", "(").replace("+ tile[y][x + 1]) / 5",
-                                                       "+ tile[y][x + 1] + tile[y][x]) * 0.2f")
+    first, last = "float sum = tile[y][x];\n", "sum += tile[y][x + 1];\n"
+    assert text.count(first) == text.count(last) == text.count("sum / 5") == 1
+    text = text.replace(first, "float sum = 0;\n").replace(last, f"{last}    sum += tile[y][x];\n").replace(
+        "sum / 5", "sum * 0.2f")
     status, said = run(tree, "stencil", text, "stencil", "300", "200")
     assert (status, said["wrong"]) == (0, 0), said

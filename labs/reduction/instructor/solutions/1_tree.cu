@@ -1,5 +1,7 @@
 /* Each block adds up its elements as a tree in shared memory; the sums of the blocks are added up in
- * the same way, until one is left. */
+ * the same way, until one is left.
+ *
+ * loses: nothing */
 
 #define THREADS 256
 
