@@ -14,7 +14,7 @@ struct token {
 
 struct parser {
     struct structure *to;
-    const char *at;
+    const char *text, *at;
     int line, last_line; /* last_line: of the token before */
     bool line_begins;    /* nothing but white space so far: a # begins a directive */
     int nested;
@@ -149,31 +149,55 @@ static void condition(struct parser *p) {
     if (depth) p->failed = true;
 }
 
-static void loop(struct parser *p) {
-    const int first = p->token.line;
-    const bool tested_last = is(p, "do");
-    next(p);
-    if (!tested_last) condition(p);
+/* How far a token's line is indented. */
+static int indentation(const struct parser *p, const struct token *t) {
+    const char *line = t->at;
+    while (line > p->text && line[-1] != '\n') line--;
+    return (int)strspn(line, " \t");
+}
+
+/* The body of what begins with this keyword. Returns the line of what comes next, if the body is a
+ * ; alone, and what comes next looks like the body: it is in braces, or further to the right. */
+static int body(struct parser *p, const struct token *keyword) {
+    const bool empty = is(p, ";");
+    const int end = p->token.line;
     statement(p);
+    const bool like_body =
+        is(p, "{") || (p->token.line > end && indentation(p, &p->token) > indentation(p, keyword));
+    return empty && like_body && !at_end(p) && !is(p, "}") ? p->token.line : 0;
+}
+
+static void loop(struct parser *p) {
+    const struct token keyword = p->token;
+    const bool tested_last = is(p, "do");
+    int cut_off = 0;
+    next(p);
+    if (tested_last) {
+        statement(p);
+    } else {
+        condition(p);
+        cut_off = body(p, &keyword);
+    }
     if (tested_last) {
         expect(p, "while");
         condition(p);
         expect(p, ";");
     }
-    add(p, CONSTRUCT_LOOP, first);
+    add(p, CONSTRUCT_LOOP, keyword.line)->cut_off = cut_off;
 }
 
 static void branch(struct parser *p) {
-    const int first = p->token.line;
+    const struct token keyword = p->token;
     next(p);
     if (is(p, "constexpr")) next(p);
     condition(p);
-    statement(p);
+    int cut_off = body(p, &keyword);
     if (is(p, "else")) {
         next(p);
         statement(p);
+        cut_off = 0;
     }
-    add(p, CONSTRUCT_IF, first);
+    add(p, CONSTRUCT_IF, keyword.line)->cut_off = cut_off;
 }
 
 /* Whether a { behind this token may begin a function: behind its parameters are words and a type.
@@ -225,7 +249,7 @@ static void statement(struct parser *p) {
 }
 
 bool structure_read(struct structure *s, const char *text) {
-    struct parser p = {.to = s, .at = text, .line = 1, .line_begins = true};
+    struct parser p = {.to = s, .text = text, .at = text, .line = 1, .line_begins = true};
     s->count = s->barriers = 0;
     next(&p);
     while (!p.failed && !at_end(&p)) {

@@ -11,6 +11,9 @@ struct construct {
     enum construct_kind kind;
     int first, last;
     bool kernel; /* a function that is __global__ */
+    /* A loop or an if that ends with a ; before the body that it looks to have: this body's line.
+     */
+    int cut_off;
 };
 
 enum { CONSTRUCTS = 400, BARRIERS = 100 };

@@ -1,5 +1,5 @@
-/* Tests of engine/explain/outline.c: loops, ifs, functions and barriers are found at their lines, in the
- * ways people write them. */
+/* Tests of engine/explain/outline.c: loops, ifs, functions and barriers are found at their lines,
+ * in the ways people write them. */
 #include "../../engine/explain/outline.c"
 
 #include "../check.h"
@@ -60,6 +60,33 @@ TEST(a_tiled_kernel) {
     CHECK_INT(structure_innermost_without(&s, CONSTRUCT_LOOP, 10, 14)->first, 9);
     CHECK_INT(structure_outermost_without(&s, CONSTRUCT_LOOP, 10, 6)->first, 9);
     CHECK(!structure_outermost_without(&s, CONSTRUCT_LOOP, 6, 10));
+}
+
+static int cut_off(const char *text) {
+    read_lines(text);
+    int line = 0;
+    for (int i = 0; i < s.count; i++)
+        if (s.constructs[i].cut_off) line = s.constructs[i].cut_off;
+    return line;
+}
+
+TEST(a_body_that_is_cut_off) {
+    CHECK_INT(cut_off("void f() {\n    for (;;);\n        x++;\n}"), 3);
+    CHECK_INT(cut_off("void f() {\n    for (;;); {\n        x++;\n    }\n}"), 2);
+    CHECK_INT(cut_off("void f() {\n    while (a(b));\n    {\n        x++;\n    }\n}"), 3);
+    CHECK_INT(cut_off("void f() {\n    int i; for (i = 0;;);\n        x++;\n}"), 3);
+    CHECK_INT(cut_off("void f() {\n    if (a) ;\n\n        x++;\n}"), 4);
+    CHECK_INT(cut_off("void f() {\n    for (;;)\n        if (a);\n            x++;\n}"), 4);
+}
+
+TEST(a_body_that_is_meant_to_be_empty) {
+    CHECK_INT(cut_off("void f() {\n    for (;;);\n    x++;\n}"), 0);
+    CHECK_INT(cut_off("void f() {\n    while (a)\n        ;\n    x++;\n}"), 0);
+    CHECK_INT(cut_off("void f() {\n    do x++; while (a);\n        y++;\n}"), 0);
+    CHECK_INT(cut_off("void f() {\n    if (a);\n    else\n        x++;\n}"), 0);
+    CHECK_INT(cut_off("void f() {\n    if (a) while (b); }"), 0);
+    CHECK_INT(cut_off("void f() {\n    for (;;) {};\n        x++;\n}"), 0);
+    CHECK_INT(cut_off("void f() {\n    for (;;) { }\n        x++;\n}"), 0);
 }
 
 TEST(other_ways_to_loop_and_branch) {

@@ -6,6 +6,7 @@
 #include "../../report/text/text.h"
 #include "../../show/page/walk.h"
 #include "../../watch/machine.h"
+#include "cause_body.h"
 #include "check.h"
 #include "child.h"
 #include "locals_program.h"
@@ -158,6 +159,8 @@ static bool cause_is_asked(enum finding_kind kind) {
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shape;
+    if (cause_is_asked(failed->finding.kind)) cause_of_body(&failed->finding, &failed->cause);
+    if (failed->cause.kind) return;
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
     if (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0) return;
     if (!cause_is_asked(failed->finding.kind)) return;
