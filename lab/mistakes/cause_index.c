@@ -592,51 +592,56 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     return true;
 }
 
-/* How many of the stores of one line to a shared array another line's replace before any thread
- * has read them, and before the next barrier. What is stored is not only zeros. -1: out of memory.
- */
-static long long count_replaced(const struct situation *s, const struct recovered *first,
-                                const struct recovered *second) {
+/* The line that replaces most of what `first` has stored in a shared array, if other lines replace
+ * all of it before any thread has read it, and before the next barrier. Null: some of it is read,
+ * it is only zeros, or memory is out. *alone: no other line does. */
+static const struct recovered *replacing(const struct situation *s, const struct recovered *first,
+                                         bool *alone) {
     const struct recovery *r = s->recovery;
     const struct trace *t = r->trace;
     const size_t words = trace_shared(t, first->array)->elements;
     uint32_t *fresh = calloc((size_t)TRACE_BLOCKS * words + 1, sizeof *fresh); /* interval + 1 */
-    long long replaced = fresh ? 0 : -1;
+    size_t by[RECOVERED + 1] = {0}, replaced = 0; /* by each line, the last of them unknown */
+    int most = RECOVERED;
     bool any = false;
     for (size_t i = 0; fresh && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         double value = 0;
         if (a->array != first->array || a->offset < 0 || (size_t)a->offset >= words) continue;
         uint32_t *word = &fresh[a->block * words + (size_t)a->offset];
-        replaced += *word == a->interval + 1 && a->write && r->of[i] == second - r->access;
-        *word = a->write && r->of[i] == first - r->access ? a->interval + 1 : 0;
-        if (*word && a->valued && element_value(trace_element(t, a->array), a->bytes, &value))
+        const bool own = a->write && r->of[i] == first - r->access;
+        if (*word == a->interval + 1 && a->write && !own) {
+            replaced++;
+            if (++by[r->of[i]] > by[most]) most = r->of[i];
+        }
+        *word = own ? a->interval + 1 : 0;
+        if (own && a->valued && element_value(trace_element(t, a->array), a->bytes, &value))
             any |= value != 0;
     }
     free(fresh);
-    return any ? replaced : -1;
+    *alone = by[most] == replaced;
+    return any && replaced == first->count && most < RECOVERED ? &r->access[most] : NULL;
 }
 
-/* Of two lines that store to a shared array, or to two names of the same memory, the second one
- * replaces all that the first one has stored. */
+/* Of the lines that store to a shared array, or to several names of the same memory, what one has
+ * stored is all replaced. */
 bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
     if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
-    for (int i = 0; i < s->recovery->count; i++)
-        for (int j = 0; j < s->recovery->count; j++) {
-            const struct recovered *a = &s->recovery->access[i], *b = &s->recovery->access[j];
-            if (i == j || !a->write || !b->write || a->array < TRACE_SHARED ||
-                a->array != b->array || a->elements > 1 || b->elements > 1 ||
-                count_replaced(s, a, b) != (long long)a->count)
-                continue;
-            cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
-            CAUSE_SAY(WHAT, ROW(REPLACED), W(a->place.line));
-            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
-            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b).text));
-            if (!trace_shared(s->recovery->trace, a->array)->dimensions)
-                CAUSE_SAY(DETAIL, ROW(DYNAMIC_IS_ONE));
-            CAUSE_SAY(HINT, ROW(ASK_REPLACED));
-            return true;
-        }
+    for (int i = 0; i < s->recovery->count; i++) {
+        const struct recovered *a = &s->recovery->access[i];
+        bool alone;
+        if (!a->write || a->array < TRACE_SHARED || a->elements > 1) continue;
+        const struct recovered *b = replacing(s, a, &alone);
+        if (!b || b->elements > 1) continue;
+        cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
+        CAUSE_SAY(WHAT, alone ? ROW(REPLACED) : ROW(REPLACED_TOO), W(a->place.line));
+        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
+        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b).text));
+        if (!trace_shared(s->recovery->trace, a->array)->dimensions)
+            CAUSE_SAY(DETAIL, ROW(DYNAMIC_IS_ONE));
+        CAUSE_SAY(HINT, ROW(ASK_REPLACED));
+        return true;
+    }
     return false;
 }
 
