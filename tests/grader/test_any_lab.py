@@ -54,7 +54,7 @@ def record(tree: Tree) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("line", "score", "kind", "said"), sample([
     (LINE, 10, None, "accesses  public/basics  kept"),
-    (LINE.replace("+", "-"), 0, "wrong-result", "elements of c is wrong"),
+    (LINE.replace("+", "-"), 0, "wrong-result", "the one element of c is wrong"),
     (LINE.replace("if (i < n) ", ""), 0, "out-of-bounds", "load from a beyond its end"),
     (LINE.replace("c[i] = ", "c[i + 1 - 1 + (i == n - 1)] = "), 0, "out-of-bounds", "store to c beyond its end"),
     ("if (i < n) { c[i] = a[i]; c[i] += b[i]; }", 7, None,

@@ -39,7 +39,7 @@ def test_a_correct_kernel_under_watch(tree: Tree) -> None:
 
 FAULTY = {
     "guard": ("c[i] = a[i] + b[i];", 3, "load from a beyond its end", "reads a[100]"),
-    "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "100 of the 100 elements of c are wrong", "c[0] is"),
+    "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "all 100 elements of c are wrong", "c[0] is"),
     "unwritten": ("if (i < n - 5) c[i] = a[i] + b[i];", 0, "5 of the 100 elements of c are never written",
                   "from element 95 to 99"),
     "input": ("if (i < n) { ((float *)a)[i] += b[i]; c[i] = a[i]; }", 3, "a is written, although it is an input", "writes a["),

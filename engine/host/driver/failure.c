@@ -101,9 +101,14 @@ static bool explains_nan(const struct report *report) {
 
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s%s %s wrong.\n", v->wrong,
-            v->compared, output_name(report), v->mode == VERIFY_QUICK ? " that were compared" : "",
-            is_or_are(v->wrong));
+    if (v->compared == 1)
+        fprintf(report->out, "The one element");
+    else if (v->wrong == v->compared)
+        fprintf(report->out, "All %" PRIu64 " elements", v->wrong);
+    else
+        fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements", v->wrong, v->compared);
+    fprintf(report->out, " of %s%s %s wrong.\n", output_name(report),
+            v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
     if (v->nan)
         fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
                 explains_nan(report) || !lab.nan ? "."

@@ -416,9 +416,21 @@ static void say_no_launch(const struct finding *f, struct finding_words *w) {
 
 /* --- the result ------------------------------------------------------------------------------- */
 
+/* "all 1156 elements of C are"; "1 of the 1156 elements of C is"; "the one element of sum is". */
+static void say_how_many(const struct finding *f, struct finding_words *w) {
+    const int64_t count = GET(COUNT), of = GET(OF);
+    if (of == 1)
+        WHAT("the one element");
+    else if (count == of)
+        WHAT("all %" PRId64 " elements", of);
+    else
+        WHAT("%" PRId64 " of the %" PRId64 " elements", count, of);
+    WHAT(" of %s %s ", vocabulary()->output, is_or_are((uint64_t)count));
+}
+
 static void say_unwritten(const struct finding *f, struct finding_words *w) {
-    WHAT("%" PRId64 " of the %" PRId64 " elements of %s %s never written", GET(COUNT), GET(OF),
-         vocabulary()->output, is_or_are((uint64_t)GET(COUNT)));
+    say_how_many(f, w);
+    WHAT("never written");
     if (launch_covers(&f->launch))
         HINT("the grid has a thread for each element of %s: which of them do not reach the store, "
              "or "
@@ -441,8 +453,8 @@ static void say_wrong(const struct finding *f, struct finding_words *w) {
              "array, or an int that overflows is such a thing");
         return;
     }
-    WHAT("%" PRId64 " of the %" PRId64 " elements of %s %s wrong", GET(COUNT), GET(OF),
-         vocabulary()->output, is_or_are((uint64_t)GET(COUNT)));
+    say_how_many(f, w);
+    WHAT("wrong");
     if (!HAS(GOT)) return;
     DETAIL("the first: %s", vocabulary()->output);
     if (HAS(ROW_FIRST)) DETAIL("[%" PRId64 "]", GET(ROW_FIRST));

@@ -247,7 +247,7 @@ def test_which_cases_have_a_checked_run() -> None:
 
 # ---- one mistake ---------------------------------------------------------------------------------
 
-TWICE = Finding(**words_of("wrong-result"), what="1156 of the 1156 elements of C are wrong", hint="once?",
+TWICE = Finding(**words_of("wrong-result"), what="all 1156 elements of C are wrong", hint="once?",
                 claim="C is 2 times the product",
                 detail=["the first: C[0][0]", "C is 2 times the product: this explains all 1156."],
                 formula="factor", products=1.0)
