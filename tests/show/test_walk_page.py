@@ -265,6 +265,16 @@ def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any], lines: 
     assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known
 
 
+def test_threads_that_took_part_are_counted(tiled: tuple[Page, Any]) -> None:
+    """In a line in which one of two loads, and both store."""
+    data = copies("A 5 6, s 5 6")
+    data["steps"][0][3][0][1:] = [1, [0], [5]]
+    said = tiled[0].js("""const state = makeState(decodeRun(arguments[0]));
+        state.step = 0;
+        return actingSentence(state, state.run.steps[0]);""", data)
+    assert "1 of 2 threads load A[0]; all 2 threads store to s[0, 1]." in said
+
+
 @pytest.mark.parametrize("name, words", first_of_each([
     ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"),
     ("18_b_stride_k", "B"), ("18_grid_exchanged", "grid"), ("03_barrier_in_branch", "barrier"),

@@ -82,13 +82,14 @@ function actingSentence(state, step) {
   const { run } = state, threads = actingThreads(state);
   const line = step.line ? `Line ${step.line}` : 'In another file';
   if (threads.length === 1) return `${line}, warp ${step.warp}: ${threadSentence(run, threads[0], actingAccesses(state))}.`;
-  const parts = bySite(run, actingAccesses(state)).map(([number, list]) => {
-    const site = run.sites[number];
-    return [verbOf(site), elementsText(run.arrays[site.array], list.map((a) => run.accesses.offset[a]))];
-  });
-  const size = warpThreads(run, step.warp).length;
-  const who = threads.length === size ? `all ${size} threads` : `${threads.length} of ${size} threads`;
-  return `${line}, warp ${step.warp}: ${who} ${joinVerbs(parts)}.`;
+  const size = warpThreads(run, step.warp).length, groups = [];
+  for (const [number, list] of bySite(run, actingAccesses(state))) {
+    const site = run.sites[number], count = new Set(list.map((a) => run.accesses.thread[a])).size;
+    if (!groups.length || groups[groups.length - 1].count !== count) groups.push({ count, parts: [] });
+    groups[groups.length - 1].parts.push([verbOf(site), elementsText(run.arrays[site.array], list.map((a) => run.accesses.offset[a]))]);
+  }
+  const who = (count) => (count === size ? `all ${size} threads` : `${count} of ${size} threads`);
+  return `${line}, warp ${step.warp}: ${groups.map(({ count, parts }) => `${who(count)} ${joinVerbs(parts)}`).join('; ')}.`;
 }
 
 /* [verb, object], ...: a verb that repeats is said once. */
