@@ -83,7 +83,18 @@ def try_all(options: argparse.Namespace, rooms: list[Room], workers: Workers, co
             return 3
     with workers.copy() as copy:
         mutants = [*itertools.islice(drawn(rooms, options.seed, copy), options.count)]
-    tried = []
+    tried: list[Tried] = []
+    try:
+        follow(workers, mutants, tried, console)
+    finally:  # what was tried before an interruption, too
+        tried.sort(key=lambda each: mutants.index(each.mutant))
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps([in_json(each) for each in tried], indent=1) + "\n")
+        show(tried, rooms, Console(highlight=False))
+    return 0
+
+
+def follow(workers: Workers, mutants: list[Mutant], tried: list[Tried], console: Console) -> None:
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=len(mutants))
@@ -92,11 +103,6 @@ def try_all(options: argparse.Namespace, rooms: list[Room], workers: Workers, co
             progress.console.print(f"{each.end:8} {place(each.mutant)}: {each.mutant.change}",
                                    markup=False, soft_wrap=True)
             progress.advance(bar)
-    tried.sort(key=lambda each: mutants.index(each.mutant))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps([in_json(each) for each in tried], indent=1) + "\n")
-    show(tried, rooms, Console(highlight=False))
-    return 0
 
 
 class Workers:
