@@ -7,8 +7,8 @@ in (rooms.toml) until one fails. A defect that lives asks for a test, or for a l
 which says why it changes nothing that a test could see. The same seed draws the same defects from
 the same sources.
 
-Exit status: 0 all were tried; 2 an option cannot be used; 3 a room's tests fail without a defect;
-130 interrupted.
+A test that fails without a defect is left out, and named. Exit status: 0 all were tried; 2 an option
+cannot be used; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def read_options() -> argparse.Namespace:
 
 
 def try_all(options: argparse.Namespace, rooms: list[Room], workers: Workers, console: Console) -> int:
-    for room, failed in workers.each(rooms, workers.test):
-        if failed:
-            console.print(f"the tests of {room.name} fail without a defect: {failed}", markup=False)
-            return 3
+    for room, failed in [*workers.each(rooms, workers.fail_without_defect)]:
+        for test in failed:
+            console.print(f"{room.name}: left out, for it fails without a defect: {test}", markup=False,
+                          soft_wrap=True)
     with workers.copy() as copy:
         mutants = [*itertools.islice(drawn(rooms, options.seed, copy), options.count)]
     tried: list[Tried] = []
@@ -110,6 +110,7 @@ class Workers:
 
     def __init__(self, folder: Path, tracked: list[str], jobs: int):
         self.folder, self.running = folder, set[int]()
+        self.left_out: dict[Room, list[str]] = {}
         self.kept = folder / "kept"
         self.kept.mkdir()
         self.copies: queue.Queue[Copy] = queue.Queue()
@@ -137,17 +138,19 @@ class Workers:
         if key in self.known:
             return Tried(mutant, HARMS_NOTHING, self.known[key])
         with self.copy() as copy, copy.having(mutant):
-            failed = self.tested(mutant.room, copy)
-        return Tried(mutant, KILLED if failed else LIVES, failed)
+            failed = self.failed(mutant.room, copy, "-x")
+        return Tried(mutant, KILLED if failed else LIVES, failed[0] if failed else "")
 
-    def test(self, room: Room) -> str:
+    def fail_without_defect(self, room: Room) -> list[str]:
         with self.copy() as copy:
-            return self.tested(room, copy)
+            failed = self.failed(room, copy)
+        self.left_out[room] = [f"--deselect={test.removeprefix('tests/')}" for test in failed]
+        return failed
 
-    def tested(self, room: Room, copy: Copy) -> str:
-        """The first test that fails; "" where all pass."""
-        command = [sys.executable, "-m", "pytest", *room.words, "-x", "-q", "-n", "0",
-                   "-p", "no:cacheprovider", f"--basetemp={copy.path.parent / 'tmp'}"]
+    def failed(self, room: Room, copy: Copy, *options: str) -> list[str]:
+        """The tests that fail."""
+        command = [sys.executable, "-m", "pytest", *room.words, *self.left_out.get(room, []), *options,
+                   "-q", "-n", "0", "-p", "no:cacheprovider", f"--basetemp={copy.path.parent / 'tmp'}"]
         environment = os.environ | {"KEPT_OBJECTS": str(self.kept), "PYTHONDONTWRITEBYTECODE": "1"}
         run = subprocess.Popen(command, cwd=copy.path, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
@@ -157,11 +160,11 @@ class Workers:
             said, _ = run.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             end(run.pid)
-            return f"the tests had not ended after {SECONDS} s"
+            return [f"the tests had not ended after {SECONDS} s"]
         finally:
             self.running.discard(run.pid)
-        first = re.search(r"^(?:FAILED|ERROR) (\S+.*?)(?: - |$)", said, re.MULTILINE)
-        return "" if run.returncode == 0 else first.group(1) if first else said[-200:]
+        tests = re.findall(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - |$)", said, re.MULTILINE)
+        return tests or ([said[-200:]] if run.returncode else [])
 
     def stop(self) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)

@@ -59,11 +59,15 @@ def test_what_no_test_notices_is_shown_with_its_line(project: Path) -> None:
     assert (project / "sum.py").read_text() == PRODUCT["sum.py"], "the checkout is left as it is"
 
 
-def test_tests_that_fail_without_a_defect_say_nothing(project: Path) -> None:
-    (project / "tests/test_sum.py").write_text("def test_no():\n    assert False\n")
+def test_a_test_that_fails_without_a_defect_is_named_and_left_out(project: Path) -> None:
+    with open(project / "tests/test_sum.py", "a") as file:
+        file.write("\n\ndef test_other():\n    assert False\n")
     ran = mutants(project, "--count", "1", "--room", "sums")
-    assert ran.returncode == 3
-    assert "the tests of sums fail without a defect: tests/test_sum.py::test_no" in ran.stdout + ran.stderr
+    assert ran.returncode == 0
+    named = "sums: left out, for it fails without a defect: tests/test_sum.py::test_other"
+    assert named in ran.stdout + ran.stderr
+    (tried,) = json.loads((project / "build/mutants.json").read_text())
+    assert (tried["end"], tried["by"]) == ("killed", "tests/test_sum.py::test_total")
 
 
 def test_each_room_has_files_and_tests() -> None:
