@@ -42,6 +42,10 @@ CASES = {
         ("", "byte[t] = 1; if (t < 2) { __syncwarp(3); x = byte[1 - t]; }", "", ""),
     "another's operation":
         ("", "byte[t] = 1; if (t < 2) { __syncwarp(3); x = byte[2]; }", "", "race"),
+    "all lanes' operation, and the first lane's own":
+        ("", "byte[t] = 1; __syncwarp(15); __syncwarp(t ? 14 : 1); x = byte[3 - t];", "", ""),
+    "the first lane's own":
+        ("", "byte[t] = 1; __syncwarp(t ? 14 : 1); x = byte[3 - t];", "", "race"),
     "never written": ("", "x = byte[8 + t];", "", "uninitialized"),
     "a neighbor is written": ("if (t == 0) byte[8] = 1;", "x = byte[9];", "", ""),
 }

@@ -1,10 +1,21 @@
 /* cudaMalloc and cudaFree, and what they say to bad arguments. */
 #include "check.h"
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 __global__ void fill(int *x, size_t n) {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (i < n) x[i] = (int)i;
+}
+
+/* Bytes of it that this process has. */
+static long address_space(void) {
+    long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    CHECK(statm && fscanf(statm, "%ld", &pages) == 1);
+    fclose(statm);
+    return pages * sysconf(_SC_PAGESIZE);
 }
 
 int main() {
@@ -55,10 +66,13 @@ int main() {
         EXPECT((int)last, i);
         OK(cudaFree(many[i]));
     }
-    for (int i = 0; i < 300; ++i) {
+    long in_use = 0;
+    for (int i = 0; i < 700; ++i) {
         OK(cudaMalloc(&x, 1 << 16));
         OK(cudaFree(x));
+        if (i == 350) in_use = address_space();
     }
+    CHECK(address_space() - in_use < 8 << 20);
 
     size_t free_bytes = 0, total_bytes = 0;
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
