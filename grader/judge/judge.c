@@ -302,8 +302,8 @@ static void print_cause(const struct cause_answer *answer) {
     struct json json = {.out = stdout};
     struct finding_words words;
     cause_say(c, &words);
-    words.detail[0] = '\0'; /* facts are for the terminal, but for the run they are of */
-    cause_say_shape(c, words.detail, sizeof words.detail);
+    words.detail[0] = '\0'; /* facts are for the terminal, but for the run that numbers are of */
+    if (strpbrk(words.what, "0123456789")) cause_say_shape(c, words.detail, sizeof words.detail);
     json_open(&json, NULL, '{');
     json_text(&json, "finding", text ? text->kind : NULL);
     if (c->kind) {

@@ -37,7 +37,7 @@ class Cause(Strict):
     file: str
     line: int
     detail: list[str] = []
-    """Of the facts: "(from a run with m=37 k=53 n=29)", which numbers in `what` are of."""
+    """Of the facts: "(from a run with m=37 k=53 n=29)", which numbers in `what` are of, if it has any."""
     hint: str | None = None
 
 
