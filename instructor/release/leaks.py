@@ -49,11 +49,21 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 # ---- findings ------------------------------------------------------------------------------------
 
 
+# What to write instead, said once below all that was found.
+NAMED = "instead of a name: one of two words and a number, which no text has; or leave the word out here"
+TITLED = ("instead of a title or a hint: another one, which may be longer, or fewer than {} characters; or say "
+          "the sentence here in other words")
+SIZED = "instead of sizes: others here, or others in the case; make hidden SEED=... draws some"
+SEEDED = "instead of a seed: leave it out, here or in the case"
+CODED = "instead of code: words, or an example that computes something else"
+
+
 @dataclass(frozen=True)
 class Leak:
     file: str
     line: int
     what: str
+    instead: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.what}" if self.line else f"{self.file}: {self.what}"
@@ -158,14 +168,15 @@ class Secrets:
         for word, what in self.words.items():
             bounded = rf"(?<![\w-]){re.escape(word)}(?![\w-])"
             for match in re.finditer(bounded, lower) if word in lower else ():
-                yield Leak(file, line_at(text, match.start()), f"says {what}")
+                instead = TITLED.format(SHORTEST_PHRASE) if " title " in what else NAMED
+                yield Leak(file, line_at(text, match.start()), f'says "{word}", {what}', instead)
         numbers = numbers_in(TAG.sub(blank, text) if file.endswith(".svg") else text)
         for sizes in self.sizes:
             for at in sizes.found_in(numbers):
-                yield Leak(file, line_at(text, at), f"has the sizes of {sizes.case}")
+                yield Leak(file, line_at(text, at), f"has the sizes of {sizes.case}", SIZED)
         for seed, what in self.seeds.items():
             for match in re.finditer(rf"(?<!\d){seed}(?!\d)", text) if seed in text else ():
-                yield Leak(file, line_at(text, match.start()), f"has the seed of {what}")
+                yield Leak(file, line_at(text, match.start()), f"has the seed of {what}", SEEDED)
 
 
 def secrets_of(hidden: Sequence[Suite], public: Sequence[Suite]) -> Secrets:
@@ -298,4 +309,4 @@ class Code:
                     seen.add(kernel)
                     start = found[number].start()
                     shown = " ".join(TOKEN.findall(version, start, start + SHOWN))
-                    yield Leak(file, line_at(text, start), f"has code of {kernel}: {shown}")
+                    yield Leak(file, line_at(text, start), f"has code of {kernel}: {shown}", CODED)

@@ -196,7 +196,7 @@ def search(target: Path, files: dict[str, str], everything: list[str], lab: Lab)
     for name, text in texts.items():
         found += [*code.search(name, text), *broken_links(target, name, text), *lacking.search(name, text)]
     if found:
-        raise Refused(*map(str, found))
+        raise Refused(*map(str, found), *dict.fromkeys(leak.instead for leak in found if leak.instead))
     cases = sum(each.cases for each in secrets.values())
     return [("searched", f"{cases} hidden cases, {len(code.pieces)} pieces of code: nothing found"),
             *(("  not for", note) for note in (secrets[lab.folder].not_searched if lab.folder in secrets else ())),

@@ -161,6 +161,8 @@ def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -
         ("(a file's name)", secret.name),
     ]:
         assert any(f"release: {name}" in line and what in line for line in lines), (name, lines)
+    for instead in ("a name", "a title or a hint", "sizes", "code"):
+        assert sum(line.startswith(f"release: instead of {instead}: ") for line in lines) == 1, lines
     assert lines[-1].endswith("was not written")
     assert left_behind(checkout) == ["empty"]
     assert not list((checkout.path.parent / "empty").iterdir())
