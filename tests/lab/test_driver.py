@@ -65,7 +65,7 @@ BAD_USAGE = {  # of each kind one; test_support.c has the others
     "3 4 -5": "'-5' is not a size",
     "1000 500": "2 sizes given",
     "99999999999999999999999999": "is too large",
-    "46341 46341 1": "A would be 46341 x 46341",
+    "46341 46342 1": "A would be 46341 x 46342 = 2147534622 elements",
     "--nonsense": "no option '--nonsense'",
     "--fill": "needs a value",
     "--fill nonsense": "no fill 'nonsense'",
