@@ -127,7 +127,8 @@ def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str
     """What shows the first mistake of a public case again; empty: there is none."""
     if not record.build.ok or record.refusal:
         return ""
-    test = next((test for test in tests if not test.hidden and not test.nothing_lost and test.params), None)
+    test = next((test for test in tests if test.params and test.status != "skipped"
+                 and not test.hidden and not test.nothing_lost), None)
     if test is None:
         return ""
     program, sizes = f"{record.lab.name}-check", " ".join(map(str, (test.params or {}).values()))
@@ -184,9 +185,11 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
         reason = "" if same_for_all else harmless(reason_of(item))
         beside = Text(reason).cell_len <= room
         again = first.setdefault(reason, item.name) if reason and not beside else item.name
-        block.append(row_of(cells, widths, reason if beside else "" if again == item.name else
-                            f"as in {again}"[:room]))
-        if reason and not beside and again == item.name:
+        if again != item.name:
+            reason = f"as in {again}"
+            beside = len(reason) <= room
+        block.append(row_of(cells, widths, reason if beside else ""))
+        if reason and not beside:
             block.append(paragraph(reason, console, INDENT))
         if item.hint and item.hint not in said and not same_for_all:
             block.append(paragraph(f"hint: {harmless(item.hint)}", console, INDENT))

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
+import grader_fake
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, sample, slow_but
 from corpus import faulty
@@ -31,6 +32,7 @@ from rich.cells import cell_len
 from grader.build.parts import described, trusted_parts
 from grader.build.submission import work_directory
 from grader.record.model import Record, schema
+from grader.report.terminal import next_command
 
 SECONDS = 300
 
@@ -335,6 +337,15 @@ def test_a_long_reason_is_said_in_the_first_case_that_has_it(kernel: Path) -> No
     assert lines.count("    kernel.cu:12: still running after 2 s") == 1
     rows = [line for line in lines if line.endswith("as in 1x1x1")]
     assert len(rows) == 8 and not any(row.startswith(("16x16x16", "1x1x1 ")) for row in rows)
+    narrow = grade(kernel, "16 16 16: right\nhang", COLUMNS="60").stdout
+    assert narrow.count("as in 1x1x1\n") == 8
+
+
+def test_what_was_skipped_is_not_what_to_try_next() -> None:
+    cases = grader_fake.case("small", 1, 1, 1), grader_fake.case("gate", 16, 16, 16)
+    record = grader_fake.grading("wrong", [grader_fake.suite(*cases, gate=cases[1].key)]).run()
+    assert [test.status for test in record.tests] == ["skipped", "failed"]
+    assert "-check 16 16 16 --fill" in next_command(record, record.tests, [])
 
 
 def test_hints_are_not_dim(kernel: Path) -> None:
