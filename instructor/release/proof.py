@@ -16,7 +16,7 @@ from grader.record.model import Record, Test
 GROUPS = {
     "starter": "starter",
     "solution": "solutions",
-    "right": "right in other styles",
+    "right": "correct in another style",
     "cheat": "cheats",
     "faulty": "faulty",
 }

@@ -365,7 +365,8 @@ def show(proof: Proof, timed: list[Performance], full: bool, seconds: float) -> 
             console.print(f"{each.kernel.name}: {each.score:g} of {each.points:g} points "
                           f"(loses: {each.kernel.loses})")
     count = Counter(each.kernel.group for each in proof.proved)
-    graded = ", ".join(f"{count[group]} {what}" for group, what in GROUPS.items() if count[group])
+    graded = ", ".join(f"{count[group]} {what if count[group] != 1 else what.removesuffix('s')}"
+                       for group, what in GROUPS.items() if count[group])
     console.print(f"{len(proof.cases)} cases, {total(proof.suites)}; graded: {graded}; "
                   f"{seconds:.0f} s")
     if timed:

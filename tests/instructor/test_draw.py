@@ -15,11 +15,13 @@ import grader_fake as fake
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment
 
+from grader.build.parts import described
 from grader.cases.model import Suite
 from grader.cases.read import load_suites, read_toml
 from grader.errors import BadInput
 from grader.record.model import Record
-from instructor.release import draw
+from instructor.faulty.mistakes import seeded
+from instructor.release import draw, prove_cases
 from instructor.release.graded import Graded, Missing
 
 LAB = fake.LAB
@@ -207,3 +209,14 @@ def test_with_a_gate_all_cases_are_one(tmp_path: Path, kernel: Path) -> None:
     assert record.score == 0 and len(record.tests) == 2
     assert graded(tmp_path).records(kernel, [suite], 1, None) == [record]
     assert not [name for name in os.listdir(tmp_path / "kept") if not name.endswith(".json")]
+
+
+def test_a_labs_mistakes_are_among_what_is_graded(tmp_path: Path) -> None:
+    """One kernel of each; with a glob, all that match."""
+    lab = described("labs/scan")
+    every = prove_cases.made_of_mistakes(lab, "*", tmp_path)
+    known = list(seeded(lab.home / "instructor" / "faulty"))
+    assert len(every) == len({each.mistake for each in known}) >= 20
+    some = prove_cases.made_of_mistakes(lab, "21_one-buffer*", tmp_path)
+    assert [each.path.stem for each in some] == [
+        "21_one-buffer_two_buffers", "21_one-buffer-in-global-memory_2_hillis_steele"]
