@@ -7,6 +7,7 @@ from __future__ import annotations
 import fcntl
 import json
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -29,7 +30,7 @@ from grader.cases.model import Suite
 from grader.cases.read import load_suites
 from grader.errors import MachineFault, NotBuilt
 from grader.record.model import Record
-from grader.record.store import PARTIAL, RESULT, Store, read_record
+from grader.record.store import LONGEST_NAME, PARTIAL, RESULT, Store, cases_of, read_record
 from grader.record.student import student_view
 
 
@@ -500,3 +501,10 @@ def test_a_fault_of_the_machine_leaves_the_earlier_result(tmp_path: Path) -> Non
     assert partial.seed == 2 and not partial.complete and partial.tests
 
 
+def test_the_name_of_an_earlier_result_is_no_longer_than_a_file_system_takes() -> None:
+    def name(length: int) -> str:
+        return cases_of(Record.model_construct(suites=["s" * length], backend="cpu"))
+
+    assert name(LONGEST_NAME) == f"{'s' * 100}.cpu"
+    assert re.fullmatch(r"[0-9a-f]{8}\.cpu", name(LONGEST_NAME + 1))
+    assert name(LONGEST_NAME + 1) != name(LONGEST_NAME + 2)

@@ -48,7 +48,7 @@ ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
 def test_points_lie_on_a_line_and_end_at_both_ends(ratio: float, points: float) -> None:
     timing = timing_of(ASKED, Said.model_validate(fake.measured(ratio)), 1.0)
     assert (timing.state, timing.score, timing.max_score) == ("timed", points, 4)
-    assert timing.ratio == pytest.approx(ratio, abs=1e-4)
+    assert timing.ratio == pytest.approx(ratio, abs=1e-4) and timing.seconds == 1.0
     assert bool(timing.reason) == bool(timing.hint or points < 4) == (points < 4)
     assert timing.nothing_lost == (points == 4)
 
