@@ -139,7 +139,7 @@ def test_another_lab_is_packed_without_sgemm_and_graded_by_what_is_in_the_bundle
         archive = place / "scan" / ("gradescope.zip" if hidden else "classroom50/project.tar")
         shutil.unpack_archive(archive, tmp_path / platform)
         project = tmp_path / platform / "project"
-        assert {"call.cu", "scan.h", "criteria", "mistakes"} <= {p.name for p in (project / "lab").iterdir()}
+        assert {"call.cu", "scan.h", "criteria"} <= {p.name for p in (project / "lab").iterdir()}
         assert "scanBlock" in (project / "kernel.cu").read_text() and not (project / "lab/sgemm.h").exists()
         assert (project / "testcases/hidden").exists() == hidden
         assert not [name for name in ("instructor", "labs", "lab/instructor") if (project / name).exists()]
