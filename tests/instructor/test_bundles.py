@@ -29,6 +29,7 @@ GRADE_SECONDS = 300
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
 STARTER = REPOSITORY / "kernel.cu"
 HIDDEN = "testcases/hidden"
+UNFINISHED = shutil.ignore_patterns("new-*")  # what another worker is building beside the parts
 
 
 def run(
@@ -160,7 +161,7 @@ class Gradescope:
 
     def __init__(self, root: Path, bundle: Path, grader_cache: Path):
         self.root = root
-        shutil.copytree(grader_cache, root / "cache")
+        shutil.copytree(grader_cache, root / "cache", ignore=UNFINISHED)
         self.env = {"AUTOGRADER_ROOT": str(root), "AUTOGRADER_PYTHON": sys.executable}
         run(sys.executable, "-m", "zipfile", "-e", bundle, root / "source", cwd=root)
         shutil.copy(root / "source/run_autograder", root / "run_autograder")
@@ -414,7 +415,7 @@ class Classroom50:
         shutil.copytree(files, root / "page/sgemm")
         run("tar", "-czf", root / "sgemm.tar.gz", "-C", root / "page", "sgemm", cwd=root)
         run("tar", "-xzf", root / "sgemm.tar.gz", cwd=self.runtime)
-        shutil.copytree(grader_cache, self.runtime / "sgemm/cache")
+        shutil.copytree(grader_cache, self.runtime / "sgemm/cache", ignore=UNFINISHED)
         self.env = classroom50.ENVIRONMENT | {
             "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(self.output), "SGEMM_PYTHON":
             sys.executable, "RUNNER_ENVIRONMENT": "self-hosted"}
