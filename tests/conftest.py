@@ -42,8 +42,8 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and six more, since tests wait half of their time; but not hundreds."""
-    return min(len(os.sched_getaffinity(0)) + 6, 16)
+    """One worker a core and four more, since tests wait half of their time; but not hundreds."""
+    return min(len(os.sched_getaffinity(0)) + 4, 16)
 
 
 @pytest.hookimpl(wrapper=True)
