@@ -72,12 +72,12 @@ test: test-packages
 test-all: test-packages
 	$(python) -m pytest tests
 
-# All three parts, whatever becomes of the first; what measures runs alone.
 ## make mutants             small defects, one at a time: which pass all tests?
 ##                                                      SEED JOBS MUTANTS_ARGS
 mutants: test-packages
 	set -f; exec $(python) -m instructor.mutants $(call option,SEED,seed) $(call option,JOBS,jobs) $$MUTANTS_ARGS
 
+# All three parts, whatever becomes of the first; what measures runs alone.
 ## make test-gpu            those for which a GPU has to be there
 test-gpu: test-packages build/cuda/settings
 	failed=; . build/cuda/settings; \

@@ -51,10 +51,18 @@ struct vocabulary lab_words(const struct lab *l) {
     return words;
 }
 
+/* Of the rows of a table, whose names are so many bytes apart; null ends it. -1: none has it. */
+static int row_named(const char *const *first, size_t apart, int rows, const char *name) {
+    for (int i = 0; i < rows; i++) {
+        const char *const *each = (const void *)((const char *)first + (size_t)i * apart);
+        if (!*each) return -1;
+        if (!strcmp(*each, name)) return i;
+    }
+    return -1;
+}
+
 int lab_param(const struct lab *l, const char *name) {
-    int i = lab_params(l) - 1;
-    while (i >= 0 && strcmp(l->params[i].name, name) != 0) i--;
-    return i;
+    return row_named(&l->params[0].name, sizeof *l->params, LAB_PARAMS, name);
 }
 
 int lab_typed(const struct lab *l, int i) {
@@ -62,15 +70,11 @@ int lab_typed(const struct lab *l, int i) {
 }
 
 int lab_fill(const struct lab *l, const char *name) {
-    int i = 0;
-    while (i < LAB_FILLS && l->fills[i].name && strcmp(l->fills[i].name, name) != 0) i++;
-    return i < LAB_FILLS && l->fills[i].name ? i : -1;
+    return row_named(&l->fills[0].name, sizeof *l->fills, LAB_FILLS, name);
 }
 
 int lab_formula(const struct lab *l, const char *name) {
-    int i = 0;
-    while (i < LAB_FORMULAS && l->formulas[i].name && strcmp(l->formulas[i].name, name) != 0) i++;
-    return i < LAB_FORMULAS && l->formulas[i].name ? i : -1;
+    return row_named(&l->formulas[0].name, sizeof *l->formulas, LAB_FORMULAS, name);
 }
 
 struct shape_text lab_shape_text(const struct lab *l, const struct shape *shape) {

@@ -8,7 +8,7 @@ which says why it changes nothing that a test could see. The same seed draws the
 the same sources.
 
 A test that fails without a defect is left out, and named. Exit status: 0 all were tried; 2 an option
-cannot be used; 130 interrupted.
+cannot be used; 3 the machine is at fault; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from .draw import HARMLESS, Copy, Mutant, Room, drawn, read_toml, rooms_of
+from grader.cases.read import read_toml
+from grader.errors import BadInput, MachineFault
+from instructor.release.repository import REPOSITORY, tracked_files
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from .draw import HARMLESS, Copy, Mutant, Room, drawn, rooms_of
+
 SECONDS = 1800  # of a run of tests that does not end
 LIVES, KILLED, HARMS_NOTHING = "lives", "killed", "harms nothing"
 
@@ -53,8 +56,7 @@ class Tried:
 def main() -> int:
     options = read_options()
     console = Console(stderr=not sys.stdout.isatty(), highlight=False)
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True,
-                             check=True).stdout.split("\0")[:-1]
+    tracked = tracked_files()
     rooms = [room for room in rooms_of(REPOSITORY, tracked)
              if not options.room or room.name in options.room]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
@@ -109,7 +111,7 @@ class Workers:
     """Each tries one defect after the other in a copy of the repository of its own."""
 
     def __init__(self, folder: Path, tracked: list[str], jobs: int):
-        self.folder, self.running = folder, set[int]()
+        self.running = set[int]()
         self.left_out: dict[Room, list[str]] = {}
         self.kept = folder / "kept"
         self.kept.mkdir()
@@ -118,7 +120,7 @@ class Workers:
         for number in range(jobs):  # paths of one length: tests/kept_objects.c
             self.copies.put(Copy(REPOSITORY, tracked, folder / f"{number:03}" / "copy"))
         self.known = {(each["file"], each["before"], each["after"]): each["why"]
-                      for each in read_toml(HARMLESS).get("harmless", [])}
+                      for each in read_toml(HARMLESS, "make mutants reads it").get("harmless", [])}
 
     def each(self, values: list[Any], function: Any) -> Any:
         """The values with what the function makes of them, as it is done."""
@@ -207,6 +209,6 @@ if __name__ == "__main__":
         sys.exit(main())
     except KeyboardInterrupt:
         sys.exit(130)
-    except FileNotFoundError as wrong:
+    except (BadInput, MachineFault) as wrong:
         print(wrong, file=sys.stderr)
-        sys.exit(2)
+        sys.exit(2 if isinstance(wrong, BadInput) else 3)

@@ -14,20 +14,16 @@ import random
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from universalmutator import mutator
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from grader.cases.read import read_toml
+from grader.errors import BadInput
 
 ROOMS, HARMLESS = (Path(__file__).with_name(name) for name in ("rooms.toml", "harmless.toml"))
 RULES = {".py": ["universal.rules", "python.rules"],
@@ -81,13 +77,10 @@ class Mutant:
         return f"{self.before.strip()}  ->  {' '.join(self.after.split()) or '(nothing)'}"
 
 
-def read_toml(file: Path) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
 def rooms_of(repository: Path, tracked: list[str]) -> list[Room]:
+    """Raises BadInput."""
     found = []
-    for name, given in read_toml(ROOMS).items():
+    for name, given in read_toml(ROOMS, "make mutants reads it").items():
         files = [file for file in tracked if Path(file).suffix in RULES
                  and any(fnmatch.fnmatch(file, pattern) for pattern in given["files"])]
         words = [*given["tests"], "-m", "not slow"]
@@ -95,9 +88,9 @@ def rooms_of(repository: Path, tracked: list[str]) -> list[Room]:
             words = ["tests/test_unit.py", *words, "-k", f"not test_plain or {' or '.join(units)}"]
         for word in given["tests"]:
             if not (repository / word).exists():
-                raise FileNotFoundError(f"{ROOMS}: [{name}]: there is no {word}")
+                raise BadInput(f"{ROOMS}: [{name}]: there is no {word}")
         if not files:
-            raise FileNotFoundError(f"{ROOMS}: [{name}]: no file is called that")
+            raise BadInput(f"{ROOMS}: [{name}]: no file is called that")
         found.append(Room(name, tuple(files), tuple(words)))
     return found
 

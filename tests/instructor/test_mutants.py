@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,10 @@ PRODUCT = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    """With the program and what says where the repository is; the rest is this one's."""
     shutil.copytree(REPOSITORY / "instructor/mutants", tmp_path / "instructor/mutants")
+    (tmp_path / "instructor/release").mkdir()
+    shutil.copy(REPOSITORY / "instructor/release/repository.py", tmp_path / "instructor/release")
     for name, text in PRODUCT.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -41,7 +45,8 @@ def git(folder: Path, *words: str) -> None:
 
 def mutants(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "instructor.mutants", *words], cwd=project,
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
 
 
 def test_what_no_test_notices_is_shown_with_its_line(project: Path) -> None:

@@ -257,7 +257,8 @@ def copies(lines: str) -> dict[str, Any]:
     ("A 5 6; B 5 8; s 5 6; t 5 9", "s: A[0] A[1], t: ? ?"),  # 9 is computed
 ])
 def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any], lines: str, known: str) -> None:
-    """Of loads of one number, the instruction's other stores tell which one it is, or nothing does."""
+    """Where several loads brought the same number, the other stores of the instruction decide which one
+    it was; otherwise it stays unknown."""
     found = tiled[0].js("""const run = decodeRun(arguments[0]), found = {s: [], t: []};
         for (let a = 0; a < run.accesses.count; a++)
             if (siteOf(run, a).write) found[arrayOf(run, a).name].push(originName(run, a) || '?');

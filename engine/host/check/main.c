@@ -159,11 +159,11 @@ static bool cause_is_asked(enum finding_kind kind) {
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
     struct shape shape;
-    if (cause_is_asked(failed->finding.kind)) cause_of_body(&failed->finding, &failed->cause);
+    const bool asked = cause_is_asked(failed->finding.kind);
+    if (asked) cause_of_body(&failed->finding, &failed->cause);
     if (failed->cause.kind) return;
     if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
-    if (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0) return;
-    if (!cause_is_asked(failed->finding.kind)) return;
+    if (!asked || (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0)) return;
     const int width = evidence_tile(failed);
     for (int i = 0; !failed->cause.kind && truth_shape(SHAPE_TELL, i, width, &shape); i++) {
         gather_evidence(o, shape, failed, NULL, room);

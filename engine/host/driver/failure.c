@@ -5,6 +5,7 @@
 #include "../../report/text/text.h"
 #include "launch_report.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -101,13 +102,9 @@ static bool explains_nan(const struct report *report) {
 
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    if (v->compared == 1)
-        fprintf(report->out, "The one element");
-    else if (v->wrong == v->compared)
-        fprintf(report->out, "All %" PRIu64 " elements", v->wrong);
-    else
-        fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements", v->wrong, v->compared);
-    fprintf(report->out, " of %s%s %s wrong.\n", output_name(report),
+    struct how_many wrong = how_many(v->wrong, v->compared);
+    wrong.text[0] = (char)toupper((unsigned char)wrong.text[0]);
+    fprintf(report->out, "%s of %s%s %s wrong.\n", wrong.text, output_name(report),
             v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
     if (v->nan)
         fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),

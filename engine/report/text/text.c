@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,17 @@ static int text_width(FILE *out) {
     if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || !size.ws_col)
         return WIDTH;
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col < WIDTH ? size.ws_col : WIDTH;
+}
+
+struct how_many how_many(uint64_t count, uint64_t of) {
+    struct how_many words = {""};
+    if (of == 1)
+        APPEND(words.text, "the one element");
+    else if (count == of)
+        APPEND(words.text, "all %" PRIu64 " elements", of);
+    else
+        APPEND(words.text, "%" PRIu64 " of the %" PRIu64 " elements", count, of);
+    return words;
 }
 
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {

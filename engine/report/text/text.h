@@ -24,6 +24,12 @@ static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s";
 static inline const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
 static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was" : "were"; }
 
+/* "all 1156 elements", "1 of the 1156 elements", "the one element". */
+struct how_many {
+    char text[64];
+};
+struct how_many how_many(uint64_t count, uint64_t of);
+
 /* In front of the i-th word of a list of so many: "a, b and c". */
 static inline const char *list_separator(int i, int count) {
     return i == 0 ? "" : i + 1 < count ? ", " : " and ";

@@ -416,16 +416,11 @@ static void say_no_launch(const struct finding *f, struct finding_words *w) {
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* "all 1156 elements of C are"; "1 of the 1156 elements of C is"; "the one element of sum is". */
+/* "all 1156 elements of C are ". */
 static void say_how_many(const struct finding *f, struct finding_words *w) {
-    const int64_t count = GET(COUNT), of = GET(OF);
-    if (of == 1)
-        WHAT("the one element");
-    else if (count == of)
-        WHAT("all %" PRId64 " elements", of);
-    else
-        WHAT("%" PRId64 " of the %" PRId64 " elements", count, of);
-    WHAT(" of %s %s ", vocabulary()->output, is_or_are((uint64_t)count));
+    const uint64_t count = (uint64_t)GET(COUNT);
+    WHAT("%s of %s %s ", how_many(count, (uint64_t)GET(OF)).text, vocabulary()->output,
+         is_or_are(count));
 }
 
 static void say_unwritten(const struct finding *f, struct finding_words *w) {
