@@ -938,7 +938,7 @@ def test_the_page_lists_the_cases_as_they_are() -> None:
         fill = "" if each.fill == "random" else f", {each.fill}"
         known[each.name] = (f"{each.shape}{fill}", each.points, "tiled" in each.asked)
     assert listed == known
-    assert re.search(rf"^{sum(points.values()):g} points: {points[False]:g} on public.*"
+    assert re.search(rf"^There are {sum(points.values()):g} points: {points[False]:g} on public.*"
                      rf" {points[True]:g} on hidden", text, re.MULTILINE)
 
 
