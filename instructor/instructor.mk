@@ -1,8 +1,7 @@
 # Targets that a student's copy does not have: they need instructor/ or tests/. Included by the Makefile, behind
 # grader/grader.mk.
 
-.PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-emulator \
-        bench-reference bench-check bench-grader bench-class cases cases-check hidden diagnosis messages release \
+.PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-cpu cases cases-check hidden diagnosis messages release \
         gradescope autolab classroom50 faulty pictures mutants
 
 # ---------------------------------------------------------------- publishing ---------------------
@@ -147,34 +146,12 @@ bench-counts: build/9_every_shape.cu
 
 # ---------------------------------------------------------------- this project's own speed -------
 
-# Each beside a plain loop; SHAPES="m k n ..." for other sizes.
-harness = build/c/instructor/bench/harness.o
-
-## make bench-emulator      how fast the CPU backend is                     SHAPES
-bench-emulator: build/bench/emulator
-	set -f; build/bench/emulator $$SHAPES
-build/bench/emulator: build/cpu/instructor/bench/emulator.o $(harness) $(driver) build/libruntime.a
-	$(step) link $@ $^
-
-## make bench-reference     how fast the verification is                    SHAPES
-bench-reference: build/bench/reference
-	set -f; build/bench/reference $$SHAPES
-
-# A checked run beside a plain one, of the tiled solution or KERNEL=...; on the CPU backend.
-## make bench-check         how fast a checked run is                KERNEL SHAPES
-bench-check: build/bench/check
+## make bench-cpu           the CPU backend, the check, the grader, the office
+##      OF="kernel check grade class"  some of it;  ROUNDS=n
+##                                                      OF ROUNDS SHAPES KERNEL
+bench-cpu: course-packages build/bench/plain
 	[ "$$KERNEL" != kernel.cu ] || KERNEL=instructor/solutions/2_tiled.cu; \
 	$(MAKE) --no-print-directory BACKEND=cpu KERNEL="$$KERNEL" sgemm sgemm-check
-	set -f; build/bench/check $${SHAPES:-34 34 34 1000 500 700}
-build/bench/reference build/bench/check: build/bench/%: build/c/instructor/bench/%.o $(harness) $(driver)
+	$(python) instructor/bench/cpu.py
+build/bench/plain: build/c/instructor/bench/plain.o $(driver)
 	$(step) tool $@ $^
-
-# The grader from nothing built to the printed grade.
-## make bench-grader        how fast grading is, and where the time goes
-bench-grader: packages
-	$(python) instructor/bench/grader.py
-
-# What many submissions cost beside their graders.
-## make bench-class         two workers beside one
-bench-class: course-packages
-	$(python) instructor/bench/classes.py

@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* Instruction sets that the reference is compiled for. The best one that the processor has is used
- * unless reference_set_isa() chooses another (for tests and benchmarks; false: not available). */
+ * unless reference_set_isa() chooses another (for tests; false: not available). */
 enum isa { ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
 bool reference_set_isa(enum isa isa);
 enum isa reference_isa(void);

@@ -26,7 +26,7 @@ from forks import Run, python
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
 
-import classes  # noqa: E402
+import cpu  # noqa: E402
 import grid  # noqa: E402
 import ladder  # noqa: E402
 import shapes  # noqa: E402
@@ -395,42 +395,52 @@ def test_a_grid_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any,
     assert next(iter(variables)) in capsys.readouterr().err
 
 
-# ---- a class -------------------------------------------------------------------------------------
+# ---- this project's own speed --------------------------------------------------------------------
 
 
-def test_a_class_with_two_workers_beside_one(capsys: Any) -> None:
-    """What no number of workers changes is subtracted."""
-    runs = [classes.Run(1, 1, [17.0, 25.0], [17.0, 17.0]), classes.Run(1, 2, [13.0, 13.0], [17.0, 17.0]),
-            classes.Run(2, 2, [11.0, 13.0], [17.0, 17.0])]
-    classes.show(runs, classes.Run(2, 2, [1.0, 1.0], [1.0, 1.0]), submissions=8)
-    printed = capsys.readouterr().out
-    rows = {found[0].strip(): [float(figure) for figure in found[1].split()] for found in re.findall(
-        r"^ (.*?)  +((?: *[\d.]+)+) *$", printed, re.MULTILINE)}
-    assert rows["1 worker on 1 core"] == [2.5, 2.0, 3.0]
-    assert rows["2 workers on 2 cores"] == [1.38, 1.25, 1.5]
-    assert rows["processor time"] == [2.0, 2.0, 2.0]
-    assert rows["of linear, from 1 worker on 1 core"] == [0.9, 0.8, 1.0, 0.9]
-    assert rows["of linear, from 1 worker on 2 cores"] == [0.55, 0.5, 0.6]
-    assert max(map(len, printed.splitlines())) <= 80
+def fake_groups(monkeypatch: pytest.MonkeyPatch, last: str = "true") -> None:
+    """Programs that say how long they took."""
+    def group(asked: Any, folder: Path) -> Any:
+        seconds = iter((1, 4, 3, 6, 2, 10))  # in turns
+        fast, slow = (cpu.Contender(name, ["true"], seconds_in=lambda text: next(seconds), note=lambda name=name: f"{name}!")
+                      for name in ("fast", "slow"))
+        yield f"{asked}", 3, [fast, slow]
+        yield "whole", 1, [cpu.Contender("end", ["sh", "-c", last])]
+
+    monkeypatch.setattr(cpu, "GROUPS", {"one": group, "other": None})
+    monkeypatch.setenv("OF", "one")
+    monkeypatch.delenv("SHAPES", raising=False)
 
 
-def test_processor_time_includes_what_nobody_waited_for() -> None:
-    """As in the sandbox, whose processes are not in getrusage()."""
-    core = min(os.sched_getaffinity(0))
-    burn = ("import os, time\nos.sched_setaffinity(0, {%d})\n"
-            "if os.fork() == 0:\n  while time.process_time() < 0.5: pass" % core)
-    before = classes.busy([core])
-    subprocess.run([sys.executable, "-c", burn], stdout=subprocess.PIPE, check=True)
-    assert classes.busy([core]) - before > 0.45
+def test_programs_take_turns_and_stand_beside_the_first(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    fake_groups(monkeypatch)
+    assert cpu.main() == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows[1:5] == [["fast", "2.0000", "1.0000", "1.00"], ["fast!"], ["slow", "6.0000", "4.0000", "4.00"], ["slow!"]]
+    assert rows[6][0] == "whole" and rows[7][0] == "end" and float(rows[7][1]) < SECONDS
+
+
+def test_a_program_that_fails_has_no_time(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    fake_groups(monkeypatch, "echo no >&2; exit 4")
+    assert cpu.main() == 1
+    printed = capsys.readouterr()
+    assert printed.err == "bench-cpu: end: no\n" and "whole" not in printed.out
+
+
+@pytest.mark.parametrize("variables", [{"OF": "all"}, {"ROUNDS": "-1"}, {"SHAPES": "1 2"}], ids=str)
+def test_a_bench_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any, variables: dict[str, str]) -> None:
+    fake_groups(monkeypatch)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cpu.main() == 2
+    assert next(iter(variables)) in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_make_bench_class() -> None:
-    done = subprocess.run(
-        [sys.executable, "-B", "instructor/bench/classes.py", "--submissions=1", "--rounds=1"],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "of linear, from 1 worker on 1 core" in done.stdout
+def test_make_bench_cpu(tree: Tree, venv: Path) -> None:
+    done = tree.make("-o", "course-packages", "bench-cpu", f"VENV={venv}", "ROUNDS=1", "OF=kernel check", "SHAPES=34 35 36")
+    for name in ("CPU backend, 1 core", "plain loop, 1 core", "verification", "./sgemm-check"):
+        assert re.search(rf"^  {re.escape(name)} +\d", done.stdout, re.MULTILINE), done.stdout
 
 
 # ---- charts --------------------------------------------------------------------------------------
