@@ -5,7 +5,8 @@
 Puts defects into copies of this checkout, one at a time, and runs the tests of the room that it is
 in (rooms.toml) until one fails. A defect that lives asks for a test, or for a line in harmless.toml,
 which says why it changes nothing that a test could see. The same seed draws the same defects from
-the same sources.
+the same sources, and what FILE says of the same sources is not tried again: a run that was interrupted
+goes on.
 
 A test that fails without a defect is left out, and named. Exit status: 0 all were tried; 2 an option
 cannot be used; 3 the machine is at fault; 130 interrupted.
@@ -14,6 +15,7 @@ cannot be used; 3 the machine is at fault; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
@@ -24,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,7 @@ from instructor.release.repository import REPOSITORY, tracked_files
 
 from .draw import HARMLESS, Copy, Mutant, Room, drawn, rooms_of
 
+NO_TEST = 5  # how pytest ends where all are left out
 SECONDS = 1800  # of a run of tests that does not end
 LIVES, KILLED, HARMS_NOTHING = "lives", "killed", "harms nothing"
 
@@ -79,32 +82,75 @@ def read_options() -> argparse.Namespace:
 
 
 def try_all(options: argparse.Namespace, rooms: list[Room], workers: Workers, console: Console) -> int:
-    for room, failed in [*workers.each(rooms, workers.fail_without_defect)]:
-        for test in failed:
-            console.print(f"{room.name}: left out, for it fails without a defect: {test}", markup=False,
-                          soft_wrap=True)
-    with workers.copy() as copy:
-        mutants = [*itertools.islice(drawn(rooms, options.seed, copy), options.count)]
+    earlier = Earlier(options.json, workers.tracked)
+    for room in rooms:
+        workers.begin(room, earlier.left_out.get(room.name))
     tried: list[Tried] = []
     try:
-        follow(workers, mutants, tried, console)
+        follow(options, rooms, workers, earlier, tried, console)
     finally:  # what was tried before an interruption, too
-        tried.sort(key=lambda each: mutants.index(each.mutant))
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps([in_json(each) for each in tried], indent=1) + "\n")
+        earlier.keep(tried, workers)
         show(tried, rooms, Console(highlight=False))
     return 0
 
 
-def follow(workers: Workers, mutants: list[Mutant], tried: list[Tried], console: Console) -> None:
+def follow(options: argparse.Namespace, rooms: list[Room], workers: Workers, earlier: Earlier,
+           tried: list[Tried], console: Console) -> None:
+    """The next defects are drawn, which compiles them, while others are tried."""
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("", total=len(mutants))
-        for _, each in workers.each(mutants, workers.try_one):
+        bar = progress.add_task("", total=options.count)
+
+        def note(each: Tried) -> None:
             tried.append(each)
             progress.console.print(f"{each.end:8} {place(each.mutant)}: {each.mutant.change}",
                                    markup=False, soft_wrap=True)
             progress.advance(bar)
+
+        futures = []
+        for mutant in itertools.islice(drawn(rooms, options.seed, workers.another_copy()), options.count):
+            if known := earlier.of(mutant):
+                note(known)
+            else:
+                futures.append(workers.pool.submit(lambda each: note(workers.try_one(each)), mutant))
+        for future in futures:
+            future.result()
+        for room, failed in workers.left_out():
+            for test in failed:
+                progress.console.print(f"{room.name}: left out, for it fails without a defect: {test}",
+                                       markup=False, soft_wrap=True)
+
+
+class Earlier:
+    """What a file says that was tried with the sources as they are."""
+
+    def __init__(self, file: Path, tracked: list[str]):
+        self.file, self.sources = file, hashlib.sha256()
+        for name in tracked:
+            self.sources.update(f"{name}\0".encode() + hashlib.sha256((REPOSITORY / name).read_bytes()).digest())
+        try:
+            read = json.loads(file.read_text())
+        except (OSError, ValueError):
+            read = {}
+        if not isinstance(read, dict) or read.get("sources") != self.sources.hexdigest():
+            read = {}
+        self.left_out: dict[str, list[str]] = read.get("left_out", {})
+        self.tried: list[dict[str, Any]] = read.get("tried", [])
+
+    def of(self, mutant: Mutant) -> Tried | None:
+        for each in self.tried:
+            if (each["file"], each["line"], each["after"]) == (mutant.file, mutant.line, mutant.after):
+                return Tried(mutant, each["end"], each["by"])
+        return None
+
+    def keep(self, tried: list[Tried], workers: Workers) -> None:
+        """And what was tried with another seed."""
+        made = [in_json(each) for each in tried]
+        made += [each for each in self.tried if each not in made]
+        left_out = self.left_out | {room.name: failed for room, failed in workers.left_out()}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps({"sources": self.sources.hexdigest(), "left_out": left_out,
+                                         "tried": made}, indent=1) + "\n")
 
 
 class Workers:
@@ -112,8 +158,8 @@ class Workers:
 
     def __init__(self, folder: Path, tracked: list[str], jobs: int):
         self.running = set[int]()
-        self.left_out: dict[Room, list[str]] = {}
-        self.kept = folder / "kept"
+        self.without_defect: dict[Room, Future[list[str]]] = {}
+        self.folder, self.tracked, self.kept = folder, tracked, folder / "kept"
         self.kept.mkdir()
         self.copies: queue.Queue[Copy] = queue.Queue()
         self.pool = ThreadPoolExecutor(jobs)
@@ -122,10 +168,21 @@ class Workers:
         self.known = {(each["file"], each["before"], each["after"]): each["why"]
                       for each in read_toml(HARMLESS, "make mutants reads it").get("harmless", [])}
 
-    def each(self, values: list[Any], function: Any) -> Any:
-        """The values with what the function makes of them, as it is done."""
-        futures = {self.pool.submit(function, value): value for value in values}
-        return ((futures[future], future.result()) for future in as_completed(futures))
+    def another_copy(self) -> Copy:
+        return Copy(REPOSITORY, self.tracked, self.folder / "drawn from" / "copy")
+
+    def begin(self, room: Room, left_out: list[str] | None) -> None:
+        """Runs its tests without a defect, if it is not known which fail then."""
+        if left_out is None:
+            self.without_defect[room] = self.pool.submit(self.fail_without_defect, room)
+        else:
+            self.without_defect[room] = Future()
+            self.without_defect[room].set_result(left_out)
+
+    def left_out(self) -> list[tuple[Room, list[str]]]:
+        """Of the rooms of which it is known."""
+        return [(room, future.result()) for room, future in self.without_defect.items()
+                if future.done() and not future.cancelled() and not future.exception()]
 
     @contextmanager
     def copy(self) -> Iterator[Copy]:
@@ -140,18 +197,24 @@ class Workers:
         if key in self.known:
             return Tried(mutant, HARMS_NOTHING, self.known[key])
         with self.copy() as copy, copy.having(mutant):
-            failed = self.failed(mutant.room, copy, "-x")
+            left_out = self.left_out_of(mutant.room) if self.without_defect[mutant.room].done() else []
+            failed = self.failed(mutant.room, copy, "-x", *left_out)
+            # The rooms began before, so this ends; and what lives need not wait for it.
+            if failed and f"--deselect={failed[0].removeprefix('tests/')}" in self.left_out_of(mutant.room):
+                failed = self.failed(mutant.room, copy, "-x", *self.left_out_of(mutant.room))
         return Tried(mutant, KILLED if failed else LIVES, failed[0] if failed else "")
+
+    def left_out_of(self, room: Room) -> list[str]:
+        """For pytest; waits until it is known."""
+        return [f"--deselect={test.removeprefix('tests/')}" for test in self.without_defect[room].result()]
 
     def fail_without_defect(self, room: Room) -> list[str]:
         with self.copy() as copy:
-            failed = self.failed(room, copy)
-        self.left_out[room] = [f"--deselect={test.removeprefix('tests/')}" for test in failed]
-        return failed
+            return self.failed(room, copy)
 
     def failed(self, room: Room, copy: Copy, *options: str) -> list[str]:
         """The tests that fail."""
-        command = [sys.executable, "-m", "pytest", *room.words, *self.left_out.get(room, []), *options,
+        command = [sys.executable, "-m", "pytest", *room.words, *options,
                    "-q", "-n", "0", "-p", "no:cacheprovider", f"--basetemp={copy.path.parent / 'tmp'}"]
         environment = os.environ | {"KEPT_OBJECTS": str(self.kept), "PYTHONDONTWRITEBYTECODE": "1"}
         run = subprocess.Popen(command, cwd=copy.path, env=environment, stdout=subprocess.PIPE,
@@ -166,7 +229,7 @@ class Workers:
         finally:
             self.running.discard(run.pid)
         tests = re.findall(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - |$)", said, re.MULTILINE)
-        return tests or ([said[-200:]] if run.returncode else [])
+        return tests or ([said[-200:]] if run.returncode not in (0, NO_TEST) else [])
 
     def stop(self) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)

@@ -52,7 +52,7 @@ def mutants(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_what_no_test_notices_is_shown_with_its_line(project: Path) -> None:
     ran = mutants(project, "--count", "4", "--jobs", "2")
     assert ran.returncode == 0, ran.stderr
-    tried = json.loads((project / "build/mutants.json").read_text())
+    tried = json.loads((project / "build/mutants.json").read_text())["tried"]
     assert {(each["room"], each["end"]) for each in tried} == {("sums", "killed"), ("notes", "lives")}
     assert {each["by"] for each in tried if each["room"] == "sums"} == {"tests/test_sum.py::test_total"}
     lives = [each for each in tried if each["end"] == "lives"]
@@ -71,8 +71,24 @@ def test_a_test_that_fails_without_a_defect_is_named_and_left_out(project: Path)
     assert ran.returncode == 0
     named = "sums: left out, for it fails without a defect: tests/test_sum.py::test_other"
     assert named in ran.stdout + ran.stderr
-    (tried,) = json.loads((project / "build/mutants.json").read_text())
+    (tried,) = json.loads((project / "build/mutants.json").read_text())["tried"]
     assert (tried["end"], tried["by"]) == ("killed", "tests/test_sum.py::test_total")
+
+
+def test_what_was_tried_with_these_sources_is_not_tried_again(project: Path) -> None:
+    file = project / "build/mutants.json"
+    assert mutants(project, "--count", "1", "--room", "sums").returncode == 0
+    kept = json.loads(file.read_text())
+    kept["tried"][0]["by"], kept["left_out"]["sums"] = "an earlier test", ["tests/test_sum.py::test_total"]
+    file.write_text(json.dumps(kept))
+    assert mutants(project, "--count", "2", "--room", "sums").returncode == 0
+    first, second = json.loads(file.read_text())["tried"]
+    assert first["by"] == "an earlier test" and second["end"] == "lives"
+    with open(project / "sum.py", "a") as source:
+        source.write("# another source\n")
+    assert mutants(project, "--count", "1", "--room", "sums").returncode == 0
+    (tried,) = json.loads(file.read_text())["tried"]
+    assert tried["by"] == "tests/test_sum.py::test_total"
 
 
 def test_each_room_has_files_and_tests() -> None:
