@@ -60,7 +60,7 @@ apart() {
 }
 
 pip() { # option of pip...
-    apart "$venv/bin/python" -m pip install --disable-pip-version-check --no-deps --require-hashes "$@"
+    apart "$venv/bin/python" -m pip install --no-compile --disable-pip-version-check --no-deps --require-hashes "$@"
 }
 
 pip_in_sight() { # option of pip...
