@@ -11,7 +11,7 @@
 
 enum { WATCH_FRAMES = 16 };
 static struct watched watched_run;
-static volatile int watch_alarms;
+static volatile int watch_alarms, watch_launches_before;
 
 /* Into the report. */
 static inline void watch_place(const struct place *place) {
@@ -60,14 +60,16 @@ static inline void watch_limit_time(double seconds) {
     setitimer(ITIMER_PROF, &timer, NULL); /* processor time of the whole process */
 }
 
-/* Kernel time limits are the runtime's; this one covers the wrapper, and is a little later. While a
- * launch runs it is put off, but not past what one launch may take. */
+/* Kernel time limits are the runtime's; this one covers the wrapper, and is a little later. Where a
+ * launch runs, or began since the last alarm, it is put off, but not past what one launch may take. */
 static inline void watch_time_is_up(int signal) {
     struct worker_report *r = worker_report();
     (void)signal;
     watch_alarms++;
     const struct watch_limits *limits = &watched_run.limits;
-    if (launch_is_running() && watch_alarms * limits->block_seconds < limits->seconds) {
+    const bool launches = launch_is_running() || launches_made() != watch_launches_before;
+    if (launches && watch_alarms * limits->block_seconds < limits->seconds) {
+        watch_launches_before = launches_made();
         watch_limit_time(limits->block_seconds);
         return;
     }

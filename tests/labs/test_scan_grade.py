@@ -79,6 +79,33 @@ def test_a_suite_may_allow_less(tree: Tree, most: int, kept: bool) -> None:
     assert lost(record) == (set() if kept else {"work"})
 
 
+@pytest.mark.slow
+def test_launches_that_end_may_take_longer_together(tree: Tree) -> None:
+    """The limit is a block's; of the host's code between them, too, half a second more."""
+    suite = tree.write("short.toml", '''
+title = "Short"
+[[case]]
+name = "100"
+n = 100
+fill = "random"
+points = 3
+time_limit = 0.1
+''')
+    text = (FOLDER / "solutions/1_naive.cu").read_text()
+    launch = re.search(r"^ *scanBlock<<<.*\n", text, re.MULTILINE)
+    assert launch
+    often = f"""    for (unsigned i = 0, x = n; i < 20; i++) {{
+    {launch[0]}        for (unsigned j = 0; j < 30000000; j++) x = x * 1664525 + 1013904223;
+        if (x == 1) cudaMemset(out, 0, 4);
+    }}
+"""
+    record = grade(tree, text.replace(launch[0], often), str(suite), 3)
+    assert record["score"] == 3, record["tests"]
+    assert record["tests"][0]["seconds"] > 0.7
+    spins = text.replace(launch[0], launch[0] + "    for (volatile unsigned j = 1; j; j += 2);\n")
+    assert "was still running at its time limit" in grade(tree, spins, str(suite), 3)["tests"][0]["reason"]
+
+
 def test_at_least_five_get_nothing() -> None:
     assert sum(not head(cheat.read_text(), "loses") for cheat in CHEATS) >= 5
 
