@@ -29,15 +29,25 @@ int64_t lab_prime_from(int64_t number) {
     }
 }
 
+/* Whole blocks and not; one; a warp, and its neighbors; more than a block's threads. */
+static const int64_t to_check[] = {100, 1, 33, 64, 31, 1025, 5000};
+enum { BEFORE_MORE_THAN_A_BLOCK = 5 };
+
+/* How many of them: arrays of two dimensions have several blocks early, and a run of many
+ * parameters may do as much as their product. */
+static int usual_checks(int params) {
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (lab.arrays[i].dimensions > 1) return BEFORE_MORE_THAN_A_BLOCK;
+    return LENGTH(to_check) - (params > 1);
+}
+
 /* The number-th size for a purpose, of a lab with so many parameters; 0: there are no more. */
 static int64_t usual_size(enum lab_purpose purpose, int number, int width, int params) {
-    /* Whole blocks and not; one; a warp, and its neighbors; more than a block's threads. */
-    static const int64_t check[] = {100, 1, 33, 64, 31, 1025, 5000};
     const int64_t tell[] = {lab_prime_from(3 * width), lab_prime_from(2 * width + 1),
                             lab_prime_from(width / 2 + 1)};
     const int64_t one_page = width + width / 4 + 1;
     switch (purpose) {
-    case SHAPE_CHECK: return number < (params > 1 ? 5 : LENGTH(check)) ? check[number] : 0;
+    case SHAPE_CHECK: return number < usual_checks(params) ? to_check[number] : 0;
     case SHAPE_TELL: return number < LENGTH(tell) ? tell[number] : 0;
     case SHAPE_COUNT: return number ? 0 : params > 1 ? 64 : 4096;
     case SHAPE_WHOLE: return number ? 0 : 4 * (int64_t)width;

@@ -1,15 +1,18 @@
-"""LAB=: a lab in a folder of its own, made from the blocks of docs/lab.md."""
+"""LAB=: a lab in a folder of its own, made from the blocks of docs/lab.md; what a lab need not say."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, repository_files, sample
-from other_lab import LAB, check, kernel, run, tree_with_lab
+from other_lab import LAB, PAGE, check, kernel, run, tree_with_lab
+
+from instructor.faulty.mistakes import seeded
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +110,45 @@ def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None
     ignored = subprocess.run(["git", "check-ignore", "--no-index", "--stdin"], cwd=tmp_path, text=True,
                              input="\n".join(names), capture_output=True, check=True).stdout.split()
     assert ignored == [".mine/file", *programs]
+
+
+PROBE = """
+#include "engine/form/defaults.c"
+#include <stdio.h>
+const struct lab lab = {.params = {{"n", "int", 1, 9999, 1, ""}, {"bins", "int", 1, 9999, 1, ""}}, .arrays = {{"in"}}};
+const struct lab_truth lab_truth = {0};
+int lab_params(const struct lab *which) { return which->params[PARAMS - 1].name ? PARAMS : 0; }
+int lab_arrays(const struct lab *which) { return which->arrays[0].name != 0; }
+uint64_t lab_outputs(const struct lab *which, const struct shape *shape) { return which && shape; }
+int main(void) {
+    struct shape shape;
+    for (int i = 0; truth_shape(SHAPE_CHECK, i, 256, &shape); i++) printf("%d ", (int)shape.of[0]);
+}
+"""
+
+
+@pytest.mark.parametrize(("params", "dimensions", "more"), [(1, 1, ["1025", "5000"]), (2, 1, ["1025"]), (2, 2, [])])
+def test_the_usual_shapes_have_several_blocks(tmp_path: Path, params: int, dimensions: int, more: list[str]) -> None:
+    """More elements than a block has threads, unless there are two dimensions."""
+    text = PROBE.replace("PARAMS", str(params)).replace('{"in"}', f'{{"in", .dimensions = {dimensions}}}')
+    source, program = tmp_path / "probe.c", tmp_path / "probe"
+    source.write_text(text)
+    subprocess.run([need("cc"), f"-I{REPOSITORY}", source, "-o", program, "-lm"], check=True)
+    said = subprocess.run([program], text=True, capture_output=True, check=True).stdout
+    assert said.split() == ["100", "1", "33", "64", "31", *more]
+
+
+def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:
+    """It is an edit of the page's solution, at the line that it names; its file's name is the page's."""
+    block = re.search(r"^`labs/vector_add/(instructor/faulty/mistakes.toml)`.*?```toml\n(.*?)^```", PAGE.read_text(),
+                      re.MULTILINE | re.DOTALL)
+    assert block
+    for name, text in (block.groups(), ("instructor/solutions/1_add.cu", kernel())):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    (made,) = seeded(tmp_path / "instructor/faulty")
+    assert made.text == kernel("c[i] = a[i] + b[i];") and made.lines == [3]
+    assert (made.found, made.loses) == (["out-of-bounds"], "memory or correct")
 
 
 def test_no_lab() -> None:

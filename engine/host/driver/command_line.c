@@ -65,11 +65,15 @@ static void print_fills(void) {
 static void print_help(void) {
     const struct names all = input_names();
     const char *const inputs = all.of;
+    char what[400];
     print_usage();
-    printf("\nRuns %s of kernel.cu, compares %s with a reference, times it.\n\n", lab.wrapper,
-           lab.title);
+    snprintf(what, sizeof what, "Runs %s of kernel.cu, times it, and checks the result: %s.",
+             lab.wrapper, lab.title);
+    putchar('\n');
+    print_paragraph("", "", what, stdout);
+    putchar('\n');
     print_option("--seed N", "make %s from this seed (default: a fresh one, printed)", inputs);
-    print_option("--fill KIND", "what %s hold (default: %s)", inputs, lab.fills[0].name);
+    print_option("--fill KIND", "values of %s (default: %s)", inputs, lab.fills[0].name);
     print_fills();
     print_option("--repeat N", "timed launches (default: 10 on a GPU, 1 on the CPU backend)");
     print_option("--verify MODE", "full (default), quick (samples, for large sizes) or none");
