@@ -64,7 +64,7 @@ def suite_files(which: str, directory: Path) -> list[Path]:
     for half in ("public", "hidden") if which == "all" else (which,):
         found = toml_files(directory / half)
         if not found:
-            why = " (a student's copy has none)" if half == "hidden" else ""
+            why = ", where a student's copy has none; SUITE=public is without them" if half == "hidden" else ""
             raise BadInput(f"{directory / half}: no test cases here{why}")
         files += found
     return files

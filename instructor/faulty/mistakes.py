@@ -83,9 +83,11 @@ def as_list(value: str | list[str]) -> list[str]:
 
 
 def right_kernel(style: str, folder: Path) -> Path:
-    """One of the styles; or, of a lab that needs no other code for it, a solution."""
-    path = folder / "styles" / f"{style}.cu"
-    return path if path.exists() else folder.parent / "solutions" / path.name
+    """One of the styles; or, of a lab that needs no other code for it, a solution. Raises ValueError."""
+    for path in (folder / "styles" / f"{style}.cu", folder.parent / "solutions" / f"{style}.cu"):
+        if path.exists():
+            return path
+    raise ValueError(f"mistakes.toml: {style}.cu is neither in faulty/styles nor in solutions")
 
 
 def seed(mistake: dict[str, Any], style: str, edits: list[str], number: int,
@@ -110,6 +112,8 @@ def seeded(folder: Path = FOLDER) -> Iterator[Seeded]:
     names: set[str] = set()
     for mistake in table["mistake"]:
         count: dict[str, int] = {}
+        if lacking := {"name", "did", "in"} - mistake.keys():
+            raise ValueError(f"mistakes.toml: {mistake.get('name', 'a mistake')}: lacks {', '.join(sorted(lacking))}")
         if mistake["name"] in names or mistake.keys() - KEYS:
             raise ValueError(f"mistakes.toml: {mistake['name']}: twice, or with unknown keys")
         names.add(mistake["name"])

@@ -29,7 +29,8 @@ def suites(lab: Lab, seed: str, folder: Path) -> Path:
     number = seed_in(seed)
     kinds = sorted((lab.home / "instructor" / "hidden").glob("*.toml"))
     if not kinds:
-        raise BadInput(f"{lab.folder}: instructor/hidden has no suite whose sizes are ranges")
+        raise BadInput(f"{lab.folder}/instructor/hidden: no kinds of cases here: write NAME.toml, a suite as in "
+                       "testcases/hidden with ranges for sizes, such as n = [65, 95] (docs/instructor.md)")
     shutil.copytree(lab.testcases / "public", folder / "public")
     (folder / "hidden").mkdir()
     used = {frozenset(item.params.items()) for suite in load_suites(lab, "public") for item in suite.items}

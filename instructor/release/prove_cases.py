@@ -28,8 +28,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -43,7 +44,7 @@ from rich.table import Table
 from grader import interrupt
 from grader.build.parts import described, trusted_parts
 from grader.cases.model import Case, Performance, Suite
-from grader.cases.read import load_suites
+from grader.cases.read import load_suites, toml_files
 from grader.criteria.table import unknown_limits
 from grader.errors import BadInput, MachineFault
 from grader.grade import Grading
@@ -61,7 +62,7 @@ from instructor.release.repository import REPOSITORY
 
 target = "cases"  # of make; or hidden
 SEED = 1  # the same cases have the same proof
-# CPU seconds of a launch of a faulty kernel. One that needs more hangs, as four of them do; right
+# CPU seconds of a block of a faulty kernel. One that needs more hangs, as four of them do; right
 # kernels have the case's own limit.
 FAULTY_SECONDS = 0.5
 ENOUGH_TO_TELL = 20  # submissions, from which follows how long all take
@@ -104,22 +105,33 @@ def matches(path: Path, glob: str) -> bool:
     return fnmatch.fnmatchcase(path.stem, glob.removesuffix(".cu"))
 
 
+@contextmanager
+def refused(lab: Lab) -> Iterator[None]:
+    """What is no edit of a correct kernel is bad input."""
+    try:
+        yield
+    except ValueError as wrong:
+        raise BadInput(f"{lab.folder}/instructor/faulty: {wrong}") from None
+
+
 def made_of_edits(lab: Lab, faulty: str, folder: Path) -> list[Kernel]:
-    """The faulty kernels of instructor/faulty/faults.toml; written to `folder`. Raises BadInput as
-    declared() does."""
-    paths = [each.write(folder) for each in faults.edited(lab.home / "instructor" / "faulty")]
+    """The faulty kernels of instructor/faulty/faults.toml; written to `folder`. Raises BadInput, as
+    declared() does and where an edit cannot be made."""
+    with refused(lab):
+        paths = [each.write(folder) for each in faults.edited(lab.home / "instructor" / "faulty")]
     return [Kernel(lab, path, "faulty", declared(lab, path, "faulty"))
             for path in paths if matches(path, faulty)]
 
 
 def made_of_mistakes(lab: Lab, faulty: str, folder: Path) -> list[Kernel]:
     """Each mistake of instructor/faulty/mistakes.toml in one of its styles, not always the same;
-    with a glob, all that match. Written to `folder`."""
+    with a glob, all that match. Written to `folder`. Raises BadInput where an edit cannot be made."""
     found = []
     known = lab.home / "instructor" / "faulty"
     if not (known / "mistakes.toml").exists():
         return []
-    caught = (each for each in seeded(known) if each.loses != "nothing")  # no case has 32,768 rows
+    with refused(lab):
+        caught = [each for each in seeded(known) if each.loses != "nothing"]  # no case has 32,768 rows
     for number, (_, same) in enumerate(groupby(caught, key=lambda each: each.mistake)):
         styles = list(same)
         chosen = styles if faulty != "*" else [styles[number % len(styles)]]
@@ -143,6 +155,14 @@ def solutions_of_several_files(lab: Lab, folder: Path) -> list[Kernel]:
 
 def all_cases(suites: Iterable[Suite]) -> list[Case]:
     return [case for suite in suites for case in suite.cases]
+
+
+def cases_of(lab: Lab, drawn: Path | None) -> list[Suite]:
+    """The lab's own suites, or those that were drawn. A lab may have public ones alone. Raises BadInput."""
+    if drawn or toml_files(lab.testcases / "hidden"):
+        return load_suites(lab, "all", drawn)
+    report(f"{lab.folder}/testcases/hidden: no cases here; these are the public ones alone")
+    return load_suites(lab, "public")
 
 
 def by_themselves(
@@ -425,7 +445,7 @@ def prove(arguments: argparse.Namespace, lab: Lab, suites: list[Suite]) -> list[
         if "faulty" in groups:
             todo += made_of_edits(lab, arguments.faulty, Path(folder))
             todo += made_of_mistakes(lab, arguments.faulty, Path(folder))
-            if not any(kernel.group == "faulty" for kernel in todo):
+            if arguments.faulty != "*" and not any(kernel.group == "faulty" for kernel in todo):
                 raise BadInput(f"FAULTY={arguments.faulty}: matches no kernel of instructor/faulty")
         report("building the grader's own parts")
         return prove_all(Grader(lab, suites), todo, arguments.jobs)
@@ -445,7 +465,7 @@ def run(arguments: argparse.Namespace, folder: Path, start: float) -> int:
     try:
         lab = described(arguments.lab)
         drawn = None if arguments.draw is None else draw.suites(lab, arguments.draw, folder)
-        suites = load_suites(lab, "all", drawn)
+        suites = cases_of(lab, drawn)
         timed = [each for suite in suites for each in suite.performance]
         mistakes = without_a_gate(suites) + unknown_limits(lab, suites)
         if arguments.files:

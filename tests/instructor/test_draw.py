@@ -19,46 +19,67 @@ from grader.build.parts import described
 from grader.cases.model import Suite
 from grader.cases.read import load_suites, read_toml
 from grader.errors import BadInput
+from grader.lab import Lab
 from grader.record.model import Record
 from instructor.faulty.mistakes import seeded
 from instructor.release import draw, prove_cases
 from instructor.release.graded import Graded, Missing
 
 LAB = fake.LAB
-KINDS = REPOSITORY / "instructor" / "hidden"
+LABS = ["lab", *(f"labs/{path.name}" for path in sorted((REPOSITORY / "labs").iterdir()))]
 SEED = "271828182845904523"
 
 
-def hidden(folder: Path, seed: str = SEED) -> list[Suite]:
-    draw.suites(LAB, seed, folder)
-    return [suite for suite in load_suites(LAB, "all", folder) if suite.hidden]
+def hidden(folder: Path, seed: str = SEED, lab: Lab = LAB) -> list[Suite]:
+    draw.suites(lab, seed, folder)
+    return [suite for suite in load_suites(lab, "all", folder) if suite.hidden]
 
 
 # ---- what is drawn -------------------------------------------------------------------------------
 
 
-def test_what_is_drawn_is_like_the_example(tmp_path: Path) -> None:
-    """In everything but sizes and names."""
-    example = [suite for suite in load_suites(LAB, "all") if suite.hidden]
-    for number in range(8):
-        folder = tmp_path / str(number)
-        for drawn, known in zip(hidden(folder, str(10**15 + number)), example, strict=True):
-            assert (drawn.name, drawn.gate, drawn.points, drawn.repaired, drawn.worth) == (
-                known.name, known.gate, known.points, known.repaired, known.worth)
-            assert [(case.fill, case.points, case.criteria) for case in drawn.cases] == [
-                (case.fill, case.points, case.criteria) for case in known.cases]
+@pytest.mark.parametrize("folder", LABS)
+def test_what_is_drawn_is_like_the_example(tmp_path: Path, folder: str) -> None:
+    """In everything but sizes and names; and where a kind has several fills."""
+    lab = described(folder)
+    kinds = {path.stem: read_toml(path)["case"] for path in (lab.home / "instructor/hidden").glob("*.toml")}
+    example = [suite for suite in load_suites(lab, "all") if suite.hidden]
+    for number in range(3):
+        made = hidden(tmp_path / str(number), str(10**15 + number), lab)
+        for drawn, known in zip(made, example, strict=True):
+            assert (drawn.name, drawn.gate, drawn.points, drawn.limits, drawn.repaired, drawn.worth) == (
+                known.name, known.gate, known.points, known.limits, known.repaired, known.worth)
+            for kind, one, other in zip(kinds[drawn.path.stem], drawn.cases, known.cases, strict=True):
+                assert (one.points, one.criteria) == (other.points, other.criteria)
+                assert {one.fill, other.fill} <= {*kind["fill"]} if isinstance(kind["fill"], list) else (
+                    one.fill == other.fill == kind["fill"])
 
 
-def test_the_example_could_have_been_drawn() -> None:
-    for path in KINDS.glob("*.toml"):
-        cases = [case for suite in load_suites(LAB, "hidden") if suite.path.name == path.name and suite.hidden
+@pytest.mark.parametrize("folder", LABS)
+def test_the_example_could_have_been_drawn(folder: str) -> None:
+    lab = described(folder)
+    for path in (lab.home / "instructor/hidden").glob("*.toml"):
+        cases = [case for suite in load_suites(lab, "hidden") if suite.path.name == path.name and suite.hidden
                  for case in suite.cases]
         for kind, case in zip(read_toml(path)["case"], cases, strict=True):
             for name, size in case.params.items():
                 said = kind[name]
                 least, most = said if isinstance(said, list) else (said, said)
                 assert least <= size <= most, f"{case.name}: {name}"
-                assert not isinstance(said, list) or size % kind["avoid"], f"{case.name}: {name}"
+                assert not kind.get("avoid") or not isinstance(said, list) or size % kind["avoid"], (
+                    f"{case.name}: {name}")
+
+
+def test_a_lab_without_kinds_or_hidden_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What to write; and its public cases are proved alone."""
+    home = tmp_path / "lab"
+    shutil.copytree(LAB.testcases / "public", home / "testcases" / "public",
+                    ignore=shutil.ignore_patterns("speed.toml"))
+    lab = replace(LAB, folder=str(home))
+    with pytest.raises(BadInput, match="lab/instructor/hidden: no kinds of cases here: write NAME.toml"):
+        draw.suites(lab, SEED, tmp_path / "made")
+    assert [suite.name for suite in prove_cases.cases_of(lab, None)] == ["public/basics"]
+    assert "hidden: no cases here; these are the public ones alone" in capsys.readouterr().err
 
 
 def test_a_seed_draws_the_same_and_another_one_others(tmp_path: Path) -> None:
@@ -209,6 +230,22 @@ def test_with_a_gate_all_cases_are_one(tmp_path: Path, kernel: Path) -> None:
     assert record.score == 0 and len(record.tests) == 2
     assert graded(tmp_path).records(kernel, [suite], 1, None) == [record]
     assert not [name for name in os.listdir(tmp_path / "kept") if not name.endswith(".json")]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("i < n ? in[i]", "j < n ? in[i]", "last-block-whole in 1_tree: 'j < n ? in[i] : 0.0f' occurs 0 times, not once"),
+    ('line = "in[i]"', 'line = "nowhere"', "changes nothing, or no line has 'nowhere'"),
+    ('[["1_tree", "t <', '[["2_tree", "t <', "2_tree.cu is neither in faulty/styles nor in solutions"),
+    ("did = ", "# ", "no-barrier: lacks did"), ("in = [[", "in [[", "Expected '=' after a key"),
+])
+def test_an_edit_that_cannot_be_made_is_one_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    shutil.copytree(REPOSITORY / "labs/reduction/instructor", tmp_path / "instructor")
+    path = tmp_path / "instructor/faulty/mistakes.toml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(BadInput) as caught:
+        prove_cases.made_of_mistakes(replace(LAB, folder=str(tmp_path)), "*", tmp_path)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_labs_mistakes_are_among_what_is_graded(tmp_path: Path) -> None:
