@@ -10,7 +10,7 @@ from ..text import counted, listed
 from . import Lost, Seen
 
 TITLE = "correct"
-PHRASE = "the result is not right"
+PHRASE = "the result is not correct"
 COUNTS = False
 
 
@@ -52,7 +52,7 @@ def against(seen: Seen) -> str:
 
 
 def what_went_wrong(lab: Lab, run: Outcome) -> str:
-    """Why this run's result is not right; "" when it is."""
+    """Why this run's result is not correct; "" when it is."""
     if run.ended != "returned":
         return at(run.file, run.line, run.detail or of_end(lab, run.ended).what)
     if run.right:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import Lost, Seen, correct
 
 TITLE = "memory"
-PHRASE = "a memory fault, or the result is not right"
+PHRASE = "a memory fault, or the result is not correct"
 COUNTS = False
 
 

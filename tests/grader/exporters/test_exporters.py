@@ -144,7 +144,7 @@ def poisoned(text: str) -> list[Record]:
                       launch=text)
     cause = Cause(kind=text, what=text, file="kernel.cu", line=3, detail=[text], hint=text)
     here = finding.model_copy(update={"file": "kernel.cu", "cause": cause})
-    criteria = [Criterion(name="correct", passed=False, reason=text, phrase="the result is not right")]
+    criteria = [Criterion(name="correct", passed=False, reason=text, phrase="the result is not correct")]
     tests = [make_test(text, 1, 10 / 3, hidden=hidden, title=text, fill=text, reason=text,
                        hint=text, finding=found, output=text, criteria=criteria, status=status)
              for hidden in (False, True)

@@ -407,7 +407,7 @@ def test_what_a_student_sees_of_hidden_marks() -> None:
     record = record_of(test).model_copy(update={"marks": found, "score": 7.0, "max_score": 9.0})
     seen = student_view(record)
     assert [(mark.name, mark.suite, mark.score, mark.reason) for mark in seen.marks] == [
-        ("memory", "hidden", 0, "a memory fault, or the result is not right"), ("tiled", "hidden", 3, "")]
+        ("memory", "hidden", 0, "a memory fault, or the result is not correct"), ("tiled", "hidden", 3, "")]
     assert found[0].lost_in == ["quagga"]
     assert not [secret for secret in SECRETS if secret in seen.model_dump_json()]
 
