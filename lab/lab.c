@@ -93,16 +93,16 @@ const struct lab lab = {
                         "A and B must be the same after the launch as before it",
                     [FINDING_DEVICE_POINTER_ON_HOST] =
                         "only kernels and cudaMemcpy can access what A, B and C point to",
-                    [FINDING_MISALIGNED] = "a float4 can be accessed where the index is a multiple "
-                                           "of 4: is it, in every row, for any k and n?",
+                    [FINDING_MISALIGNED] = "the index of a float4 access must be a multiple of 4: "
+                                           "is it one in every row, for any k and n?",
                     [FINDING_NO_LAUNCH] =
                         "basicSgemm chooses block and grid, and then launches mysgemm<<<grid, "
                         "block>>>(...): how many threads does C need?",
                     [FINDING_TIME_LIMIT] = "how many blocks does C need, and what does each thread "
                                            "compute more than once?",
                     [FINDING_UNWRITTEN] = "does the grid, rounded up, cover all of C?",
-                    [FINDING_WRONG_RESULT] = "compare by hand on a small case: ./sgemm 2 --fill "
-                                             "index shows each element's place",
+                    [FINDING_WRONG_RESULT] = "work out a small case by hand: with ./sgemm 2 --fill "
+                                             "index, elements name their own place",
                 },
         },
 };

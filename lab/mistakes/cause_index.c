@@ -456,9 +456,9 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     else
         CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(shape_size(&s->shape, PARAM_K)));
     CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[MATRIX_B].access).text));
-    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
     if (s->load[MATRIX_B].access->phases > 1)
         CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_B].access->phases));
+    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
     CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
     if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
         APPEND(cause->hint, "%s", s->failed->explained.hint);

@@ -76,7 +76,7 @@ CASES = [
     Case("first barrier not in the last phase", [(FIRST, f"if (p < last)\n{FIRST}")],
          "shared-race", "read",
          ["stores at kernel.cu:{a}",
-          "there is a __syncthreads() at line {first}, but not both threads reached it in tile "
+          "there is a __syncthreads() at line {first}, but the two threads did not both reach it in tile "
           "phase 2",
           "hint: a tile may be read only after"], ["missing"]),
     Case("zeros are stored first", [
@@ -91,7 +91,7 @@ CASES = [
         ("            sum +=", "            if (p > 0) sum +="), (BEHIND, ""),
         (SECOND, f"if (col < n)\n{SECOND}")], "shared-race", "read",
          ["stores at kernel.cu:{a}",
-          "there is a __syncthreads() at line {second}, but not both threads reached it"],
+          "there is a __syncthreads() at line {second}, but the two threads did not both reach it"],
          ["missing"]),
     Case("one of two buffers in all phases", [
         ("A_s[16][16], B_s[16][16]", "A_s[2][16][16], B_s[16][16]"), (FIRST, ""),
@@ -105,7 +105,7 @@ CASES = [
     Case("second barrier not in the first phase", [(SECOND, f"if (p > 0)\n{SECOND}")],
          "shared-race", "read",
          ["overwrites at kernel.cu:{a}",
-          "there is a __syncthreads() at line {second}, but not both threads reached it",
+          "there is a __syncthreads() at line {second}, but the two threads did not both reach it",
           "hint: a shared array may be overwritten only after"], ["missing"]),
     Case("first barrier in an if", [(FIRST, f"if (ty < 14) // @if\n{FIRST}")],
          "divergent-barrier", "first",
@@ -153,7 +153,7 @@ __global__""")], "shared-race", "read", ["stores at kernel.cu:{a}"], ["missing",
     Case("some elements are not stored", [("A_s[ty][tx] =", "if (tx != ty) A_s[ty][tx] =")],
          "uninitialized-shared", "read", ["16 of the 256 elements of A_s have not been stored"]),
     Case("inner loop does not end", [("i < 16; ++i", "i < 16; i += p")], "endless", "",
-         ["which may be inside another one"], ["which does not end"], options="--timeout 0.3"),
+         ["which may be inside another loop"], ["which does not end"], options="--timeout 0.3"),
     Case("outer loop does not end", [("p <= last; ++p", "p <= last; p = p")], "endless", "",
          ["in the loop of line {phases}, which does not end", "the block has passed at least"],
          options="--timeout 1"),
@@ -168,7 +168,7 @@ __global__""")], "shared-race", "read", ["stores at kernel.cu:{a}"], ["missing",
     const float4 v = *(const float4 *)a; // @four
     return v.x + 0 * v.y * v.z * v.w;
 }
-__global__""")], "misaligned", "four", ["row 0 of A begins at a multiple of 4, column 1 is none"]),
+__global__""")], "misaligned", "four", ["row 0 of A begins at a multiple of 4, but column 1 is not one"]),
 ]  # fmt: skip
 
 

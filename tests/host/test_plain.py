@@ -37,7 +37,7 @@ def check(tree: Tree, folder: Path, text: str) -> tuple[int, str]:
 
 def test_what_only_the_plain_program_gets_wrong(tree: Tree, tmp_path: Path) -> None:
     status, printed = check(tree, tmp_path, NAIVE.replace("OTHER", "1.0f"))
-    assert status != 0 and "C is correct in the run that is watched, but not in ./sgemm" in printed
+    assert status != 0 and "C is correct in the watched run, but not in ./sgemm" in printed
     assert "./sgemm 35 70 20 --fill random --seed" in printed and "elements of C are wrong." in printed
     assert "no mistakes found" not in printed
 

@@ -44,7 +44,7 @@ FAULTY = {
     "guard": ("c[i] = a[i] + b[i];", 3, "load from a beyond its end", "reads a[100]"),
     "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "all 100 elements of c are wrong", "c[0] is"),
     "unwritten": ("if (i < n - 5) c[i] = a[i] + b[i];", 0, "5 of the 100 elements of c are never written",
-                  "from element 95 to 99"),
+                  "elements 95 to 99"),
     "input": ("if (i < n) { ((float *)a)[i] += b[i]; c[i] = a[i]; }", 3, "a is written, although it is an input", "writes a["),
     "race": ("if (i < n) c[i] = a[i] + b[i], c[i / 2] = c[i];", 3, "", "c["),
 }

@@ -115,7 +115,7 @@ def test_the_size_of_a_shared_array_comes_through(tree: Tree) -> None:
     """The compiler's name of its type, from the submission's process."""
     (each,) = (each for each in SEEDED if each.mistake == "shared-too-small")
     first = grade(tree, each.text)["tests"][0]
-    assert first["finding"]["what"] == "index 256 of a shared array that has 0 to 255"
+    assert first["finding"]["what"] == "index 256 into a shared array whose indices are 0 to 255"
 
 
 @pytest.mark.parametrize("each", sample(SEEDED, every=30, start=2), ids=lambda each: each.name)

@@ -293,7 +293,7 @@ TEST(an_array_has_the_extent_of_its_type) {
     slot_set(f.slot, SLOT_INDEX, 16);
     CHECK(finding_check(&f));
     finding_say(&f, &words);
-    CHECK_STRING(words.what, "index 16 of a shared array that has 0 to 15");
+    CHECK_STRING(words.what, "index 16 into a shared array whose indices are 0 to 15");
 }
 
 TEST(a_text_without_an_end_is_empty) {

@@ -495,7 +495,7 @@ def test_barrier_that_is_missed_in_a_phase(driver: Any, checker: Builder, folder
     kernel.write_text(text.replace("__syncthreads();", "if (phase == 0) __syncthreads();", 1))
     page, data = opened(driver, checker, folder, str(kernel), status=1)
     line = next(i for i, text in enumerate(data["source"], 1) if "phase == 0" in text)
-    words = f"line {line}, but not both threads reached it in tile phase 1"
+    words = f"line {line}, but the two threads did not both reach it in tile phase 1"
     assert words in page.text("finding")
     assert page.text(f"line-{line}").endswith("not reached by both threads in phase 1")
 

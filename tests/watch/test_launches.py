@@ -88,7 +88,7 @@ ONE = "__device__ int one;\n"
 ALL_OF_C = f"__global__ void zeros{PROTOTYPE} {{ for (int i = 0; i < m * n; i++) C[i] = 0; }}\n"
 ONE_SUM = (f"__global__ void one_sum{PROTOTYPE} {{ float sum = 0;\n"
            "for (int i = 0; i < k; i++) sum += A[i] * B[i]; C[0] = sum; }\n")
-PENDING = "and the error was still pending when the wrapper returned"
+PENDING = "the error was still pending when the wrapper returned"
 FORGOTTEN = "the wrapper called cudaGetLastError() and went on"
 
 

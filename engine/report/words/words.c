@@ -27,16 +27,15 @@ static void say_global_race(const struct finding *f, struct finding_words *w) {
     WHAT("race %s on %s", blocks ? "between blocks" : "between threads",
          f->object.name[0] ? f->object.name : "global memory");
     if (blocks)
-        DETAIL("thread %s of block %s %s %s, thread %s of block %s %s it%s", AT,
+        DETAIL("thread %s of block %s %s %s, and thread %s of block %s %s it%s", AT,
                finding_block(f, &f->at).text, finding_verb(&f->at), ELEMENT, OTHER,
                finding_block(f, &f->other).text, finding_verb(&f->other), place.text);
     else
-        DETAIL("thread %s %s %s, thread %s of the same block %s it%s", AT, finding_verb(&f->at),
+        DETAIL("thread %s %s %s, and thread %s of the same block %s it%s", AT, finding_verb(&f->at),
                ELEMENT, OTHER, finding_verb(&f->other), place.text);
     if (HAS(SYNCHRONIZES))
-        HINT("an atomic operation or a flag orders only accesses to its own address; it orders "
-             "others with a __threadfence() before it in the one thread, and one behind it in the "
-             "other");
+        HINT("an atomic operation or a flag orders only accesses to its own address; to order "
+             "others, one thread needs a __threadfence() before it and the other one after it");
     else if (blocks)
         HINT("blocks run in any order, and no barrier synchronizes them: which block does %s "
              "belong to?",
@@ -69,7 +68,7 @@ static void say_size(const struct finding *f, struct finding_words *w) {
 static void say_outside_of_arrays(const struct finding *f, struct finding_words *w) {
     enum { NULL_PAGE = 4096 };
     const uint64_t address = (uint64_t)GET(ADDRESS);
-    WHAT("out-of-bounds %s: the address is in no allocation", load_or_store(f));
+    WHAT("out-of-bounds %s: the address is outside every allocation", load_or_store(f));
     if (address < NULL_PAGE) {
         DETAIL("thread %s dereferences a null pointer", AT);
         HINT("where did this pointer get its value?");
@@ -126,7 +125,7 @@ static void say_next_row(const struct finding *f, struct finding_words *w) {
         at.object.index[i] = element % f->object.extent[i];
         element /= f->object.extent[i];
     }
-    DETAIL("\nat the address of %s, in the next row", finding_element_of(&at).text);
+    DETAIL("\nits address is that of %s, in the next row", finding_element_of(&at).text);
 }
 
 static void say_out_of_bounds(const struct finding *f, struct finding_words *w) {
@@ -144,7 +143,7 @@ static void say_out_of_bounds(const struct finding *f, struct finding_words *w) 
          : reaches_out || o->dimensions != 2 ? "beyond its end"
                                              : "beyond its last row");
     DETAIL("thread %s %s ", AT, finding_verb(&f->at));
-    if (reaches_out) DETAIL("%" PRId64 " bytes from %s on, ", GET(BYTES), ELEMENT);
+    if (reaches_out) DETAIL("%" PRId64 " bytes starting at %s, ", GET(BYTES), ELEMENT);
     if (!reaches_out) DETAIL("%s, ", ELEMENT);
     DETAIL("but ");
     say_extents(f, w);
@@ -176,13 +175,13 @@ static void say_bad_index(const struct finding *f, struct finding_words *w) {
         DETAIL("thread %s", AT);
         return;
     }
-    WHAT("index %" PRId64 " of a %s array that has 0 to %ld", GET(INDEX),
+    WHAT("index %" PRId64 " into a %s array whose indices are 0 to %ld", GET(INDEX),
          local ? "local" : "shared", first_extent(f->named) - 1);
     if (local || !element.text[0])
-        DETAIL("thread %s, in an array of type %s", AT, f->named);
+        DETAIL("thread %s indexes an array of type %s", AT, f->named);
     else
         DETAIL("thread %s %s %s, which %s", AT, finding_verb(&f->at), element.text,
-               HAS(OTHER_ROW) ? "is in another row of it" : "is not in it");
+               HAS(OTHER_ROW) ? "is in another row of the array" : "is outside the array");
 }
 
 static void say_shared_bounds(const struct finding *f, struct finding_words *w) {
@@ -194,13 +193,13 @@ static void say_shared_bounds(const struct finding *f, struct finding_words *w) 
     }
     if (!HAS(DYNAMIC_BYTES)) {
         WHAT("%s outside a shared array", load_or_store(f));
-        DETAIL("thread %s %s %s, which is not in it", AT, finding_verb(&f->at), ELEMENT);
+        DETAIL("thread %s %s %s, which is outside the array", AT, finding_verb(&f->at), ELEMENT);
         return;
     }
     WHAT("%s outside dynamic shared memory", load_or_store(f));
     DETAIL("thread %s %s %s, but the launch asked for %" PRId64 " bytes, %" PRId64 " floats", AT,
            finding_verb(&f->at), ELEMENT, bytes, bytes / FLOAT);
-    HINT("the third value in <<<...>>> is the number of bytes that a block gets");
+    HINT("the third value in <<<...>>> is the dynamic shared memory of a block, in bytes");
 }
 
 /* --- values and pointers ---------------------------------------------------------------------- */
@@ -263,7 +262,7 @@ static void say_input_written(const struct finding *f, struct finding_words *w) 
     if (f->at.in_kernel)
         DETAIL("thread %s writes %s", AT, ELEMENT);
     else
-        DETAIL("a copy or cudaMemset writes it, from %s on", ELEMENT);
+        DETAIL("a copy or cudaMemset writes it, starting at %s", ELEMENT);
 }
 
 static void say_freed(const struct finding *f, struct finding_words *w) {
@@ -282,7 +281,7 @@ static void say_device_variable(const struct finding *f, struct finding_words *w
 }
 
 static void say_host_pointer(const struct finding *f, struct finding_words *w) {
-    DETAIL("thread %s %s memory of the host", AT, finding_verb(&f->at));
+    DETAIL("thread %s %s host memory", AT, finding_verb(&f->at));
 }
 
 /* Where it is in an array that begins at a multiple of the vector's size: whether it is the row
@@ -295,8 +294,8 @@ static void say_alignment(const struct finding *f, struct finding_words *w, int6
                ", which is not a multiple of %" PRId64 ": %s has %" PRId64 " column%s",
                row, name, row * cols, floats, name, cols, plural((uint64_t)cols));
     else if (col % floats)
-        DETAIL("\nrow %" PRId64 " of %s begins at a multiple of %" PRId64 ", column %" PRId64
-               " is none",
+        DETAIL("\nrow %" PRId64 " of %s begins at a multiple of %" PRId64 ", but column %" PRId64
+               " is not one",
                row, name, floats, col);
 }
 
@@ -305,9 +304,11 @@ static void say_misaligned(const struct finding *f, struct finding_words *w) {
     const int64_t bytes = HAS(BYTES) ? GET(BYTES) : USUAL;
     const struct phrase element = finding_element_of(f);
     WHAT("misaligned %s of %" PRId64 " bytes", load_or_store(f), bytes);
-    DETAIL("thread %s %s %" PRId64 " bytes from %s on, an address that is not a multiple of "
-           "%" PRId64,
-           AT, finding_verb(&f->at), bytes, element.text[0] ? element.text : "there", bytes);
+    DETAIL("thread %s %s %" PRId64 " bytes ", AT, finding_verb(&f->at), bytes);
+    if (element.text[0])
+        DETAIL("starting at %s, whose address is not a multiple of %" PRId64, element.text, bytes);
+    else
+        DETAIL("at an address that is not a multiple of %" PRId64, bytes);
     if (HAS(ROW_WORDS) && bytes >= FLOAT) say_alignment(f, w, bytes / FLOAT);
 }
 
@@ -326,7 +327,7 @@ static void say_bad_launch(const struct finding *f, struct finding_words *w) {
                f->launch.shared_bytes);
     DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
                         : "the error was not checked: call cudaGetLastError() after the launch");
-    HINT("%s", hint ? hint : "the attribute has to be as large as the third number in <<< >>>");
+    HINT("%s", hint ? hint : "set the attribute to at least the third value in <<<...>>>");
 }
 
 static void say_failed_call(const struct finding *f, struct finding_words *w) {
@@ -334,7 +335,7 @@ static void say_failed_call(const struct finding *f, struct finding_words *w) {
     WHAT("%s failed: %s (%s)", f->named[0] ? f->named : "a call of the CUDA runtime",
          cuda_error_text(error), cuda_error_name(error));
     DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
-                        : "and the error was still pending when the wrapper returned");
+                        : "the error was still pending when the wrapper returned");
 }
 
 static void say_leak(const struct finding *f, struct finding_words *w) {
@@ -423,29 +424,36 @@ static void say_how_many(const struct finding *f, struct finding_words *w) {
          is_or_are(count));
 }
 
+/* "row 3", or "rows 3 to 7" */
+static void say_range(struct finding_words *w, const char *one, int64_t first, int64_t last) {
+    if (first == last)
+        DETAIL("%s %" PRId64, one, first);
+    else
+        DETAIL("%ss %" PRId64 " to %" PRId64, one, first, last);
+}
+
 static void say_unwritten(const struct finding *f, struct finding_words *w) {
     say_how_many(f, w);
     WHAT("never written");
     if (launch_covers(&f->launch))
-        HINT("the grid has a thread for each element of %s: which of them do not reach the store, "
-             "or "
-             "store another element?",
+        HINT("the grid has a thread for each element of %s: which threads do not reach the store, "
+             "or store another element?",
              vocabulary()->output);
     if (HAS(EXPLAINED)) return; /* which says it better */
-    if (HAS(ROW_FIRST))
-        DETAIL("in rows %" PRId64 " to %" PRId64 ", columns %" PRId64 " to %" PRId64,
-               GET(ROW_FIRST), GET(ROW_LAST), GET(COLUMN_FIRST), GET(COLUMN_LAST));
-    else
-        DETAIL("from element %" PRId64 " to %" PRId64, GET(COLUMN_FIRST), GET(COLUMN_LAST));
+    if (HAS(ROW_FIRST)) {
+        say_range(w, "in row", GET(ROW_FIRST), GET(ROW_LAST));
+        say_range(w, ", column", GET(COLUMN_FIRST), GET(COLUMN_LAST));
+    } else {
+        say_range(w, "element", GET(COLUMN_FIRST), GET(COLUMN_LAST));
+    }
 }
 
 static void say_wrong(const struct finding *f, struct finding_words *w) {
     if (HAS(ELSEWHERE)) {
-        WHAT("%s is correct in the run that is watched, but not in ./%s", vocabulary()->output,
-             f->named);
-        HINT("the compiler makes two programs of one kernel.cu: what does the kernel do that "
-             "C++ does not define? A variable without a value, an index outside a local "
-             "array, or an int that overflows is such a thing");
+        WHAT("%s is correct in the watched run, but not in ./%s", vocabulary()->output, f->named);
+        HINT("both programs are compiled from the same kernel.cu: what does the kernel do that C++ "
+             "leaves undefined, such as using a variable without a value, an index outside a local "
+             "array, or an int that overflows?");
         return;
     }
     say_how_many(f, w);

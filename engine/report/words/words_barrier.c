@@ -15,16 +15,15 @@ static bool is_same(struct finding_index a, struct finding_index b) {
 /* Between an access and a pending copy. */
 static void say_race_with_copy(const struct finding *f, struct finding_words *w) {
     const bool write = f->at.access == FINDING_WRITE;
-    DETAIL("thread %s %s %s before the asynchronous copy to it has completed, which ", AT,
-           finding_verb(&f->at), ELEMENT);
+    const struct phrase place = finding_at(f->other.file, f->other.line);
+    DETAIL("thread %s %s %s before the asynchronous copy that ", AT, finding_verb(&f->at), ELEMENT);
     if (is_same(f->at.thread, f->other.thread))
-        DETAIL("it began itself%s", finding_at(f->other.file, f->other.line).text);
+        DETAIL("it began itself%s has completed", place.text);
     else
-        DETAIL("thread %s began%s", OTHER, finding_at(f->other.file, f->other.line).text);
+        DETAIL("thread %s began%s has completed", OTHER, place.text);
     if (HAS(OVERWRITTEN))
         HINT("a shared array may be overwritten only after every thread of the block has finished "
-             "reading "
-             "it: a copy overwrites it from its beginning on");
+             "reading it: a copy overwrites it from the moment it begins");
     else
         HINT("wait for the copy (__pipeline_wait_prior) and __syncthreads() before %s",
              write ? "writing to its destination" : "reading");
@@ -43,7 +42,8 @@ static void say_missing_barrier(const struct finding *f, struct finding_words *w
         DETAIL("\na __syncthreads() is missing after line %d, before line %d", after,
                (int)GET(BARRIER_BEFORE));
     if (!passed) return;
-    DETAIL("\nthere is a __syncthreads() at line %d, but not both threads reached it", passed);
+    DETAIL("\nthere is a __syncthreads() at line %d, but the two threads did not both reach it",
+           passed);
     if (HAS(PASSED_PHASE)) DETAIL(" in %s %" PRId64, vocabulary()->phase, GET(PASSED_PHASE));
 }
 
@@ -52,10 +52,10 @@ void say_shared_race(const struct finding *f, struct finding_words *w) {
     if (HAS(PENDING_COPY)) {
         say_race_with_copy(f, w);
     } else if (HAS(ATOMIC)) {
-        DETAIL("thread %s %s %s, thread %s %s it%s, one of them with an atomic operation and the "
-               "other without, with no __syncthreads() in between",
+        DETAIL("thread %s %s %s, and thread %s %s it%s, one of them with an atomic operation and "
+               "the other without, with no __syncthreads() in between",
                AT, finding_verb(&f->at), ELEMENT, OTHER, finding_verb(&f->other), place.text);
-        HINT("atomic operations race with all loads and stores but other atomic operations");
+        HINT("atomic operations race with loads and stores that are not atomic");
     } else if (f->at.access == FINDING_WRITE) {
         DETAIL("thread %s writes %s, and thread %s writes it%s, with no __syncthreads() in between",
                AT, ELEMENT, OTHER, place.text);
@@ -133,7 +133,7 @@ void say_deadlock(const struct finding *f, struct finding_words *w) {
         if (!threads_has(&f->waiting, i) && !threads_has(&f->returned, i))
             threads_add(&in_warps, i);
     say_threads(f, w, &in_warps, "waits", "wait");
-    DETAIL(" for other lanes of %s, thread %s here,\n",
+    DETAIL(" for other lanes of %s (thread %s waits here);\n",
            threads_count(&in_warps) == 1 ? "its warp" : "their warps", AT);
     say_threads(f, w, &f->waiting, "waits", "wait");
     DETAIL(" for them at the __syncthreads()%s", finding_at(f->other.file, f->other.line).text);
@@ -151,7 +151,7 @@ void say_endless(const struct finding *f, struct finding_words *w) {
     if (HAS(LOOP_ENDLESS))
         DETAIL(", in the loop of line %d, which does not end", (int)GET(LOOP));
     else if (HAS(LOOP))
-        DETAIL(", in the loop of line %d, which may be inside another one", (int)GET(LOOP));
+        DETAIL(", in the loop of line %d, which may be inside another loop", (int)GET(LOOP));
     if (HAS(BARRIERS))
         DETAIL("\nthe block has passed at least %" PRId64 " barrier%s", GET(BARRIERS),
                plural((uint64_t)GET(BARRIERS)));
