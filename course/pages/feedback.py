@@ -13,7 +13,7 @@ from datetime import datetime
 
 from ..model import Attempt, Override, Standing, State
 from ..record import SOURCE, Case, Item, Mark, Record, Timing, placed
-from ..text import counted, points
+from ..text import points
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
 
@@ -45,7 +45,7 @@ class Advice:
     def cost(self) -> str:
         if not self.items:
             return "All cases get 0 points because of this."
-        return f"This cost points in {', '.join(item.name for item in self.items)}."
+        return f"You lost points for this in {', '.join(item.name for item in self.items)}."
 
 
 @dataclass(frozen=True)
@@ -264,8 +264,8 @@ def reasons(test: Case) -> list[str]:
 
 def not_timed(record: Record) -> str:
     """One line about shapes that were not; empty where all were."""
-    count = len(record.performance) - len(record.timed)
-    return f"Speed: {counted(count, 'shape')} not timed: no GPU. This costs no points." if count else ""
+    untimed = len(record.performance) > len(record.timed)
+    return "Speed was not timed (no GPU); this costs no points." if untimed else ""
 
 
 def one_reason(tests: Sequence[Case]) -> str:

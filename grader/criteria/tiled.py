@@ -12,7 +12,7 @@ from ..text import counted, listed
 from . import Lost, Seen, correct
 
 TITLE = "tiles"
-PHRASE = "loads more from global memory than a tiled kernel does, or works in too few threads"
+PHRASE = "loads more from global memory than a tiled kernel does, or does the work in too few threads"
 COUNTS = True
 
 # Tiles of T x T let each element be loaded once a block instead of T times. This is the handout's
@@ -32,7 +32,7 @@ def judge(seen: Seen) -> Lost | None:
     least = math.ceil(sizes.outputs / ELEMENTS_OF_A_THREAD)
     if loads.threads < least:
         threads = counted(loads.threads, "thread")
-        return Lost(f"{threads} shared in the work; at least {least} have to",
+        return Lost(f"only {threads} did the work; at least {least} must",
                     THREADS_HINT.format(seen.lab.result))
     if loads.all < sizes.least_loads:
         return Lost(f"its loads were not all seen: each element of {inputs} takes one")
@@ -43,10 +43,10 @@ def judge(seen: Seen) -> Lost | None:
 def against_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> str:
     most = most_loads(loads, limits)
     if loads.all > most:
-        return f"{loads.all} loads from global memory; tiles need at most {most}"
+        return f"{loads.all} loads from global memory; a tiled kernel needs at most {most}"
     if loads.exchanged < loads.all:
         return (f"threads read {loads.exchanged} elements that others of their block have stored, "
-                f"and load {loads.all}; tiles need at least as many")
+                f"and load {loads.all}; a tiled kernel reads at least as many as it loads")
     return ""
 
 

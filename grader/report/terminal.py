@@ -101,7 +101,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         if block:
             console.print(block, "", sep="\n")
     if not_timed(timings):
-        console.print(paragraph(f"{not_timed(timings)} With one: BACKEND=cuda.", console))
+        console.print(paragraph(f"{not_timed(timings)} With a GPU: BACKEND=cuda.", console))
     if about_blocks(tests):
         console.print(paragraph(about_blocks(tests), console))
     for note in record.submission.notes:

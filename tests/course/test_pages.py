@@ -109,7 +109,7 @@ def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
     page = feedback(standing(make_record(tests)), tmp_path)
     assert len([1 for name, _ in page.elements if name == "h3"]) == 2
     said = page.text
-    assert "This cost points in a, b." in said and "Correct the first of these first" in said
+    assert "You lost points for this in a, b." in said and "Correct the first of these first" in said
 
 
 def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_mistake_stands_above_its_symptom(tmp_path: Path) -> None:
     said = page.text
     first = said.index(f"kernel.cu:20: {WHAT}")
     assert first < said.index("(from a run with m=37 k=53 n=29)") < said.index("symptom: kernel.cu:31: load from B beyond its last row")
-    assert "thread (0,4) reads B[70][0]" in said and "This cost points in a, b." in said
+    assert "thread (0,4) reads B[70][0]" in said and "You lost points for this in a, b." in said
     assert "Hint: where does the next row of B begin?" in said
     assert "is every index within?" not in said and "5 of 9" not in said
     assert len(page.all("article")) == 1

@@ -10,7 +10,7 @@ from grader.criteria import Lost, Seen, correct
 from grader.text import counted
 
 TITLE = "work"
-PHRASE = "loads and stores more in global memory than a work-efficient scan does, or works in too few threads"
+PHRASE = "loads and stores more in global memory than a work-efficient scan does, or does the work in too few threads"
 COUNTS = True
 
 LIMITS = {"accesses": 6}  # of an element, at most
@@ -26,12 +26,12 @@ def judge(seen: Seen) -> Lost | None:
         return lost
     loads, n = seen.loads, seen.case.params["n"]
     if loads.threads < (least := math.ceil(n / ELEMENTS_OF_A_THREAD)):
-        return Lost(f"{counted(loads.threads, 'thread')} shared in the work; at least {least} have to",
+        return Lost(f"only {counted(loads.threads, 'thread')} did the work; at least {least} must",
                     THREADS_HINT)
     if loads.accesses < LEAST_OF_AN_ELEMENT * n:
         return Lost("its loads and stores were not all seen: each element takes one of both")
     if loads.accesses > (most := seen.limit("accesses", LIMITS) * n):
         return Lost(f"{loads.accesses} loads and stores of global memory, "
-                    f"{loads.accesses / n:.1f} an element; at most {most} are allowed, "
-                    f"{most / n:g} an element", WORK_HINT)
+                    f"{loads.accesses / n:.1f} per element; at most {most} are allowed, "
+                    f"{most / n:g} per element", WORK_HINT)
     return None

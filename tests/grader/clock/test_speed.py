@@ -525,7 +525,7 @@ def test_the_command_without_a_gpu(tmp_path: Path) -> None:
     assert ran.returncode == 0
     lines = ran.stdout.splitlines()
     assert [line for line in lines if "speed" in line.lower()] == [
-        "Speed: 3 shapes not timed: no GPU. This costs no points. With one: BACKEND=cuda."]
+        "Speed was not timed (no GPU); this costs no points. With a GPU: BACKEND=cuda."]
     assert lines[-1] == "score: 40 of 40"
 
 

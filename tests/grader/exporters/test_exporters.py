@@ -587,7 +587,7 @@ def test_every_form_shows_points_for_speed() -> None:
 def test_what_was_not_timed_is_named_and_has_no_points() -> None:
     for form, text in all_forms(UNTIMED).items():
         assert ("no GPU" in text) == (form in ("gradescope", "autolab", "summary")), form
-    assert "Speed: 1 shape not timed: no GPU. This costs no points." in gradescope.export(UNTIMED, student_view(UNTIMED))
+    assert "Speed was not timed (no GPU); this costs no points." in gradescope.export(UNTIMED, student_view(UNTIMED))
     assert len(gradescope_results(UNTIMED)["tests"]) == len(CASES[:3])
     assert len(classroom50_result(UNTIMED)["tests"]) == len(CASES[:3])
 
