@@ -167,11 +167,50 @@ static int body(struct parser *p, const struct token *keyword) {
     return empty && like_body && !at_end(p) && !is(p, "}") ? p->token.line : 0;
 }
 
+static bool is_name(const struct token *t) {
+    return t->length && is_word(*t->at) && !isdigit((unsigned char)*t->at);
+}
+
+static bool same(const struct token *a, const struct token *b) {
+    return a->length == b->length && strncmp(a->at, b->at, (size_t)a->length) == 0;
+}
+
+/* Goes past what is before the condition of a for. Returns the last name that is declared there. */
+static struct token declaration(struct parser *p) {
+    struct token before = {0}, declared = {0};
+    bool is_one = false; /* it begins with two names: a type and a variable */
+    for (int i = 0; !at_end(p) && !is(p, ";"); i++, next(p)) {
+        if (i == 1) is_one = is_name(&before) && is_name(&p->token);
+        if (is_one && is(p, "=")) declared = before;
+        before = p->token;
+    }
+    next(p);
+    return declared;
+}
+
+/* Notes whether the loop goes on while a variable is less, or greater, than itself. `p`: behind the
+ * keyword. */
+static void note_itself(struct parser p, bool is_for, struct construct *c) {
+    struct token declared = {0};
+    next(&p);
+    if (is_for) declared = declaration(&p);
+    const struct token left = p.token;
+    next(&p);
+    const bool compares = is(&p, "<") || is(&p, ">");
+    next(&p);
+    if (!compares || !is_name(&left) || !same(&left, &p.token) || left.length >= COMPARED) return;
+    next(&p);
+    if (!is(&p, is_for ? ";" : ")")) return;
+    memcpy(c->itself, left.at, (size_t)left.length);
+    c->declares_it = same(&declared, &left);
+}
+
 static void loop(struct parser *p) {
     const struct token keyword = p->token;
-    const bool tested_last = is(p, "do");
+    const bool tested_last = is(p, "do"), is_for = is(p, "for");
     int cut_off = 0;
     next(p);
+    const struct parser begin = *p;
     if (tested_last) {
         statement(p);
     } else {
@@ -183,7 +222,9 @@ static void loop(struct parser *p) {
         condition(p);
         expect(p, ";");
     }
-    add(p, CONSTRUCT_LOOP, keyword.line)->cut_off = cut_off;
+    struct construct *added = add(p, CONSTRUCT_LOOP, keyword.line);
+    added->cut_off = cut_off;
+    if (!tested_last) note_itself(begin, is_for, added);
 }
 
 static void branch(struct parser *p) {

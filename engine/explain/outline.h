@@ -6,6 +6,8 @@
 
 enum construct_kind { CONSTRUCT_FUNCTION, CONSTRUCT_LOOP, CONSTRUCT_IF };
 
+enum { COMPARED = 24 }; /* longer names are not noted */
+
 /* From its first line, that of the keyword or the function's name, to its last one. */
 struct construct {
     enum construct_kind kind;
@@ -14,6 +16,10 @@ struct construct {
     /* A loop or an if that ends with a ; before the body that it looks to have: this body's line.
      */
     int cut_off;
+    /* Of a loop whose condition is that this variable is less, or greater, than itself: its name.
+     */
+    char itself[COMPARED];
+    bool declares_it; /* the loop */
 };
 
 enum { CONSTRUCTS = 400, BARRIERS = 100 };

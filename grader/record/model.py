@@ -81,9 +81,12 @@ class Finding(Strict):
     @property
     def below(self) -> list[str]:
         """The lines below the headline of the mistake."""
-        above = [*self.cause.detail, f"symptom: {at(self.file, self.line, self.what)}"] \
-            if self.cause else []
-        return [*above, *self.detail, *([self.launch] if self.launch else [])]
+        launch = [self.launch] if self.launch else []
+        if not self.cause:
+            return [*self.detail, *launch]
+        symptom = f"symptom: {at(self.file, self.line, self.what)}"
+        others = [line for line in self.detail if self.cause.what not in line]  # a formula is said once
+        return [*self.cause.detail, symptom, *others, *launch]
 
 
 class Loads(Strict):

@@ -79,6 +79,36 @@ TEST(a_body_that_is_cut_off) {
     CHECK_INT(cut_off("void f() {\n    for (;;)\n        if (a);\n            x++;\n}"), 4);
 }
 
+/* The variable, and whether the loop declares it. */
+static const char *itself(const char *text, bool declares_it) {
+    read_lines(text);
+    for (int i = 0; i < s.count; i++)
+        if (s.constructs[i].itself[0])
+            return s.constructs[i].declares_it == declares_it ? s.constructs[i].itself : "another";
+    return "";
+}
+
+TEST(a_loop_that_compares_a_variable_with_itself) {
+    CHECK_STRING(itself("void f(int k) { for (int k = 0; k < k; k++) x++; }", true), "k");
+    CHECK_STRING(itself("void f(int k) { for (unsigned i = 0, k = 0; k < k; k++) x++; }", true),
+                 "k");
+    CHECK_STRING(itself("void f(int k) { for (i = k; k > k; i--) x++; }", false), "k");
+    CHECK_STRING(itself("void f(int k) { for (; k < k;) { while (a) b; } }", false), "k");
+    CHECK_STRING(itself("void f(int k) { while (k < k) x++; }", false), "k");
+}
+
+TEST(a_loop_that_compares_it_with_something_else) {
+    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < k; i++) x++; }", true), "");
+    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < i + k; i++) x++; }", true), "");
+    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < i && k; i++) x++; }", true), "");
+    CHECK_STRING(itself("void f(int k) { for (int i = 0; i <= i; i++) x++; }", true), "");
+    CHECK_STRING(itself("void f(int k) { for (int i : k) while (x != x) if (k < k) y++; }", true),
+                 "");
+    CHECK_STRING(
+        itself("void f(int k) { while (kk < k) while (a.k < k) while (0 < 0) x++; }", true), "");
+    CHECK_STRING(itself("void f(int k) { do x++; while (k < k); }", true), "");
+}
+
 TEST(a_body_that_is_meant_to_be_empty) {
     CHECK_INT(cut_off("void f() {\n    for (;;);\n    x++;\n}"), 0);
     CHECK_INT(cut_off("void f() {\n    while (a)\n        ;\n    x++;\n}"), 0);

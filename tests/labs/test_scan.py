@@ -86,6 +86,10 @@ def test_what_a_wrong_result_is_instead(tree: Tree, tmp_path: Path, old: str, ne
     kernel.write_text(text.replace(old, new))
     status, said = run(tree, kernel, "scan-check", "1000")
     assert (status, said["finding"]["formula"]) == (1, formula), said
+    cause = said["finding"]["cause"]["what"]
+    text = subprocess.run(["./scan-check", "1000"], cwd=tree.path, env=clean_environment(), capture_output=True,
+                          text=True, timeout=RUN_SECONDS, check=False).stdout
+    assert " ".join(text.split()).count(cause) == 1, text
 
 
 def test_what_is_counted(tree: Tree) -> None:

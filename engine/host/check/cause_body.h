@@ -1,4 +1,4 @@
-/* A loop or an if that a ; cuts off from its body. */
+/* A loop whose body never runs, and a loop or an if that a ; cuts off from its body. */
 #ifndef ENGINE_HOST_CAUSE_BODY_H
 #define ENGINE_HOST_CAUSE_BODY_H
 #include "../../form/cause.h"
