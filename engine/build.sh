@@ -52,7 +52,7 @@ guard() { # object, the same with -guarded: its calls of host functions pass thr
 }
 
 carry() { # file: the name of kernel.cu and its bytes, which a program carries along
-    [ -f "$KERNEL" ] || fail 2 "$KERNEL: no such file; KERNEL=... names the .cu file to build"
+    [ -f "$KERNEL" ] || fail 2 "${KERNEL:-(no KERNEL)}: no such file; KERNEL=... names the .cu file to build"
     { printf '%s\0' "$KERNEL" && cat "$KERNEL"; } | replace "$1"
 }
 
@@ -149,5 +149,8 @@ embed) # a program in an object, by its name
     run $CC "-DPROGRAM=$(basename "$base")" "-DFILE=\"$1\"" -c engine/host/check/embedded.S -o "$out"
     ;;
 page) sh engine/show/page/page.sh build/check && run $CC -c engine/show/page/page.S -o "$out" ;;
-response) echo "$(linked "$@") -lm -pthread" >"$out" ;;
+response) # a host's objects stand between the two, so that kernel.cu's debug information is the first
+    linked "$@" >/dev/null && echo "$objects" >"$out" &&
+        echo "$(linked $archives) -lm -pthread" >"${out%.rsp}-libraries.rsp"
+    ;;
 esac

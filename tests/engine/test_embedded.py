@@ -20,7 +20,8 @@ def test_the_readmes_host() -> None:
     (command,) = re.findall(r"^    (c\+\+ .*)$", (ENGINE / "README.md").read_text(), re.MULTILINE)
     engine.write(host, "host.cu")
     said = []
-    for kernel in (KERNEL, KERNEL.replace("out[blockIdx.x] =", "out[blockIdx.x + 1] =")):
+    for kernel in (KERNEL, KERNEL.replace("out[blockIdx.x] =", "out[blockIdx.x + 1] ="),
+                   KERNEL.replace("        __syncthreads();\n", "")):
         engine.write(kernel, "kernel.cu")
         made = engine.make("embed", "build/cpu/host.o", "KERNEL=kernel.cu")
         assert made.returncode == 0, made.stderr
@@ -29,3 +30,4 @@ def test_the_readmes_host() -> None:
                                    check=False).stdout)
     assert said[0] == "nothing was found in 1 launch\n"
     assert said[1].startswith("kernel.cu:15: ") and "writes out[8], but out has 8 elements" in said[1]
+    assert "reads part[1], which thread (1,0) stores" in said[2]  # named, though the host has debug information, too

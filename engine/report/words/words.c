@@ -339,8 +339,11 @@ static void say_failed_call(const struct finding *f, struct finding_words *w) {
 }
 
 static void say_leak(const struct finding *f, struct finding_words *w) {
-    DETAIL("%" PRId64 " allocation%s, %" PRId64 " bytes in all; the first was made here",
-           GET(COUNT), plural((uint64_t)GET(COUNT)), GET(BYTES));
+    if (GET(COUNT) == 1)
+        DETAIL("%" PRId64 " bytes, allocated here", GET(BYTES));
+    else
+        DETAIL("%" PRId64 " allocations, %" PRId64 " bytes in all; the first was made here",
+               GET(COUNT), GET(BYTES));
 }
 
 /* In the runtime's words. */
