@@ -120,6 +120,11 @@ guarded) guard "$1" "$base" ;;
 nvcc_c) run "$NVCC" $(for flag in $C_FLAGS; do echo -Xcompiler "$flag"; done) $dependencies -c "$1" -o "$out" ;;
 link) link "$@" ;;
 link_cuda) link_cuda "$@" ;;
+linked) # a program of kernel.cu's own main()
+    ! command -v readelf >/dev/null || readelf -sW "$folder/kernel.o" | grep -q 'FUNC.* main$' ||
+        fail 2 "$KERNEL: has no main(), so it is no program"
+    link "$@"
+    ;;
 program) # -> build/program, or build/program-check, which is run
     cmp -s "$1" "$out" || cp "$1" "$out"
     case $ARGS in *[\`\$\;\&\|\<\>\#\(\)]* | *"

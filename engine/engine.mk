@@ -35,6 +35,6 @@ watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.
             check/guards.o check/source.o libengine.a libreport.a libruntime.a)
 built = $(if $(filter-out 0,$(CHECK)),check,$(backend))
 program: build/$(built)/program ; $(step) program build/program$(filter -check,-$(built)) $<
-build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces ; $(step) link $@ $^
-build/check/program: $(watched) build/c/engine/host/program/room.o | build/check/kernel.spaces ; $(step) link $@ $^
+build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces ; $(step) linked $@ $^
+build/check/program: $(watched) build/c/engine/host/program/room.o | build/check/kernel.spaces ; $(step) linked $@ $^
 embed: $(watched) | build/check/kernel.spaces ; $(step) response build/embed.rsp $^

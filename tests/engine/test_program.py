@@ -177,6 +177,9 @@ def test_usage() -> None:
         assert "TIMEOUT=" in engine.run(env={"ENGINE_TIMEOUT": wrong}, status=2).err
     missing = engine.make("program", "CHECK=1", "KERNEL=none.cu")
     assert missing.returncode == 2 and "none.cu: no such file" in missing.stderr
+    engine.write("__global__ void kernel() {}\n", "mainless.cu")
+    mainless = engine.make("program", "CHECK=1", "KERNEL=mainless.cu")
+    assert mainless.returncode == 2 and "mainless.cu: has no main()" in mainless.stderr and "undefined" not in mainless.stderr
 
 
 def test_a_program_without_a_launch() -> None:
