@@ -76,16 +76,16 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--class", dest="folder", required=True, metavar="FOLDER",
                         help="what the class handed in, and its class.toml")
     parser.add_argument("--results", metavar="DIR", help="default: results in the class's folder")
-    parser.add_argument("--seed", metavar="N", help="for the inputs; default: drawn once for a class")
-    parser.add_argument("--jobs", metavar="N", help="submissions at a time; default: one a core")
+    parser.add_argument("--seed", metavar="N", help="the seed of the inputs; default: drawn once for a class")
+    parser.add_argument("--jobs", metavar="N", help="submissions that run at the same time; default: one per core")
     for name, what in PASSED_ON.items():
         parser.add_argument(name, metavar=name[2:].upper(), help=f"the grader's: {what}")
     parser.add_argument("--queue", default="local", metavar="WHERE",
                         help="local, on this machine (default), or slurm, as a job array")
     parser.add_argument("--slurm", default="", metavar="OPTIONS",
-                        help="for sbatch: '--partition=day --account=ee147'")
+                        help="options for sbatch: '--partition=day --account=ee147'")
     parser.add_argument("--accept", action="store_true",
-                        help="regrade: take the new results instead of the present ones")
+                        help="regrade: replace the results by the new ones")
     return parser.parse_args(words)
 
 

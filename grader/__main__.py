@@ -89,11 +89,11 @@ def arguments(words: list[str]) -> argparse.Namespace:
                                      description="Grade a submission.")
     for name, how in {**options.OF_ONE, **options.SHARED}.items():
         parser.add_argument(name, **how)
-    parser.add_argument("-k", metavar="TEXT", help="only cases and shapes with this in their names")
-    parser.add_argument("-x", action="store_true", help="stop at the first that loses points")
-    parser.add_argument("--list", action="store_true", help="the names of all, and run nothing")
+    parser.add_argument("-k", metavar="TEXT", help="run only cases and shapes with this in their names")
+    parser.add_argument("-x", action="store_true", help="stop at the first case that loses points")
+    parser.add_argument("--list", action="store_true", help="list all cases and shapes, and run nothing")
     parser.add_argument("--about", action="store_true",
-                        help="what a grade depends on beside the submission, as JSON, and run nothing")
+                        help="print as JSON what a grade depends on besides the submission, and run nothing")
     return parser.parse_args(words)
 
 

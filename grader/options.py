@@ -26,21 +26,21 @@ BACKENDS = ("auto", "cpu", "cuda")
 
 SHARED: dict[str, dict[str, Any]] = {
     "--lab": {"default": "lab", "metavar": "DIR",
-              "help": "the folder of the lab that submissions are of; default: lab"},
+              "help": "the folder of the submission's lab; default: lab"},
     "--suite": {"default": "public", "metavar": "SUITE",
                 "help": "public, hidden, all, or the path of a .toml file; default: public"},
     "--results": {"default": str(ROOT / "results"), "metavar": "DIR",
                   "help": "where DIR/NAME/result.json is written; default: results"},
-    "--seed": {"metavar": "N", "help": "for the inputs; default: a fresh one"},
+    "--seed": {"metavar": "N", "help": "the seed of the inputs; default: a fresh one"},
     "--protection": {"default": "auto", "metavar": "KIND",
                      "help": f"the sandbox: {', '.join(PROTECTIONS)}; default: auto, the best that "
                              "works here"},
     "--backend": {"default": "cpu", "metavar": "KIND",
                   "help": f"{', '.join(BACKENDS)}; default: cpu"},
     "--limit": {"metavar": "SECONDS",
-                "help": "of processor time, or asleep, for all runs of a submission on cases; "
-                        "default: 3 times the sum of the cases' limits"},
-    "--jobs": {"metavar": "N", "help": "cases at a time; default: one a core"},
+                "help": "limit of processor time, or time asleep, for all runs of a submission "
+                        "together; default: 3 times the sum of the cases' limits"},
+    "--jobs": {"metavar": "N", "help": "cases that run at the same time; default: one per core"},
 }
 """For argparse, and for pytest's own options."""
 
@@ -49,7 +49,7 @@ OF_ONE: dict[str, dict[str, Any]] = {
                      "help": "a .cu file, or a folder or zip that holds it; default: the lab's "
                              "kernel.cu"},
     "--name": {"metavar": "NAME",
-               "help": "of the directory of results; default: from the submission's path"},
+               "help": "the name of the directory of results; default: from the submission's path"},
 }
 """Of one submission."""
 
