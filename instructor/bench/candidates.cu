@@ -6,13 +6,13 @@
  * Standard output has a JSON object a line for each shape: "library", the microseconds of pedantic
  * cuBLAS, and "runs", a list of
  *
- *     [kernel, share, microseconds, chunks, waves, loads, parts, rim]
+ *     [kernel, share, microseconds, chunks, waves, loads, parts, rim, rim's k]
  *
- * Kernel: its number in the table. The last five are what cost_of() of model.cuh counts, parts and
- * rim 0 where there is none. Each time is the median of SAMPLES by the grader's clock, cold L2
- * cache, and after a call of cuBLAS, so that the kernel's code has to come from memory, too; of one
- * alone, where a kernel takes much longer than the best so far. Every kernel's C is compared with a
- * product in double precision.
+ * Kernel: its number in the table. The last six are what cost_of() of model.cuh counts, parts 0
+ * where there are none, rim what its blocks read again. Each time is the median of SAMPLES by the
+ * grader's clock, cold L2 cache, and after a call of cuBLAS, so that the kernel's code has to come
+ * from memory, too; of one alone, where a kernel takes much longer than the best so far. Every
+ * kernel's C is compared with a product in double precision.
  *
  * Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault. */
 extern "C" {
@@ -100,9 +100,8 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
     for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
         for (int share : shares) {
             const Kernel &kernel = kernels[i];
-            if (!fits(kernel, p) || !can_share(kernel, share)) continue;
-            const Plan made = plan(kernel, p, processors, share);
-            if (made.cost == INFINITY || made.share != share ||
+            Plan made;
+            if (!fits(kernel, p) || !make_plan(made, kernel, p, processors, share) ||
                 !is_sensible(kernel, p, made, processors))
                 continue;
             auto work = [&] { kernel.launch(kernel, p, made); };
@@ -114,8 +113,9 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
                 check(product, p, i, j);
                 took = median(hopeless * best, cublas, work);
             }
-            printf("%s[%d, %d, %.2f, %d, %g, %g, %d, %d]", comma, i, share, took, made.chunks,
-                   made.waves, made.loads, share == 1 ? 0 : made.share, made.rim);
+            printf("%s[%d, %d, %.2f, %d, %g, %g, %d, %g, %g]", comma, i, made.share, took,
+                   made.chunks, made.waves, made.loads, made.share == 1 ? 0 : made.share,
+                   made.read_again, made.rim_k);
             comma = ", ";
             best = fmin(best, took);
         }

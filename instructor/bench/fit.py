@@ -3,8 +3,9 @@
     fit.py CANDIDATES.jsonl [SECONDS]
 
 Reads what candidates.cu printed, and the table of kernels with their constants in every_shape.cu.
-First each kernel's constants are moved at random, for a fifth of SECONDS (300), as long as they
-come closer to its times; then all of them, as long as the kernels chosen by them take less time.
+A shape can have a "weight" there (1). First each kernel's constants are moved at random, for a fifth
+of SECONDS (300), as long as they come closer to its times; then all of them, as long as the kernels
+chosen by them take less time, those more often that are taken, or should be, where much is lost.
 Prints the table with the new ones. What counts is the choice: a constant need not be the time that it is
 named for. Far from what the first part found, constants cost a little, or they would be moved for
 the sake of single shapes.
@@ -29,7 +30,8 @@ ROW = re.compile(r"^    (\w+<[^>]*>)\(\{([^}]*)\}\),$", re.MULTILINE)
 LOWEST = np.array([1.5, 1e-3, 1e-3, 1e-4, 0.1, 1e-4, 0.05])  # of the constants of a Cost
 HIGHEST = np.array([7, 14, 14, 10, 100, 2, 3])
 TOLERATED = 0.02  # of time lost by the choice; what is beyond that counts for more, this much:
-BEYOND = 1.5
+BEYOND = 3
+AT_LOSSES = 0.7  # of the second part's moves
 KEEPS = 5e-5  # what a constant costs that is e times what it was
 SEED = 1
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -83,18 +85,19 @@ class Kernel:
         return float(np.sum(weights * errors * errors) / max(np.sum(weights), 1e-9))
 
 
-def read(text: str, table: str, rim: tuple[float, float]) -> tuple[list[Kernel], Floats, Floats]:
-    """The kernels, and for each shape the microseconds of the library and of the fastest kernel.
-    Raises ValueError, KeyError, TypeError, IndexError."""
+def read(text: str, table: str, rim: tuple[float, float]
+         ) -> tuple[list[Kernel], Floats, Floats, Floats]:
+    """The kernels; for each shape the microseconds of the library and of the fastest kernel, and its
+    weight. Raises ValueError, KeyError, TypeError, IndexError."""
     shapes = [shape for shape in map(json.loads, text.splitlines()) if shape["runs"]]
     rows = ROW.findall(table)
     runs: list[list[list[float]]] = [[] for _ in rows]
     for i, shape in enumerate(shapes):
         m, k, n = shape["m"], shape["k"], shape["n"]
-        for number, share, took, chunks, waves, loads, parts, of_rim in shape["runs"]:
+        for number, share, took, chunks, waves, loads, parts, of_rim, rim_k in shape["runs"]:
             runs[number].append([i, took, chunks, waves, loads, -1 if share == 1 else parts,
-                                 rim[0] + rim[1] * k if of_rim else 0,
-                                 4e-6 * (m * k + k * n + m * n)])
+                                 rim[0] + rim[1] * rim_k if of_rim else 0,
+                                 4e-6 * (m * k + k * n + m * n) + of_rim])
     kernels = []
     for (name, values), of_kernel in zip(rows, runs, strict=True):
         columns = np.array(of_kernel, dtype=float).reshape(-1, 8).T
@@ -102,14 +105,15 @@ def read(text: str, table: str, rim: tuple[float, float]) -> tuple[list[Kernel],
         kernels.append(Kernel(name, constants, columns[0].astype(int), *columns[1:]))
     library = np.array([shape["library"] for shape in shapes])
     fastest = np.array([min(run[2] for run in shape["runs"]) for shape in shapes])
-    return kernels, library, fastest
+    weights = np.array([float(shape.get("weight", 1)) for shape in shapes])
+    return kernels, library, fastest, weights
 
 
 class Choice:
     """What the constants choose for each shape."""
 
-    def __init__(self, kernels: list[Kernel], library: Floats, fastest: Floats):
-        self.kernels, self.library, self.fastest = kernels, library, fastest
+    def __init__(self, kernels: list[Kernel], library: Floats, fastest: Floats, weights: Floats):
+        self.kernels, self.library, self.fastest, self.weights = kernels, library, fastest, weights
         found = [kernel.best(kernel.constants, len(library)) for kernel in kernels]
         self.costs, self.times = (np.stack(column) for column in zip(*found, strict=True))
 
@@ -117,12 +121,21 @@ class Choice:
         times: Floats = self.times[self.costs.argmin(axis=0), np.arange(len(self.fastest))]
         return times
 
-    def loss(self) -> float:
-        """Mean logarithm of time lost; more where it is much, or where the library is faster."""
+    def losses(self) -> Floats:
+        """For each shape the logarithm of time lost; more where it is much, or where the library is
+        faster."""
         took = self.microseconds()
         lost, behind = np.log(took / self.fastest), np.log(took / self.library)
-        return float(np.mean(lost + BEYOND * np.maximum(lost - TOLERATED, 0) + BEYOND *
-                             np.maximum(np.minimum(behind - TOLERATED, lost), 0)))
+        losses: Floats = self.weights * (lost + BEYOND * np.maximum(lost - TOLERATED, 0) + BEYOND *
+                                         np.maximum(np.minimum(behind - TOLERATED, lost), 0))
+        return losses
+
+    def at_a_loss(self, losses: Floats, random: np.random.Generator) -> int:
+        """A kernel that is taken, or should be, for a shape that loses much."""
+        sums = np.cumsum(losses)
+        shape = min(int(np.searchsorted(sums, random.random() * sums[-1])), len(losses) - 1)
+        by = self.costs if random.random() < 0.5 else self.times
+        return int(by[:, shape].argmin())
 
     def report(self, what: str) -> None:
         took = self.microseconds()
@@ -148,19 +161,20 @@ def fit_times(kernel: Kernel, fastest: Floats, random: np.random.Generator, seco
 
 
 def fit_choice(choice: Choice, random: np.random.Generator, seconds: float) -> None:
-    end, loss = time.monotonic() + seconds, choice.loss()
+    end, losses = time.monotonic() + seconds, choice.losses()
     old = [kernel.constants.copy() for kernel in choice.kernels]
     while time.monotonic() < end:
-        number = int(random.integers(len(choice.kernels)))
+        number = (choice.at_a_loss(losses, random) if random.random() < AT_LOSSES
+                  else int(random.integers(len(choice.kernels))))
         kernel = choice.kernels[number]
         tried = moved(kernel.constants, random)
-        strays = [KEEPS * float(np.sum(np.log(constants / old[number]) ** 2))
+        strays = [KEEPS * len(losses) * float(np.sum(np.log(constants / old[number]) ** 2))
                   for constants in (tried, kernel.constants)]
         before = choice.costs[number].copy(), choice.times[number].copy()
         choice.costs[number], choice.times[number] = kernel.best(tried, len(choice.fastest))
-        with_it = choice.loss()
-        if with_it + strays[0] < loss + strays[1]:
-            kernel.constants, loss = tried, with_it
+        with_it = choice.losses()
+        if np.sum(with_it) + strays[0] < np.sum(losses) + strays[1]:
+            kernel.constants, losses = tried, with_it
         else:
             choice.costs[number], choice.times[number] = before
 
@@ -174,16 +188,16 @@ def main(arguments: list[str]) -> int:
         rim = [float(re.findall(rf"#define {name} +([0-9.]+)", model)[0])
                for name in ("RIM_COST", "RIM_COST_OF_K")]
         table = (FOLDER / "every_shape.cu").read_text()
-        kernels, library, fastest = read(Path(arguments[0]).read_text(), table, (rim[0], rim[1]))
+        kernels, library, fastest, weights = read(Path(arguments[0]).read_text(), table, (rim[0], rim[1]))
         seconds = float(arguments[1]) if len(arguments) > 1 else 300
-        Choice(kernels, library, fastest).report("before")
+        Choice(kernels, library, fastest, weights).report("before")
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         print(f"fit: {arguments[0]}: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     random = np.random.default_rng(SEED)
     for kernel in kernels:
         fit_times(kernel, fastest, random, seconds / 5 / len(kernels))
-    choice = Choice(kernels, library, fastest)
+    choice = Choice(kernels, library, fastest, weights)
     fit_choice(choice, random, seconds * 4 / 5)
     choice.report("after")
     for kernel in kernels:

@@ -17,6 +17,7 @@ from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, missing
 
 BENCH = REPOSITORY / "instructor" / "bench"
 TABLE = REPOSITORY / "instructor/solutions/9_every_shape/every_shape.cu"
+MOST_SHARE = 256  # FAN * FAN of sharing.cuh: what sums of blocks have counters for
 ROWS = re.findall(r"^    (\w+<[^>]*>)\(\{", TABLE.read_text(), re.MULTILINE)
 SHAPES = ["34 34 34", "1 1 1", "1025 33 1025", "1 4096 4096", "65536 4096 1", "4096 4096 4096",
           "2 65536 7", "1000 500 700", "33 65536 33", "1025 100 4096"]
@@ -47,9 +48,11 @@ def test_the_model_and_fit_count_the_same(tree: Tree, monkeypatch: pytest.Monkey
     module = importlib.import_module("fit")
     text = modelled(tree)
     assert len(text.splitlines()) == len(SHAPES)
+    shares = {run[1] for line in text.splitlines() for run in json.loads(line)["runs"]}
+    assert max(shares) == MOST_SHARE
     rim = [float(re.findall(rf"#define {name} +([0-9.]+)", (TABLE.parent / "model.cuh").read_text())
                  [0]) for name in ("RIM_COST", "RIM_COST_OF_K")]
-    kernels, _, _ = module.read(text, TABLE.read_text(), tuple(rim))
+    kernels, _, _, _ = module.read(text, TABLE.read_text(), tuple(rim))
     assert [kernel.name for kernel in kernels] == ROWS
     counted = 0
     for kernel in kernels:

@@ -33,7 +33,7 @@ __device__ void stage(float *A_s, const Problem &p, int row0, int k0, int count,
  * chunk ahead. */
 template <int M, int W, int AT_ONCE, bool WIDE>
 __device__ void compute_rows(const Problem &p, int row0, int col0, int end_col, int begin, int end,
-                             int share, float *A_s, int lanes, int threads)
+                             const Part &mine, float *A_s, int lanes, int threads)
 {
     constexpr int V = M < 4 ? M : 4, A_ROW = Rows<M, W>::A_ROW;
     const int groups = threads / lanes, chunk = groups * AT_ONCE;
@@ -88,7 +88,7 @@ __device__ void compute_rows(const Problem &p, int row0, int col0, int end_col, 
         const int w = e % W, col = WIDE ? W * x + w : x + lanes * w;
         A_s[(group * M + e / W) * (lanes * W) + col] = sum[e / W][w];
     }
-    finish<false>(p, A_s, M * lanes * W, groups, threads, share,
+    finish<false>(p, A_s, M * lanes * W, groups, threads, mine,
                   {row0, col0, lanes * W, 0, 0, end_col});
 }
 
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(THREADS) mysgemm_along_columns(const Problem p
     __shared__ float4 shared[Rows<M, W>::FLOATS / 4];
     const int begin = blockIdx.z * chunk;
     compute_rows<M, W, AT_ONCE, WIDE>(p, 0, blockIdx.x * (LANES * W), p.n, begin,
-                                      min(p.k, begin + chunk), gridDim.z, (float *)shared, LANES,
-                                      THREADS);
+                                      min(p.k, begin + chunk), part_of_grid(), (float *)shared,
+                                      LANES, THREADS);
 }
 
 template <int M, int LANES, int W, int U, bool WIDE>

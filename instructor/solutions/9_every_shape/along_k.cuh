@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(THREADS) mysgemm_along_k(const Problem p, int 
 #pragma unroll
         for (int i = 0; i < LEFT; ++i)
             sums[first + i] = sum[i];
-    finish<false>(p, sums, V * TEAMS, L / LANES, THREADS, gridDim.z, {row0, col0, N, 0, 0, p.n});
+    finish<false>(p, sums, V * TEAMS, L / LANES, THREADS, part_of_grid(),
+                  {row0, col0, N, 0, 0, p.n});
 }
 
 template <int R, int N, int L, int U, bool WIDE>

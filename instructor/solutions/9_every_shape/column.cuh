@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(L > THREADS ? L : THREADS, 1)
 #pragma unroll
         for (int i = 0; i < LEFT; ++i)
             sums[first + i] = sum[i];
-    finish<2 * R * TEAMS <= BLOCK>(p, sums, R * TEAMS, L / LANES, BLOCK, gridDim.z,
+    finish<2 * R * TEAMS <= BLOCK>(p, sums, R * TEAMS, L / LANES, BLOCK, part_of_grid(),
                                    {row0, 0, 1, 0, 0, 1});
 }
 

@@ -5,11 +5,14 @@
 #include "sharing.cuh"
 
 #define RIM 4                 /* most rows or columns that are left to blocks of their own, */
-#define RIM_COST 1.5         /* microseconds, */
-#define RIM_COST_OF_K 0.004  /* and for each k */
-#define RIM_MOST_K 256        /* with tiles that can do without */
+#define RIM_MOST_K 256        /* by tiles that can do without; */
+#define MOST_OF_RIM 256       /* sums of such a block */
+#define RIM_COST 1.0          /* microseconds, */
+#define RIM_COST_OF_K 0.012   /* and for each k of a block, */
+#define RIM_TILE 1024         /* but beside tiles this small, a block counts as one of theirs */
 #define MOST_ROWS (8 * 65000) /* of C that one launch does */
 #define ANY 0x7fffffff
+#define FILLING (-1)
 
 /* What a kernel takes, in microseconds: the launch and all else that it takes once; a wave of
  * blocks; a chunk of k, where a block waits for it, and where the multiprocessor is busy with it;
@@ -24,6 +27,8 @@ struct Cost {
 struct Plan {
     int tiles_m, tiles_n, share, chunks, rim, processors;
     double waves, loads, cost;
+    double read_again; /* by the rim's blocks, in megabytes, */
+    double rim_k;      /* and their values of k, where they do not count as a tile's */
 };
 
 struct Kernel {
@@ -43,7 +48,8 @@ struct Kernel {
     double room = PARTS_FLOATS;  /* for sums of blocks that share k */
 };
 
-static int ceiling(long long a, long long b) { return (int)((a + b - 1) / b); }
+/* Not of 64 bits, or the choice takes twice as long. */
+static int ceiling(unsigned a, unsigned b) { return (int)((a + b - 1) / b); }
 
 static bool is_wide(const Problem &p)
 {
@@ -60,36 +66,40 @@ static bool is_aligned(const Problem &p) { return p.n >= 3 && (uintptr_t)p.B % 1
 
 static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
 {
-    const double megabytes = 4e-6 * ((double)p.m * p.k + (double)p.k * p.n + (double)p.m * p.n);
+    const double megabytes = 4e-6 * ((double)p.m * p.k + (double)p.k * p.n + (double)p.m * p.n) +
+                             plan.read_again;
     const double waiting = plan.waves * plan.chunks * cost.chunk;
     const double busy = plan.loads * plan.chunks * cost.busy;
     const double computing = fmax(waiting, busy);
     return cost.rest + plan.waves * cost.wave + fmax(computing, megabytes * cost.megabyte) +
            (plan.share == 1 ? 0 : cost.sum + plan.share * cost.part) +
-           (plan.rim > 0 ? RIM_COST + RIM_COST_OF_K * p.k : 0);
+           (plan.rim > 0 ? RIM_COST + RIM_COST_OF_K * plan.rim_k : 0);
 }
 
-/* Leaves up to RIM rows and columns to blocks of their own. They do not share k: where it is long,
- * tiles that may stick out over C's edge do so instead. */
+/* Leaves up to RIM rows and columns to blocks of their own. Where k is long, small tiles that load
+ * vectors rather stick out over C's edge: a rim's blocks load no vectors. */
 static void set_tiles(Plan &plan, const Kernel &kernel, const Problem &p, int share)
 {
     const int rows = p.m % kernel.rows, cols = p.n % kernel.cols;
-    const bool rims = kernel.rims && (kernel.whole || (share == 1 && p.k <= RIM_MOST_K));
+    const bool fast = kernel.wide && kernel.rows * kernel.cols <= 2 * RIM_TILE;
+    const bool rims = kernel.rims && (!fast || (share == 1 && p.k <= RIM_MOST_K));
     plan.tiles_m = ceiling(p.m, kernel.rows);
     plan.tiles_n = ceiling(p.n, kernel.cols);
-    plan.rim = 0;
     if (rims && p.n > kernel.cols && cols > 0 && cols <= RIM) {
         --plan.tiles_n;
         plan.rim += ceiling(p.m, kernel.threads / 4);
+        plan.read_again += 4e-6 * p.m * p.k;
     }
     if (rims && p.m > kernel.rows && rows > 0 && rows <= RIM) {
         --plan.tiles_m;
         plan.rim += ceiling(min(p.n, plan.tiles_n * kernel.cols), 32);
+        plan.read_again += 4e-6 * p.k * p.n;
     }
 }
 
-/* How the kernel would do it with so many blocks a tile; 0: the grid's steps shared out evenly. The
- * cost is infinite where that cannot be: sums would have no room, or a block less than a step. */
+/* How the kernel would do it with so many blocks a tile; 0: the grid's steps shared out evenly;
+ * FILLING: with as many as fill the GPU once. The cost is infinite where that cannot be: sums would
+ * have no room, or a block less than a step. */
 static Plan plan(const Kernel &kernel, const Problem &p, int processors, int share)
 {
     Plan made = {};
@@ -97,7 +107,11 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
     set_tiles(made, kernel, p, share);
     const int all = ceiling(p.k, kernel.depth), tiles = made.tiles_m * made.tiles_n;
     const double tile = (double)kernel.rows * kernel.cols;
+    const bool is_small = tile <= RIM_TILE;
+    const int loads = tiles + (is_small ? made.rim : 0); /* of one block a tile */
     bool possible;
+    if (share == FILLING)
+        share = min(max(processors * kernel.resident / loads, 1), FAN * FAN);
     if (share == 0) {
         made.chunks = all;
         made.waves = made.loads = (double)tiles / processors;
@@ -107,10 +121,13 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
         made.chunks = ceiling(all, share);
         made.share = ceiling(all, made.chunks);
         const double blocks = (double)tiles * made.share;
-        made.loads = ceil(blocks / processors);
-        made.waves = ceil(blocks / processors / kernel.resident);
-        possible = made.share == 1 || (blocks * tile <= kernel.room && blocks <= MOST_PARTS);
+        made.loads = ceil((double)loads * made.share / processors);
+        made.waves = ceil((double)loads * made.share / processors / kernel.resident);
+        const double rims = (double)made.rim * made.share;
+        possible = made.share == 1 || (blocks * tile + rims * MOST_OF_RIM <= kernel.room &&
+                                       blocks + rims <= MOST_PARTS);
     }
+    made.rim_k = is_small ? 0 : (double)p.k / max(made.share, 1);
     made.cost = possible ? cost_of(kernel.cost, made, p) : INFINITY;
     return made;
 }

@@ -13,7 +13,7 @@
 #pragma once
 #include "model.cuh"
 
-#define AHEAD 8                /* rows that a thread loads before it uses the first */
+#define SUMS_AHEAD 8           /* sums that a thread loads before it uses the first */
 #define MOST_FLAGGED (1 << 20) /* sums of blocks, and strips may be half as wide as is planned */
 #define FLAG (1ULL << 32)
 
@@ -53,7 +53,9 @@ __device__ Piece<4> load_end(const Problem &p, int col)
     return b;
 }
 
-/* Four columns of the thread's rows: AHEAD of them from row `first` on, and then each `apart`. */
+/* Four columns of the thread's rows: AHEAD of them from row `first` on, and then each `apart`. All
+ * of those are loaded before the first is used. */
+template <int AHEAD>
 __device__ Piece<4> add_up_rows(const Problem &p, const Lane &me, int col, int first, int apart)
 {
     const int last = p.k - 1, end = col >= p.n ? 0 : col + 4 > p.n ? last : p.k;
@@ -118,15 +120,15 @@ __device__ float add_up_blocks(const Lane &me, float mine, unsigned long long *o
         of_strip[blockIdx.z * me.own + threadIdx.x] = FLAG | __float_as_uint(mine);
     __syncthreads();
 #pragma unroll 1
-    for (int i = threadIdx.x >> log_width; i < blocks && e < me.own; i += AHEAD * groups) {
-        unsigned long long *from[AHEAD], got[AHEAD];
+    for (int i = threadIdx.x >> log_width; i < blocks && e < me.own; i += SUMS_AHEAD * groups) {
+        unsigned long long *from[SUMS_AHEAD], got[SUMS_AHEAD];
 #pragma unroll
-        for (int u = 0; u < AHEAD; ++u) {
+        for (int u = 0; u < SUMS_AHEAD; ++u) {
             from[u] = of_strip + (i + u * groups < blocks ? i + u * groups : i) * me.own + e;
             got[u] = look_at(from[u]);
         }
 #pragma unroll
-        for (int u = 0; u < AHEAD; ++u)
+        for (int u = 0; u < SUMS_AHEAD; ++u)
             if (i + u * groups < blocks) {
                 for (; got[u] < FLAG; got[u] = look_at(from[u]))
                     __nanosleep(20);
@@ -144,7 +146,9 @@ __device__ float add_up_blocks(const Lane &me, float mine, unsigned long long *o
     return sum;
 }
 
-__global__ void __launch_bounds__(MOST_THREADS, 1) mysgemm_row(const Problem p, int log_lanes)
+template <int AHEAD>
+__global__ void __launch_bounds__(AHEAD > 8 ? MOST_THREADS / 2 : MOST_THREADS, 1)
+    mysgemm_row(const Problem p, int log_lanes)
 {
     __shared__ Piece<4> shared[MOST_THREADS];
     __shared__ bool begins_last;
@@ -155,8 +159,9 @@ __global__ void __launch_bounds__(MOST_THREADS, 1) mysgemm_row(const Problem p, 
     if (threadIdx.x == 0) /* the counter is zero again when all have begun */
         begins_last =
             gridDim.z == 1 || atomicInc(&parts_done[0][blockIdx.x], gridDim.z - 1) == gridDim.z - 1;
-    const Piece<4> of_thread = add_up_rows(p, me, col0 + 4 * me.x - me.shift,
-                                           blockIdx.z * of_turn + me.row, gridDim.z * of_turn);
+    const Piece<4> of_thread = add_up_rows<AHEAD>(p, me, col0 + 4 * me.x - me.shift,
+                                                  blockIdx.z * of_turn + me.row,
+                                                  gridDim.z * of_turn);
     float sum = add_up_teams(p, me, of_thread, sums);
     if (gridDim.z > 1) {
         unsigned long long *of_strip = flagged_sums + (size_t)blockIdx.x * gridDim.z * me.own;
@@ -169,23 +174,23 @@ __global__ void __launch_bounds__(MOST_THREADS, 1) mysgemm_row(const Problem p, 
         store<1>(p, 0, col0 + threadIdx.x, {sum});
 }
 
-template <int LOG_LANES>
+template <int LOG_LANES, int AHEAD>
 static void launch_row(const Kernel &kernel, const Problem &p, const Plan &plan)
 {
     const int width = 4 << LOG_LANES, own = p.n % 4 == 0 ? width : width - 4;
     const dim3 grid(ceiling(p.n, own), 1, plan.share);
-    mysgemm_row<<<grid, kernel.threads>>>(p, LOG_LANES);
+    mysgemm_row<AHEAD><<<grid, kernel.threads>>>(p, LOG_LANES);
 }
 
 /* A block has four teams at least. */
-template <int LOG_LANES, int BLOCK>
+template <int LOG_LANES, int BLOCK, int AHEAD>
 static Kernel row(const Cost &cost)
 {
     static_assert(BLOCK >= 128 && BLOCK >> LOG_LANES >= 4, "rows of all four kinds");
-    Kernel kernel = {
-        1, 4 << LOG_LANES, (BLOCK >> LOG_LANES) * AHEAD, 1, ANY, ANY, launch_row<LOG_LANES>, cost};
+    const int cols = 4 << LOG_LANES, depth = (BLOCK >> LOG_LANES) * AHEAD;
+    Kernel kernel = {1, cols, depth, 1, ANY, ANY, launch_row<LOG_LANES, AHEAD>, cost};
     kernel.aligned = true;
-    kernel.resident = MOST_THREADS / BLOCK;
+    kernel.resident = (AHEAD > 8 ? MOST_THREADS / 2 : MOST_THREADS) / BLOCK;
     kernel.threads = BLOCK;
     kernel.room = MOST_FLAGGED / 2;
     return kernel;

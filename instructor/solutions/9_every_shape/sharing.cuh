@@ -23,12 +23,19 @@ struct Target {
     int row, col, pieces, own_row, own_col, end_col;
 };
 
-/* Part number `part` of `share` parts of a tile, whose slots in parts_memory are `step` apart. A
- * block that streams (step is 2) can have two: the end of a tile, and the beginning of another. */
+/* Part number `part` of `share` parts of a tile, whose slots are `step` apart, in parts_memory from
+ * float `begin` on. A block that streams (step is 2) can have two: the end of a tile, and the
+ * beginning of another. */
 struct Part {
-    int part, share, first, step;
+    int part, share, first, step, begin;
 
     __device__ int slot(int i) const { return first + i * step + (step == 2 && i == 0); }
+
+    template <int V>
+    __device__ Piece<V> *piece(int i, int count, int e) const
+    {
+        return (Piece<V> *)((float *)parts_memory + begin) + (size_t)slot(i) * count + e;
+    }
 };
 
 /* Element e of a block, V columns wide. */
@@ -61,12 +68,10 @@ __device__ bool is_last(unsigned *counter, int blocks)
 template <int V>
 __device__ Piece<V> sum_parts(const Part &mine, int count, int e, int first, int members, int apart)
 {
-    const Piece<V> *const parts = (const Piece<V> *)parts_memory;
     Piece<V> part[FAN], sum = {};
 #pragma unroll
     for (int i = 0; i < FAN; ++i)
-        part[i] =
-            i < members ? parts[(size_t)mine.slot((first + i) * apart) * count + e] : Piece<V>{};
+        part[i] = i < members ? *mine.piece<V>((first + i) * apart, count, e) : Piece<V>{};
 #pragma unroll
     for (int i = 0; i < FAN; ++i)
         sum.add(part[i]);
@@ -80,7 +85,6 @@ __device__ void add_parts(const Problem &p, const Target &to, const Part &mine, 
                           int threads)
 {
     constexpr int AT_ONCE = 4 / V; /* pieces a thread waits for */
-    Piece<V> *const parts = (Piece<V> *)parts_memory;
     const int used = min(count, (p.m - to.row) * to.pieces);
     int part = mine.part, share = mine.share;
 
@@ -101,7 +105,7 @@ __device__ void add_parts(const Problem &p, const Target &to, const Part &mine, 
                 else if (share <= FAN)
                     put(p, to, e0 + u * threads, v[u]);
                 else
-                    parts[(size_t)mine.slot(first * apart) * count + e0 + u * threads] = v[u];
+                    *mine.piece<V>(first * apart, count, e0 + u * threads) = v[u];
         }
         if (share <= FAN)
             return;
@@ -119,7 +123,6 @@ __device__ void add_few(const Problem &p, const Target &to, const Part &mine, in
     const int groups = threads / count, fan = FAN * groups;
     const int e = threadIdx.x % count, group = threadIdx.x / count;
     int part = mine.part, share = mine.share;
-    float *const parts = (float *)parts_memory;
 
     for (int level = 0, apart = 1;; ++level, apart *= fan) {
         const int first = part / fan * fan, members = min(fan, share - first);
@@ -138,7 +141,7 @@ __device__ void add_few(const Problem &p, const Target &to, const Part &mine, in
             if (share <= fan)
                 put<1>(p, to, e, {sum});
             else
-                parts[(size_t)mine.slot(first * apart) * count + e] = sum;
+                *mine.piece<1>(first * apart, count, e) = {sum};
         }
         if (share <= fan)
             return;
@@ -147,16 +150,19 @@ __device__ void add_few(const Problem &p, const Target &to, const Part &mine, in
     }
 }
 
-__device__ int this_block()
+/* The block's part, where gridDim.z blocks share k. */
+__device__ Part part_of_grid()
 {
-    return (blockIdx.y * gridDim.x + blockIdx.x) * gridDim.z + blockIdx.z;
+    return {(int)blockIdx.z, (int)gridDim.z,
+            (int)((blockIdx.y * gridDim.x + blockIdx.x) * gridDim.z), 1, 0};
 }
 
-/* The end of the kernels along k, along columns and for a column. The block's `count` sums,
- * in `groups` summands each, are in shared memory. FEW: they are at most one to two threads. */
+/* The end of the kernels along k, along columns and for a column, and of rims. The block's `count`
+ * sums, in `groups` summands each, are in shared memory. FEW: they are at most one to two
+ * threads. */
 template <bool FEW>
 __device__ void finish(const Problem &p, const float *sums, int count, int groups, int threads,
-                       int share, const Target &to)
+                       const Part &mine, const Target &to)
 {
     __syncthreads();
 #pragma unroll 1
@@ -168,14 +174,13 @@ __device__ void finish(const Problem &p, const float *sums, int count, int group
             for (int i = 0; i < 4; ++i)
                 v[i] += g + i < groups ? sums[(g + i) * count + e] : 0.0f;
         const Piece<1> all = {p.alpha * ((v[0] + v[1]) + (v[2] + v[3]))};
-        if (share == 1)
+        if (mine.share == 1)
             put(p, to, e, all);
         else
-            ((Piece<1> *)parts_memory)[(size_t)this_block() * count + e] = all;
+            *mine.piece<1>(mine.part, count, e) = all;
     }
-    if (share == 1)
+    if (mine.share == 1)
         return;
-    const Part mine = {(int)blockIdx.z, share, this_block() - (int)blockIdx.z, 1};
     if (FEW || 2 * count <= threads)
         add_few(p, to, mine, count, threads);
     else

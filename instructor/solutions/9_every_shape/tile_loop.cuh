@@ -19,6 +19,7 @@ struct Loader {
                                    : PIECES % 32 == 0         ? 32
                                    : PIECES % 16 == 0         ? 16
                                    : PIECES % 8 == 0          ? 8
+                                   : PIECES % 4 == 0          ? 4
                                                               : 2;
     static constexpr int B_COLS = PIECES / B_WIDTH, B_ROWS = S::SLICE_THREADS / B_WIDTH;
     static constexpr int B_PASSES = (S::BK + B_ROWS - 1) / B_ROWS;

@@ -37,11 +37,11 @@ struct Shape {
     static_assert(BK % 8 == 0, "8 columns of A are copied side by side");
 };
 
-/* How the work is shared out: each tile to so many blocks (grid.z), `chunks` steps each; or, where
- * the shape streams, `whole` tiles to each of so many workers, and then the steps of all other
- * tiles evenly, the first `longer` workers doing one more. */
+/* How the work is shared out: each tile to so many blocks, `chunks` steps each; or, where the shape
+ * streams, `whole` tiles to each of so many workers, and then the steps of all other tiles evenly,
+ * the first `longer` workers doing one more. So many blocks for the rim, each `share` times. */
 struct Grid {
-    int tiles_m, tiles_n, steps_of_tile, chunks;
+    int tiles_m, tiles_n, steps_of_tile, chunks, share, rim;
     int workers, whole, steps, longer;
 };
 
@@ -110,7 +110,7 @@ __device__ void find_task(Task &task, const Problem &p, const Grid &g)
     task.begin = blockIdx.z * g.chunks;
     task.end = min(g.steps_of_tile, task.begin + g.chunks);
     task.part = blockIdx.z;
-    task.share = gridDim.z;
+    task.share = g.share;
     set_place<S>(task, p, blockIdx.y, blockIdx.x);
 }
 

@@ -66,9 +66,10 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
     constexpr int WARP = S::WM / S::PASSES;
     Piece<V> *const parts = (Piece<V> *)parts_memory;
     const Target to = {task.row, task.col, ROW, task.own_row, task.own_col, p.n};
+    const int tile = blockIdx.y * gridDim.x + blockIdx.x;
     const Part mine = {task.part, task.share, S::STREAMS ? 2 * ((int)blockIdx.x - task.part)
-                                                         : this_block() - task.part,
-                       S::STREAMS ? 2 : 1};
+                                                         : tile * task.share,
+                       S::STREAMS ? 2 : 1, 0};
     const int share = task.share;
 #pragma unroll
     for (int pass = 0; pass < S::PASSES; ++pass) {
@@ -85,7 +86,7 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
             const Piece<V> v = sum_slices<S, V, PASS>(sums, e);
             if (share == 1)
                 put(p, to, row * ROW + e % ROW, v);
-            else
+            else if (S::STREAMS || to.row + row < p.m)
                 parts[(size_t)mine.slot(task.part) * COUNT + row * ROW + e % ROW] = v;
         }
     }
@@ -93,27 +94,49 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
         add_parts<V>(p, to, mine, COUNT, S::BLOCK);
 }
 
+/* What is beyond (row, col), done by so many blocks of so many threads, each `share` times, with
+ * `depth` values of k. Their parts are behind those of the tiles, MOST_OF_RIM floats each. */
+struct Rim {
+    int row, col, blocks, share, depth, threads, first_slot, first_float;
+};
+
 /* The last columns of C, RIM of them at most: a warp does 8 rows, its lanes share k. */
-__device__ void compute_rim_columns(const Problem &p, int warp, int col)
+__device__ void compute_rim_columns(const Problem &p, int row0, int col, int begin, int end,
+                                    const Part &mine, float *sums, int threads)
 {
-    const int row = (warp + threadIdx.x / 32) * 8;
     float sum[8 * RIM] = {};
-    dot<8, RIM, 4, false>(sum, p, row, col, threadIdx.x % 32, p.k, 32);
+    dot<8, RIM, 4, false>(sum, p, row0 + threadIdx.x / 32 * 8, col, begin + threadIdx.x % 32, end,
+                          32);
     const int e = reduce_lanes<8 * RIM, 32>(sum);
-    if (row + e / RIM < p.m && col + e % RIM < p.n)
-        store<1>(p, row + e / RIM, col + e % RIM, Piece<1>{p.alpha * sum[0]});
+    sums[threadIdx.x / 32 * (8 * RIM) + e] = sum[0];
+    finish<false>(p, sums, threads, 1, threads, mine, {row0, col, RIM, 0, 0, p.n});
 }
 
-/* What whole tiles leave over, beyond (row, col): first the columns, then the rows. */
-__device__ void compute_rim(const Problem &p, int block, int row, int col, float *shared,
-                            int threads)
+/* What whole tiles leave over: first the columns, then the rows. As many blocks share k as do in a
+ * tile, so that they are done in the time that a tile takes. */
+__device__ void compute_rim(const Problem &p, const Rim &rim, int block, float *shared)
 {
-    const int of_columns = p.n > col ? (p.m - 1) / (threads / 4) + 1 : 0;
-    if (block < of_columns)
-        compute_rim_columns(p, block * (threads / 32), col);
-    else if (p.m > row)
-        compute_rows<RIM, 1, 16, false>(p, row, (block - of_columns) * 32, min(p.n, col), 0, p.k, 1,
-                                        shared, 32, threads);
+    const int of_columns = p.n > rim.col ? (p.m - 1) / (rim.threads / 4) + 1 : 0;
+    const int number = block % rim.blocks, part = block / rim.blocks;
+    const bool columns = number < of_columns;
+    const int begin = part * rim.depth, end = min(p.k, begin + rim.depth);
+    const int first = rim.first_slot + number * rim.share, count = columns ? rim.threads : 32 * RIM;
+    const int from = rim.first_float + number * rim.share * MOST_OF_RIM;
+    const Part mine = {part, rim.share, first, 1, rim.share == 1 ? 0 : from - first * count};
+    if (columns)
+        compute_rim_columns(p, number * (rim.threads / 4), rim.col, begin, end, mine, shared,
+                            rim.threads);
+    else
+        compute_rows<RIM, 1, 16, false>(p, rim.row, (number - of_columns) * 32, min(p.n, rim.col),
+                                        begin, end, mine, shared, 32, rim.threads);
+}
+
+/* Not inlined, for the loop over most tiles has no registers to spare for this. Where they stream
+ * it has: there the call itself would cost the loop 2 % of the operands that it has at hand. */
+__attribute__((noinline)) __device__ void call_rim(const Problem p, const Rim rim, int block,
+                                                   float *shared)
+{
+    compute_rim(p, rim, block, shared);
 }
 
 template <class S, bool WIDE>
@@ -123,12 +146,22 @@ __global__ void __launch_bounds__(S::BLOCK, S::RESIDENT) mysgemm(const Problem p
     __shared__ Task task; /* in shared memory, because the loop needs all registers */
     float *const shared = (float *)shared_memory;
 
-    static_assert(Rows<RIM, 1>::FLOATS <= S::SHARED_FLOATS, "room for the rim's sums");
-    if (S::RIMS && (S::STREAMS ? (int)blockIdx.x >= g.workers : (int)blockIdx.y >= g.tiles_m)) {
-        if (blockIdx.z == 0)
-            compute_rim(p, S::STREAMS ? blockIdx.x - g.workers
-                              : (blockIdx.y - g.tiles_m) * gridDim.x + blockIdx.x,
-                        g.tiles_m * S::BM, g.tiles_n * S::BN, shared, S::BLOCK);
+    if (S::RIMS && (S::STREAMS ? (int)blockIdx.x >= g.workers : (int)blockIdx.z >= g.share)) {
+        const int tiles = g.tiles_m * g.tiles_n, slots = tiles * g.share;
+        const int in_plane = blockIdx.y * gridDim.x + blockIdx.x;
+        const int block = S::STREAMS ? blockIdx.x - g.workers
+                                     : (blockIdx.z - g.share) * tiles + in_plane;
+        static_assert(Rows<RIM, 1>::FLOATS <= S::SHARED_FLOATS && 8 * RIM == 32 &&
+                          S::BLOCK <= MOST_OF_RIM, "room for sums");
+        const Rim rim = {g.tiles_m * S::BM, g.tiles_n * S::BN, g.rim, g.share,
+                         g.chunks * S::STEP, S::BLOCK, slots,
+                         g.share == 1 ? 0 : slots * (S::BM * S::BN)};
+        if (block >= g.rim * g.share)
+            return;
+        if (S::STREAMS)
+            compute_rim(p, rim, block, shared);
+        else
+            call_rim(p, rim, block, shared);
         return;
     }
     const Place<S> me;
@@ -160,8 +193,9 @@ template <class S, bool WIDE>
 static void launch_tiles(const Kernel &, const Problem &p, const Plan &plan)
 {
     const int tiles = plan.tiles_m * plan.tiles_n;
-    Grid g = {plan.tiles_m, plan.tiles_n, ceiling(p.k, S::STEP), plan.chunks, 0, 0, 0, 0};
-    dim3 grid(plan.tiles_n, plan.tiles_m + ceiling(plan.rim, plan.tiles_n), plan.share);
+    Grid g = {plan.tiles_m, plan.tiles_n, ceiling(p.k, S::STEP), plan.chunks, max(plan.share, 1),
+              plan.rim, 0, 0, 0, 0};
+    dim3 grid(plan.tiles_n, plan.tiles_m, g.share + ceiling(plan.rim * g.share, tiles));
     if (S::STREAMS) {
         g.workers = plan.share == 0 ? plan.processors : tiles;
         g.whole = tiles / g.workers;

@@ -13,11 +13,11 @@ int main(void) {
         printf("{\"m\": %d, \"k\": %d, \"n\": %d, \"library\": 5, \"runs\": [", m, k, n);
         for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
             for (int share : shares) {
-                if (!fits(kernels[i], p) || !can_share(kernels[i], share)) continue;
-                const Plan made = plan(kernels[i], p, 132, share);
-                if (made.cost == INFINITY || made.share != share) continue;
-                printf("%s[%d, %d, %.9g, %d, %.9g, %.9g, %d, %d]", comma, i, share, made.cost,
-                       made.chunks, made.waves, made.loads, share == 1 ? 0 : made.share, made.rim);
+                Plan made;
+                if (!fits(kernels[i], p) || !make_plan(made, kernels[i], p, 132, share)) continue;
+                printf("%s[%d, %d, %.9g, %d, %.9g, %.9g, %d, %.9g, %.9g]", comma, i, made.share,
+                       made.cost, made.chunks, made.waves, made.loads,
+                       made.share == 1 ? 0 : made.share, made.read_again, made.rim_k);
                 comma = ", ";
             }
         printf("]}\n");
