@@ -49,6 +49,12 @@ cudaError_t timer_start(struct timer *t) {
     return error ? error : cudaEventRecord(t->begin);
 }
 
+bool timer_holds(struct timer *t) {
+    if (cudaEventQuery(t->begin) != cudaErrorNotReady) return false;
+    cudaGetLastError(); /* it is no failure, but would be the next call's */
+    return true;
+}
+
 /* The numbers stay on the stack: no kernel reaches what the driver does not map. */
 cudaError_t timer_stop(struct timer *t, struct times *times) {
     float milliseconds = 0;

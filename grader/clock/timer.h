@@ -3,6 +3,7 @@
  *
  *     timer_start()    the GPU as a timed call should find it, then the first event
  *     ...              the work is enqueued on the default stream
+ *     timer_holds()    whether it was in time: the GPU has not begun
  *     timer_stop()     the second event, the wait, the times */
 #ifndef TIMER_H
 #define TIMER_H
@@ -21,6 +22,10 @@ cudaError_t timer_new(struct timer **timer);
  * enqueues the work: so the time between the two events is the GPU's, without the host's time to
  * choose a kernel and launch it, of which cuBLAS takes more than others. */
 cudaError_t timer_start(struct timer *timer);
+
+/* Whether the stream is still held. If not, the host was late, and the time between the events has
+ * some of the host's in it. */
+bool timer_holds(struct timer *timer);
 
 /* An error is one of the work: a kernel's failure becomes that of every later call. */
 cudaError_t timer_stop(struct timer *timer, struct times *times);

@@ -12,6 +12,7 @@ picture beside it:
     shapes      m, k, n, right, max_u (the largest error in units of u |A||B|), cublas, cublaslt
                 (missing: it has no algorithm) and kernel (seconds), algorithm (cuBLASLt's, or -1),
                 tries (measurements, more than one where the machine was disturbed; the last counts),
+                late (samples of it that have some of the host's time, which was never in time),
                 ratio (of the faster library by the kernel), of_cublas, kind; where a vector and a
                 matrix of 16 MB or more are multiplied, read (seconds to read the matrix), of_read
 

@@ -62,6 +62,14 @@ def test_the_model_and_fit_count_the_same(tree: Tree, monkeypatch: pytest.Monkey
     assert counted > 10 * len(SHAPES)
 
 
+def test_the_choice_is_the_least_of_all(tree: Tree) -> None:
+    """Most kernels get no plan, for what one takes at least is more than another takes."""
+    for line in modelled(tree).splitlines():
+        shape = json.loads(line)
+        number, share, *_ = min(shape["runs"], key=lambda run: run[2])
+        assert shape["choice"] == [number, share], line[:40]
+
+
 def test_a_fit(tree: Tree, tmp_path: Path) -> None:
     """Times that are off by up to a half from the model's: other kernels are the fastest."""
     source, shapes = random.Random(1), [json.loads(line) for line in modelled(tree).splitlines()]

@@ -159,6 +159,43 @@ static bool make_plan(Plan &made, const Kernel &kernel, const Problem &p, int pr
     return made.cost < INFINITY && (share == FILLING ? made.share > 1 : made.share == share);
 }
 
+struct Choice {
+    const Kernel *kernel;
+    Plan plan;
+};
+
+static void consider(Choice &best, const Kernel &kernel, const Problem &p, int processors)
+{
+    for (int share : shares) {
+        Plan made;
+        if (share > ceiling(p.k, kernel.depth))
+            break; /* each has a chunk already */
+        if (make_plan(made, kernel, p, processors, share) && made.cost < best.plan.cost)
+            best = {&kernel, made};
+    }
+}
+
+/* Begins with the kernel that may take the least: then few others need a plan. */
+static Choice choose(const Problem &p, int processors, int shared_bytes)
+{
+    constexpr int COUNT = sizeof kernels / sizeof *kernels;
+    double least[COUNT];
+    int first = 0;
+    Choice best = {};
+    best.plan.cost = INFINITY;
+    for (int i = 0; i < COUNT; ++i) {
+        const bool possible = fits(kernels[i], p) && kernels[i].shared_bytes <= shared_bytes;
+        least[i] = possible ? least_of(kernels[i], p, processors) : INFINITY;
+        if (least[i] < least[first])
+            first = i;
+    }
+    consider(best, kernels[first], p, processors);
+    for (int i = 0; i < COUNT; ++i)
+        if (i != first && least[i] < best.plan.cost)
+            consider(best, kernels[i], p, processors);
+    return best;
+}
+
 void sgemm(int m, int n, int k, float alpha, const float *A, const float *B, float beta, float *C)
 {
     /* No grid has more rows of blocks than 65,535. */
@@ -167,29 +204,12 @@ void sgemm(int m, int n, int k, float alpha, const float *A, const float *B, flo
               C + (size_t)row * n);
     const Problem p = {A, B, C, min(m, MOST_ROWS), n, k, alpha, beta};
     int device = 0, processors = 0, shared_bytes = 0;
-    Plan best = {};
-    const Kernel *chosen = NULL;
 
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    for (const Kernel &kernel : kernels) {
-        if ((chosen && kernel.cost.rest > best.cost) || !fits(kernel, p) ||
-            kernel.shared_bytes > shared_bytes)
-            continue;
-        for (int share : shares) {
-            Plan made;
-            if (share > ceiling(p.k, kernel.depth))
-                break; /* each has a chunk already */
-            if (!make_plan(made, kernel, p, processors, share))
-                continue;
-            if (!chosen || made.cost < best.cost) {
-                best = made;
-                chosen = &kernel;
-            }
-        }
-    }
-    chosen->launch(*chosen, p, best);
+    const Choice chosen = choose(p, processors, shared_bytes);
+    chosen.kernel->launch(*chosen.kernel, p, chosen.plan);
 }
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)

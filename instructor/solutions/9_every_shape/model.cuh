@@ -64,14 +64,18 @@ static bool is_wide_k(const Problem &p)
 /* Of B, all vectors that begin in rows before the last one are there. */
 static bool is_aligned(const Problem &p) { return p.n >= 3 && (uintptr_t)p.B % 16 == 0; }
 
+static double megabytes(const Problem &p)
+{
+    return 4e-6 * ((double)p.m * p.k + (double)p.k * p.n + (double)p.m * p.n);
+}
+
 static double cost_of(const Cost &cost, const Plan &plan, const Problem &p)
 {
-    const double megabytes = 4e-6 * ((double)p.m * p.k + (double)p.k * p.n + (double)p.m * p.n) +
-                             plan.read_again;
+    const double moved = megabytes(p) + plan.read_again;
     const double waiting = plan.waves * plan.chunks * cost.chunk;
     const double busy = plan.loads * plan.chunks * cost.busy;
     const double computing = fmax(waiting, busy);
-    return cost.rest + plan.waves * cost.wave + fmax(computing, megabytes * cost.megabyte) +
+    return cost.rest + plan.waves * cost.wave + fmax(computing, moved * cost.megabyte) +
            (plan.share == 1 ? 0 : cost.sum + plan.share * cost.part) +
            (plan.rim > 0 ? RIM_COST + RIM_COST_OF_K * plan.rim_k : 0);
 }
@@ -104,31 +108,32 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
 {
     Plan made = {};
     made.processors = processors;
+    made.cost = INFINITY;
     set_tiles(made, kernel, p, share);
     const int all = ceiling(p.k, kernel.depth), tiles = made.tiles_m * made.tiles_n;
     const double tile = (double)kernel.rows * kernel.cols;
     const bool is_small = tile <= RIM_TILE;
     const int loads = tiles + (is_small ? made.rim : 0); /* of one block a tile */
-    bool possible;
     if (share == FILLING)
         share = min(max(processors * kernel.resident / loads, 1), FAN * FAN);
     if (share == 0) {
         made.chunks = all;
         made.waves = made.loads = (double)tiles / processors;
-        possible = (double)(tiles % processors) * all >= processors &&
-                   2 * processors * tile <= PARTS_FLOATS;
+        if ((double)(tiles % processors) * all < processors ||
+            2 * processors * tile > PARTS_FLOATS)
+            return made;
     } else {
         made.chunks = ceiling(all, share);
         made.share = ceiling(all, made.chunks);
-        const double blocks = (double)tiles * made.share;
-        made.loads = ceil((double)loads * made.share / processors);
-        made.waves = ceil((double)loads * made.share / processors / kernel.resident);
-        const double rims = (double)made.rim * made.share;
-        possible = made.share == 1 || (blocks * tile + rims * MOST_OF_RIM <= kernel.room &&
-                                       blocks + rims <= MOST_PARTS);
+        const double blocks = (double)tiles * made.share, rims = (double)made.rim * made.share;
+        if (made.share > 1 && (blocks * tile + rims * MOST_OF_RIM > kernel.room ||
+                               blocks + rims > MOST_PARTS))
+            return made;
+        made.loads = ceiling(loads * made.share, processors);
+        made.waves = ceiling(loads * made.share, processors * kernel.resident);
     }
     made.rim_k = is_small ? 0 : (double)p.k / max(made.share, 1);
-    made.cost = possible ? cost_of(kernel.cost, made, p) : INFINITY;
+    made.cost = cost_of(kernel.cost, made, p);
     return made;
 }
 
@@ -139,4 +144,17 @@ static bool fits(const Kernel &kernel, const Problem &p)
            p.n <= kernel.most_n && p.k <= kernel.most_k &&
            (!kernel.whole || (p.m >= kernel.rows && p.n >= kernel.cols)) &&
            ceiling(p.m, kernel.rows) <= MOST_ROWS / 8;
+}
+
+/* What it takes at least, with k shared or not: a kernel whose least is more than what another one
+ * takes needs no plan, and most are such. */
+static double least_of(const Kernel &kernel, const Problem &p, int processors)
+{
+    const Cost &cost = kernel.cost;
+    const int rows = max(p.m - RIM, 1), cols = max(p.n - RIM, 1); /* without a rim */
+    const double chunks = (double)ceiling(rows, kernel.rows) * ceiling(cols, kernel.cols) *
+                          ceiling(p.k, kernel.depth) / processors;
+    const double computing = chunks * fmax(cost.chunk / kernel.resident, cost.busy);
+    return cost.rest + (kernel.streams ? 0 : cost.wave) +
+           fmax(computing, megabytes(p) * cost.megabyte);
 }

@@ -1,8 +1,10 @@
 /* What the model of 9_every_shape says of every kernel on a GPU of 132 multiprocessors: lines as
  * instructor/bench/candidates.cu prints them, with the model's cost for the time. For the shapes on
- * standard input, a line "m k n" each; ../test_bench.py compares them with fit.py's. */
+ * standard input, a line "m k n" each, with the kernel and the share that are chosen; ../test_fit.py
+ * compares them with fit.py's. */
 #pragma GCC optimize 0
 #include "../../../instructor/solutions/9_every_shape/every_shape.cu"
+#include <limits.h>
 #include <stdio.h>
 
 int main(void) {
@@ -20,7 +22,8 @@ int main(void) {
                        made.share == 1 ? 0 : made.share, made.read_again, made.rim_k);
                 comma = ", ";
             }
-        printf("]}\n");
+        const Choice chosen = choose(p, 132, INT_MAX);
+        printf("], \"choice\": [%d, %d]}\n", (int)(chosen.kernel - kernels), chosen.plan.share);
     }
     return 0;
 }
