@@ -60,8 +60,9 @@ static inline void watch_limit_time(double seconds) {
     setitimer(ITIMER_PROF, &timer, NULL); /* processor time of the whole process */
 }
 
-/* Kernel time limits are the runtime's; this one covers the wrapper, and is a little later. Where a
- * launch runs, or began since the last alarm, it is put off, but not past what one launch may take. */
+/* Kernel time limits are the runtime's; this one covers the wrapper, and is a little later. It is
+ * put off while a launch runs, or if one began since the last alarm; but not past what one may
+ * take. */
 static inline void watch_time_is_up(int signal) {
     struct worker_report *r = worker_report();
     (void)signal;
