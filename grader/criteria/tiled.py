@@ -43,7 +43,7 @@ def judge(seen: Seen) -> Lost | None:
 def against_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> str:
     most = most_loads(loads, limits)
     if loads.all > most:
-        return f"{loads.all} loads from global memory; a tiled kernel needs at most {most}"
+        return f"{loads.all} loads from global memory; at most {most} are allowed"
     if loads.exchanged < loads.all:
         return (f"threads read {loads.exchanged} elements that others of their block have stored, "
                 f"and load {loads.all}; a tiled kernel reads at least as many as it loads")
