@@ -7,15 +7,15 @@
 ## make check       name the first mistake: its line, threads, hint  KERNEL LAB
 ## make walk        play back how a block ran, in a browser          KERNEL LAB
 ##                                                           SHAPE BLOCK LAUNCH
-## make program     from a .cu file with its own main(); CHECK=1: run under watch
+## make program     build a file with its own main(); CHECK=1: run it under watch
 ##                         KERNEL CHECK ARGS INCLUDE FIRST JSON TIMEOUT
-## make embed       what a host of your own is linked with       KERNEL INCLUDE
-## make clean, distclean    remove what was built; Python's packages, too   LAB
+## make embed       build what a host of your own links with     KERNEL INCLUDE
+## make clean, distclean    remove what was built; distclean: .venv, too   LAB
 ## ./sgemm --help, ./sgemm-check --help    other sizes, inputs, loads, phases
 ##
 ##   KERNEL=other.cu            instead of kernel.cu
-##   SHAPE=40 BLOCK=1,0         a size (or all of them) and the block, to play back
-##   BACKEND=cpu                on the CPU, even where there is a GPU; or cuda
+##   SHAPE=40 BLOCK=1,0         play back this size (or all sizes) and this block
+##   BACKEND=cpu                on the CPU even where there is a GPU, or cuda
 ##   ARCH=sm_90                 for this GPU, even where there is none
 ##   V=1                        show every command
 

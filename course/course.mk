@@ -8,12 +8,12 @@
 ## make grade-class     a folder of submissions: CLASS=path; QUEUE=slurm: as a job
 ##                      array, SLURM='options of sbatch'
 ##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
-## make regrade         what today's cases would change; ACCEPT=1 takes it
+## make regrade         show what today's cases would change; ACCEPT=1: take it
 ##                                                                      ACCEPT
 ##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS
 ## make grade-summary, grade-annotations   for workflows: docs/ci.md  RESULTS NAME
-## make sandbox         ... bubblewrap, and the right to make namespaces
+## make sandbox         ... install bubblewrap, and allow it namespaces
 
 # Of make's defaults for one submission none is passed on: class.toml has its own.
 class_lab = $(if $(filter LAB,$(GIVEN)),--lab="$$LAB")

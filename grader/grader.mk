@@ -5,7 +5,7 @@
 ##
 ## make grade       your points on the public test cases  KERNEL SUBMISSION LAB
 ##       SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS
-## make grader-parts          what the grader builds for itself     KERNEL LAB
+## make grader-parts          build the grader's own programs      KERNEL LAB
 
 # What is given becomes an option, even if it is empty.
 python = sh grader/python.sh

@@ -23,7 +23,7 @@ hidden:
 	set -f; exec $(python) -m instructor.release.prove_cases --lab "$$LAB" --draw "$$SEED" $(call option,JOBS,jobs) \
 	    $$CASES_ARGS
 
-## make cases-check         only the files: names, points, sizes, limits    LAB
+## make cases-check         check the files: names, points, sizes, limits   LAB
 cases-check: packages
 	$(python) -m instructor.release.prove_cases --lab "$$LAB" --files
 
@@ -31,26 +31,26 @@ cases-check: packages
 release: packages
 	set -f; exec $(python) -m instructor.release.student_copy --lab "$$LAB" $(call option,TILE,tile) $$RELEASE_ARGS "$$DIR"
 
-## make gradescope          a bundle for Gradescope, in build/bundles         LAB
+## make gradescope          make a bundle for Gradescope, in build/bundles    LAB
 ## make autolab             ... for Autolab                                   LAB
 ## make classroom50         ... for Classroom 50                              LAB
 gradescope autolab classroom50:
 	$(python) -s -m instructor.release.pack --lab "$$LAB" $@ build/bundles
 
-## make faulty              build/faulty: the faulty kernels that are no files
+## make faulty              write faulty kernels that are edits to build/faulty
 faulty: packages
 	$(python) -m instructor.faulty.faults
 
-## make diagnosis           build/diagnosis.md: what make check prints, by mistake
+## make diagnosis           write what make check prints of each known mistake
 diagnosis: packages
 	$(python) -m instructor.faulty.diagnosis
 
-## make messages            all that make check can say of a finding, to be read
+## make messages            print all that make check can say of a finding
 messages: build/c/settings
 	. build/c/settings; $$CC -std=c11 -pthread tests/report/messages.c $$(find engine/report -name '*.c') \
 	    -o build/messages -lm && exec build/messages
 
-## make pictures            docs/pictures, drawn as the walkthrough; needs Chromium
+## make pictures            draw docs/pictures; needs Chromium
 pictures:
 	$(python) -s instructor/pictures/draw.py
 
@@ -59,11 +59,11 @@ pictures:
 test-packages:
 	$(python) -i grader course instructor tests
 
-## make test-quick          some of each kind, for every change (tests/quick.txt)
+## make test-quick          some tests of each kind, for every change
 test-quick: test-packages
 	$(python) -m pytest @tests/quick.txt
 
-## make test                the tests of this project (sets up .venv first)
+## make test                test this project (sets up .venv first)
 test: test-packages
 	$(python) -m pytest tests -m 'not slow'
 
@@ -77,7 +77,7 @@ mutants: test-packages
 	set -f; exec $(python) -m instructor.mutants $(call option,SEED,seed) $(call option,JOBS,jobs) $$MUTANTS_ARGS
 
 # All three parts, whatever becomes of the first; what measures runs alone.
-## make test-gpu            those for which a GPU has to be there
+## make test-gpu            the tests that need a GPU to run on
 test-gpu: test-packages build/cuda/settings
 	failed=; . build/cuda/settings; \
 	sh tests/cuda/run_on_gpu.sh $$ARCH || failed=1; \
