@@ -152,9 +152,10 @@ def test_what_would_run_is_seen(spoiled: Tree, tmp_path: Path, recipe: str) -> N
 
 def test_every_variable_is_tried() -> None:
     tried = {*BUILDS, *" ".join(OTHERS.values()).split()}
-    # FAULTY names kernels of a run that takes minutes; GRID... and SAMPLES are of a GPU; ACCEPT is 1 or not given.
+    # FAULTY names kernels of a run that takes minutes, OF and ROUNDS are of one that builds all before; GRID... and
+    # SAMPLES are of a GPU; ACCEPT is 1 or not given.
     assert set().union(*table().values()) - tried <= {
-        "FAULTY", "GRID", "GRID_SEED", "GRID_KERNEL", "SAMPLES", "ACCEPT", "SHELL"}
+        "FAULTY", "OF", "ROUNDS", "GRID", "GRID_SEED", "GRID_KERNEL", "SAMPLES", "ACCEPT", "SHELL"}
 
 
 def test_no_value_is_part_of_a_recipe() -> None:
