@@ -235,25 +235,11 @@ static void slot_behind_the_last(struct finding *f) {
 static void odd_bool(struct finding *f) { memset(&f->other.known, 77, 1); }
 
 TEST(what_is_out_of_range_is_refused) {
-    static void (*const changes[])(struct finding * f) = {no_kind,
-                                                          unknown_kind,
-                                                          negative_kind,
-                                                          unknown_access,
-                                                          unknown_form,
-                                                          many_dimensions,
-                                                          no_extent,
-                                                          negative_extent,
-                                                          too_many_elements,
-                                                          no_launch_extent,
-                                                          block_too_large,
-                                                          block_of_many,
-                                                          thread_outside,
-                                                          no_block,
-                                                          negative_phase,
-                                                          phase_beyond,
-                                                          slot_twice,
-                                                          slot_behind_the_last,
-                                                          odd_bool};
+    static void (*const changes[])(struct finding * f) = {
+        no_kind,         unknown_kind,  negative_kind,        unknown_access,    unknown_form,
+        many_dimensions, no_extent,     negative_extent,      too_many_elements, no_launch_extent,
+        block_too_large, block_of_many, thread_outside,       no_block,          negative_phase,
+        phase_beyond,    slot_twice,    slot_behind_the_last, odd_bool};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         CHECK_THAT(!is_taken(changes[i]), "change %zu is taken", i);
 }
@@ -296,6 +282,20 @@ TEST(an_array_has_the_extent_of_its_type) {
     CHECK_STRING(words.what, "index 16 into a shared array whose indices are 0 to 15");
 }
 
+TEST(an_allocation_of_no_whole_elements_has_bytes) {
+    struct finding f = complete(FINDING_OUT_OF_BOUNDS);
+    struct finding_words words;
+    f.object = (struct finding_object){.form = OBJECT_POINTED_TO, .name = "sums", .dimensions = 1};
+    f.object.bytes = 5, f.object.element_bytes = 4;
+    slot_set(f.slot, SLOT_ADDRESS, 1 << 20);
+    CHECK(finding_check(&f));
+    finding_say(&f, &words);
+    CHECK_THAT(strstr(words.detail, ", but sums has 5 bytes"), "%s", words.detail);
+    f.object.bytes = 8;
+    finding_say(&f, &words);
+    CHECK_THAT(strstr(words.detail, ", but sums has 2 elements"), "%s", words.detail);
+}
+
 TEST(a_text_without_an_end_is_empty) {
     struct finding f = complete(FINDING_SHARED_RACE);
     memset(f.object.name, 'x', sizeof f.object.name);
@@ -328,10 +328,11 @@ TEST(words_are_of_the_record_alone) {
     finding_say(&f, &again);
     CHECK(memcmp(&words, &again, sizeof words) == 0);
     CHECK_STRING(words.what, "race on shared memory");
-    CHECK_STRING(words.detail,
-                 "thread (0,0) reads C[35][3], which thread (0,0) stores at kernel.cu:14, with no "
-                 "__syncthreads() in between\na __syncthreads() is missing after line 17, before line "
-                 "20");
+    CHECK_STRING(
+        words.detail,
+        "thread (0,0) reads C[35][3], which thread (0,0) stores at kernel.cu:14, with no "
+        "__syncthreads() in between\na __syncthreads() is missing after line 17, before line "
+        "20");
     CHECK_INT(finding_barrier_after(&f), 19);
 }
 

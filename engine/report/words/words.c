@@ -60,8 +60,9 @@ static void say_overflow(const struct finding *f, struct finding_words *w) {
 static void say_size(const struct finding *f, struct finding_words *w) {
     const struct finding_object *o = &f->object;
     if (o->form != OBJECT_POINTED_TO && o->form != OBJECT_ALLOCATION) return;
-    const int64_t count = o->bytes / (o->element_bytes ? o->element_bytes : 1);
-    DETAIL(", but %s has %" PRId64 " %s%s", o->name, count, o->element_bytes ? "element" : "byte",
+    const bool whole = o->element_bytes && o->bytes % o->element_bytes == 0;
+    const int64_t count = whole ? o->bytes / o->element_bytes : o->bytes;
+    DETAIL(", but %s has %" PRId64 " %s%s", o->name, count, whole ? "element" : "byte",
            plural((uint64_t)count));
 }
 
