@@ -141,16 +141,24 @@ static void print_head(FILE *out, const struct counted_launch *l) {
                 grouped(l->idle_blocks).text, grouped(l->idle_loads).text);
 }
 
+static bool is_narrow(FILE *out) { return text_width(out) < 78; }
+
+static void print_row(FILE *out, const char *what, const char *elements, const char *requests,
+                      const char *third, const char *fourth) {
+    fprintf(out, is_narrow(out) ? "  %-15s %11s %10s %9s %9s\n" : "  %-22s %14s %12s %13s %11s\n",
+            what, elements, requests, third, fourth);
+}
+
 static void print_global_row(FILE *out, const char *what, const struct counted *c) {
     char used[32] = "broadcast";
     if (!is_broadcast(c)) snprintf(used, sizeof used, "%.1f %%", coalesced(c));
-    fprintf(out, "  %-22s %14s %12s %13s %11s\n", what, grouped(c->elements).text,
-            grouped(c->requests).text, grouped(c->sectors).text, used);
+    print_row(out, what, grouped(c->elements).text, grouped(c->requests).text,
+              grouped(c->sectors).text, used);
 }
 
 static void print_global(FILE *out, const struct counted_launch *l) {
-    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "global memory", "elements", "requests",
-            "sectors", "coalesced");
+    fputc('\n', out);
+    print_row(out, "global memory", "elements", "requests", "sectors", "coalesced");
     for (int way = 0; way < COUNTED_WAYS; way++) {
         struct counted all = global_sum(l, (enum counted_way)way);
         int rows = 0;
@@ -179,15 +187,14 @@ static void print_shared(FILE *out, const struct counted_launch *l) {
         print_exchanged(out, l);
         return;
     }
-    fprintf(out, "\n  %-22s %14s %12s %13s %11s\n", "shared memory", "elements", "requests",
-            "conflicts", "worst");
+    fputc('\n', out);
+    print_row(out, "shared memory", "elements", "requests", "conflicts", "worst");
     for (int way = 0; way < COUNTED_WAYS; way++) {
         if (!shared[way].requests) continue;
         char worst[16] = "none";
         if (shared[way].worst > 1) snprintf(worst, sizeof worst, "%u-way", shared[way].worst);
-        fprintf(out, "  %-22s %14s %12s %13s %11s\n", way_names[way],
-                grouped(shared[way].elements).text, grouped(shared[way].requests).text,
-                grouped(shared[way].conflicts).text, worst);
+        print_row(out, way_names[way], grouped(shared[way].elements).text,
+                  grouped(shared[way].requests).text, grouped(shared[way].conflicts).text, worst);
     }
     print_exchanged(out, l);
 }
@@ -231,14 +238,17 @@ static void print_launch(FILE *out, const struct counted_launch *l) {
     print_lines(out, l);
 }
 
+/* What is said beside a number, or below it. */
+static const char *aside(FILE *out) { return is_narrow(out) ? "\n        " : "   "; }
+
 /* How `other` compares with what the kernel does. */
 static void print_times(FILE *out, uint64_t other, uint64_t loads) {
     if (other == loads)
-        fputs("   the same\n", out);
+        fprintf(out, "%sthe same\n", aside(out));
     else if (other > loads && loads)
-        fprintf(out, "   %.4g times as many\n", (double)other / (double)loads);
+        fprintf(out, "%s%.4g times as many\n", aside(out), (double)other / (double)loads);
     else if (other)
-        fprintf(out, "   %.4g times fewer\n", (double)loads / (double)other);
+        fprintf(out, "%s%.4g times fewer\n", aside(out), (double)loads / (double)other);
     else
         fputc('\n', out);
 }
@@ -254,11 +264,12 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
         fprintf(out, "  %-38s %13s", label, grouped(naive).text);
         print_times(out, naive, loads);
     }
-    fprintf(out, "  %-38s %13s", "if each block loaded each element once", grouped(sum->needed).text);
+    fprintf(out, "  %-38s %13s", "if each block loaded each element once",
+            grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
     if (!work.flops) return;
-    fprintf(out, "\n  %-38s %13s   %s\n", "floating-point operations", grouped(work.flops).text,
-            lab.naive);
+    fprintf(out, "\n  %-38s %13s%s%s\n", "floating-point operations", grouped(work.flops).text,
+            aside(out), lab.naive);
     if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
     if (work.per_byte > 0)
         fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);

@@ -68,10 +68,12 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
     fprintf(out, "grid (%u, %u), block (%u, %u):\n", t->grid[0], t->grid[1], t->block[0],
             t->block[1]);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
-    fprintf(out,
-            "phase: the %s, from 0; step: how many times the thread has made this\n"
-            "access before in the same phase; [...]: no formula fits\n",
-            vocabulary()->phase);
+    char words[300] = "";
+    APPEND(words,
+           "phase: the %s, from 0; step: how many times the thread has made this access before in "
+           "the same phase; [...]: no formula fits",
+           vocabulary()->phase);
+    print_paragraph("", "", words, out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

@@ -372,9 +372,11 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
     print_input_names(out, " or ");
     fputs(".\n", out);
     if (sum->terms)
-        fputs("\"Sums so far\" is worked out from what has been loaded, because a thread's own\n"
-              "variables cannot be seen from outside.\n",
-              out);
+        print_paragraph(
+            "", "",
+            "\"Sums so far\" is worked out from what has been loaded, because a thread's "
+            "own variables cannot be seen from outside.",
+            out);
     print_inputs(out, &s);
     for (int i = 1; i <= phases->count; i++) print_phase(out, &s, i);
     for (int i = 0; i < ENGINE_ARRAYS; i++)

@@ -435,3 +435,6 @@ def test_color(checker: Builder) -> None:
     assert "\33[" not in in_terminal(program, NO_COLOR="1")
     assert "\33[" not in in_terminal(program, TERM="dumb")
     assert "\33" not in run_check(program).stdout
+    first, second, *_ = screen(in_terminal(program, columns=50))
+    whole = run_check(program).stdout.splitlines()[0]
+    assert second.startswith("    ") and f"{first} {second.strip()}".endswith(whole)

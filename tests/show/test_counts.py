@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
-from conftest import Tree, first_of_each, need, sample
+from conftest import Tree, first_of_each, in_terminal, need, sample, screen
 from corpus import faulty
 
 
@@ -430,6 +430,16 @@ def test_text_fits_80_columns(checker: Builder, kernel: str, option: str) -> Non
     for line in run_check(checker(GCC, kernel), option).stdout.splitlines():
         assert len(line) <= 80 or ".cu:" in line, line
         assert line == line.rstrip(), repr(line)
+
+
+@pytest.mark.parametrize("option", ["--counts", "--indices"])
+def test_text_fits_a_terminal_of_60_columns(checker: Builder, option: str) -> None:
+    """What is said beside a number is below it there; nothing else differs."""
+    program = checker(GCC, TILED)
+    lines = screen(in_terminal(program, option, columns=60))
+    assert max(map(len, lines)) <= 60, lines
+    wide = run_check(program, option).stdout
+    assert re.sub(r"[ \n]*[\d.]+ s\)", "", " ".join(lines)).split() == re.sub(r"[\d.]+ s\)", "", wide).split()
 
 
 # ---- phases --------------------------------------------------------------------------------------

@@ -179,6 +179,7 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
 static void open_report(struct check_options *o) {
     if (!o->counts && !o->phases && !o->indices) return;
     if (o->report) fclose(o->report);
+    text_fit(stdout);
     o->report = tmpfile();
     if (!o->report) machine(o, "no temporary file can be made");
 }

@@ -15,12 +15,15 @@ bool use_color(FILE *out) {
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* In columns: the terminal's, if it has fewer than 80. */
-static int text_width(FILE *out) {
-    enum { NARROWEST = 40, WIDTH = 80 };
+enum { NARROWEST = 40, WIDTH = 80 };
+static int width_of_files = WIDTH;
+
+void text_fit(FILE *out) { width_of_files = text_width(out); }
+
+int text_width(FILE *out) {
     struct winsize size;
     if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || !size.ws_col)
-        return WIDTH;
+        return width_of_files;
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col < WIDTH ? size.ws_col : WIDTH;
 }
 
@@ -35,19 +38,23 @@ struct how_many how_many(uint64_t count, uint64_t of) {
     return words;
 }
 
-void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
+void print_wrapped(int column, int margin, const char *text, FILE *out) {
     const int width = text_width(out);
-    int margin = (int)(strlen(indent) + strlen(first)), column = margin;
-    fprintf(out, "%s%s", indent, first);
-    while (*text && *text != '\n') {
+    for (const char *gap = ""; *text && *text != '\n'; gap = " ") {
         int length = (int)strcspn(text, " \n");
-        if (column > margin && column + 1 + length > width) {
+        if (*gap && column + 1 + length > width) {
             fprintf(out, "\n%*s", margin, "");
             column = margin;
+            gap = "";
         }
-        column += fprintf(out, "%s%.*s", column > margin ? " " : "", length, text);
+        column += fprintf(out, "%s%.*s", gap, length, text);
         text += length + strspn(text + length, " ");
     }
+}
+
+void print_paragraph(const char *indent, const char *first, const char *text, FILE *out) {
+    const int margin = fprintf(out, "%s%s", indent, first);
+    print_wrapped(margin, margin, text, out);
     fputc('\n', out);
 }
 

@@ -15,9 +15,18 @@ enum { MESSAGE_SIZE = 240 }; /* room for any message of one line */
 /* Whether to print in color there: on a terminal that has it, unless NO_COLOR is set. */
 bool use_color(FILE *out);
 
+/* In columns: 80, or as many as the terminal has, if that is less. */
+int text_width(FILE *out);
+
+/* What is printed to files from now on is copied there, and is to fit. */
+void text_fit(FILE *out);
+
 /* One paragraph, up to a newline, in lines of at most 80 columns, or as many as the terminal has;
  * further lines are indented as far as `first` is long. */
 void print_paragraph(const char *indent, const char *first, const char *text, FILE *out);
+
+/* Its words alone, behind so many columns; further lines are indented by `margin`. */
+void print_wrapped(int column, int margin, const char *text, FILE *out);
 
 /* Endings and verbs of "1 element is", "2 elements are". */
 static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
