@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +157,7 @@ class Workers:
     """Each tries one defect after the other in a copy of the repository of its own."""
 
     def __init__(self, folder: Path, tracked: list[str], jobs: int):
-        self.running = set[int]()
+        self.running, self.stopping = set[int](), False
         self.without_defect: dict[Room, Future[list[str]]] = {}
         self.folder, self.tracked, self.kept = folder, tracked, folder / "kept"
         self.kept.mkdir()
@@ -228,10 +228,13 @@ class Workers:
             return [f"the tests had not ended after {SECONDS} s"]
         finally:
             self.running.discard(run.pid)
+        if self.stopping:
+            raise CancelledError
         tests = re.findall(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - |$)", said, re.MULTILINE)
         return tests or ([said[-200:]] if run.returncode not in (0, NO_TEST) else [])
 
     def stop(self) -> None:
+        self.stopping = True
         self.pool.shutdown(wait=False, cancel_futures=True)
         for pid in [*self.running]:
             end(pid)

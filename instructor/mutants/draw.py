@@ -1,12 +1,11 @@
 """Small defects, drawn from those that universalmutator's rules make of a line.
 
 A defect counts where it changes what is built: of C, an object of its room compiles and differs; of
-Python, the syntax tree without docstrings does.
+Python, what it is compiled to does.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import fnmatch
 import io
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import CodeType
 
 from universalmutator import mutator
 
@@ -132,28 +132,23 @@ def changes_what_is_built(mutant: Mutant, copy: Copy, objects: Objects) -> bool:
     if not mutant.file.endswith(".py"):
         return objects.differ(mutant)
     file = copy.path / mutant.file
-    sound = tree_of(file.read_text(encoding="utf-8"))
+    sound = code_of(file.read_text(encoding="utf-8"))
     with copy.having(mutant):
-        return tree_of(file.read_text(encoding="utf-8")) not in (None, sound)
+        return code_of(file.read_text(encoding="utf-8")) not in (None, sound)
 
 
-def tree_of(text: str) -> str | None:
-    """Without docstrings; None where the syntax is wrong."""
+def code_of(text: str) -> object:
+    """What Python runs, without lines; None where the syntax is wrong. What is never reached is not in it,
+    nor are docstrings."""
     try:
-        tree = ast.parse(text)
-        compile(text, "", "exec")
+        return without_lines(compile(text, "", "exec", optimize=2))
     except SyntaxError:
         return None
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [each for each in body if not is_docstring(each)]  # type: ignore[attr-defined]
-    return ast.dump(tree)
 
 
-def is_docstring(node: ast.AST) -> bool:
-    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str))
+def without_lines(code: CodeType) -> tuple[object, ...]:
+    inner = [without_lines(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    return code.co_code, inner, code.co_names, code.co_varnames, code.co_argcount, code.co_flags
 
 
 class Objects:

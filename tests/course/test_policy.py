@@ -50,6 +50,14 @@ def test_who_hands_in_nothing_is_missing(tmp_path: Path, rule: str) -> None:
     assert standing_of(ADA, [], asked, None).state == "missing"
 
 
+def test_what_has_no_result_yet_is_waiting(tmp_path: Path) -> None:
+    found = attempts((-3, 10))
+    found[0] = replace(found[0], record=None)
+    assert standing_of(ADA, found, settings(tmp_path), None).state == "waiting"
+    found[0] = replace(found[0], fault="no space left")
+    assert standing_of(ADA, found, settings(tmp_path), None).state == "fault"
+
+
 @pytest.mark.parametrize("rule, made, number", [
     ("best", [(-3, 10), (-2, 30), (-1, 30)], 2), ("best", [(-3, 10), (-2, None)], 1),
     ("best", [(-3, 30), (5, 35)], 1), ("last", [(-3, 30), (5, 10)], 2),

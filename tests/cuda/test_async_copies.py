@@ -103,6 +103,11 @@ FOUND = {
         f"__pipeline_commit(); {COPY} __pipeline_wait_prior(0); {LOOK}",
         {"kind": "shared-race", "element": "to[0]"}, "__pipeline_wait_prior",
     ),
+    "its own, where an atomic was, read too early": (
+        f"to[t] = 0; __syncthreads(); atomicAdd(&to[t], 1); __syncthreads(); "
+        f"{COPY} __pipeline_commit(); {LOOK} {DONE}",
+        {"kind": "shared-race", "element": "to[0]", "access": "read"}, "it began itself",
+    ),
     "to where another stores in the same interval": (
         f"to[15 - t] = 0; {COPY} {DONE}",
         {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()",

@@ -21,6 +21,8 @@ CASES = {
     "a word and its byte": ("", "if (t == 0) x = word; if (t == 1) byte[3] = 1;", "", "race"),
     "a byte and its word": ("", "if (t == 0) byte[3] = 1; if (t == 1) word = 1;", "", "race"),
     "two words": ("", "if (t == 0) byte[4] = 1; if (t == 1) word = 1;", "", ""),
+    "bytes of two words":
+        ("byte[t] = byte[4 + t] = 1;", "if (t == 0) byte[1] = 2; if (t == 1) byte[4] = 2;", "", ""),
     "a word behind a barrier": ("byte[t] = 1;", "x = word;", "byte[t] = 2;", ""),
     "a byte of a word": ("if (t == 0) word = 1;", "x = byte[t];", "if (t == 1) word = 2;", ""),
     "in the second turn": ("byte[t] = 1;", "x = byte[3 - t];", "byte[t] = 2; x = byte[0];", "race"),

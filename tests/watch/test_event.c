@@ -11,7 +11,8 @@ static char code[64]; /* instructions; any address does */
 /* What event.c needs of others. */
 static uint64_t launch_now;
 uint64_t launches_noted(void) { return launch_now; }
-const struct region *region_with_phases(void) { return NULL; }
+static const struct region *phases;
+const struct region *region_with_phases(void) { return phases; }
 struct region *region_nearest(uintptr_t address) {
     (void)address;
     return NULL;
@@ -99,6 +100,26 @@ TEST(one_takes_the_place_of_another) {
         CHECK(event_list(events) == 1);
         CHECK(event_first()->kind == FINDING_DIVERGENT_BARRIER && event_first()->launch == 1);
     }
+}
+
+TEST(how_far_a_block_has_read_along_the_phases_is_known) {
+    const struct engine_array array = {
+        .element = ELEMENT_F32, .dimensions = 2, .extent = {3, 7}, .phase_axis = 1};
+    const struct region region = {.array = &array};
+    const struct launch launch = {.block_threads = 2};
+    const struct access access = {.code = code};
+    struct watch *w = calloc(1, sizeof *w);
+    w->launch = &launch;
+    phases = &region;
+    CHECK(event_here(w, FINDING_SHARED_RACE, &access).column == 0);
+    w->last_read[1] = 7 + 2 + 1; /* in the second row, plus 1 */
+    CHECK(event_here(w, FINDING_SHARED_RACE, &access).column == 2 + 1);
+    w->last_read[0] = 1; /* the first element of all */
+    CHECK(event_here(w, FINDING_SHARED_RACE, &access).column == 2 + 1);
+    w->last_read[1] = 0;
+    CHECK(event_here(w, FINDING_SHARED_RACE, &access).column == 1);
+    phases = NULL;
+    free(w);
 }
 
 TEST(there_is_room_for_so_many) {
