@@ -143,8 +143,10 @@ class Timing(Item):
     device: str | None = None
     """The GPU's name."""
     ratio: float | None = None
+    beside: str
+    """What kernels are timed beside: "cuBLAS"."""
     times: Times | None = None
-    cublas_times: Times | None = None
+    beside_times: Times | None = None
 
     @property
     def timed(self) -> bool:
@@ -187,7 +189,7 @@ class Lab(Read):
 
 
 class Record(Read):
-    format: Literal[5]
+    format: Literal[6]
     complete: Literal[True]
     submission: Submission
     lab: Lab

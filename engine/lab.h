@@ -131,6 +131,8 @@ struct lab {
     const char *naive;   /* loads of the plainest kernel, as a formula: "2 m n k"; null: it is not
                             spoken of. Where lab_truth.operations says as many, each kernel has
                             these */
+    const char *beside;  /* what kernels are timed beside on a GPU: "cuBLAS", of lab_speed; null:
+                            it has none, and they are timed beside a copy of as many bytes */
     const char *version; /* of the assignment: what --version prints and grades record */
     struct lab_fill fills[LAB_FILLS]; /* the first one is the usual one */
     int counting_fill;                /* the one that is easiest to follow by hand */
@@ -347,6 +349,35 @@ float lab_uniform(uint64_t seed, int stream, uint64_t index);
 
 /* For shapes: the first prime from this number on. */
 int64_t lab_prime_from(int64_t number);
+
+/* --- speed ------------------------------------------------------------------------------------ */
+
+/* What submissions are timed beside on a GPU, and a verdict there, for a lab that has something:
+ * `lab_speed`, in speed.cu. (For others it is grader/clock/copy.c: a copy, and lab_truth on the
+ * host.) No code of a submission runs in its process. All of it works on the default stream of the
+ * CUDA context that is current. What returns a text returns null, or in one line what failed, which
+ * is the machine's fault. */
+struct speed {
+    const void *in[LAB_ARRAYS]; /* values of the inputs; null where there are none */
+    void *out[LAB_ARRAYS]; /* outputs, which verify() judges, likewise. Both on the device or on
+                              the host; the caller may set others */
+};
+
+struct lab_speed {
+    /* Memory for it; the caller ends it with end(). */
+    const char *(*begin)(const struct shape *shape, struct speed **speed);
+    /* New values of all inputs, a pure function of the seed, and what is right for them. */
+    const char *(*fill)(struct speed *speed, uint64_t seed);
+    /* Whether run() computes the outputs, which are on the device then; else it computes none. */
+    bool computes;
+    /* What is timed, once. Asynchronous; allocates nothing. */
+    const char *(*run)(struct speed *speed);
+    /* Waits for the device first. */
+    const char *(*verify)(struct speed *speed, struct verdict *verdict);
+    void (*end)(struct speed *speed);
+};
+
+extern const struct lab_speed lab_speed;
 
 /* --- of any lab: form/description.c ----------------------------------------------------------- */
 

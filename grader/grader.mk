@@ -83,10 +83,11 @@ recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaMal
     cudaMemset2DAsync cudaMemcpy cudaMemcpyAsync cudaMemcpy2D cudaMemcpy2DAsync \
     __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
 
-# C that includes CUDA's headers, which nvcc knows where to find.
+# C that includes CUDA's headers, which nvcc knows where to find. What kernels are timed beside is the lab's, or a copy.
 build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings
 	$(step) nvcc_c $@ $<
-build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename \
-    $(filter-out %/clock.c %/record.cu,$(wildcard grader/clock/*.c grader/clock/*.cu)))))
+build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename $(filter-out %/clock.c %/copy.c %/record.cu, \
+    $(wildcard grader/clock/*.c grader/clock/*.cu))))) $(if $(wildcard $(LAB)/speed.cu),build/cuda/$(LAB)/speed.o,build/cuda/grader/clock/copy.o) \
+    build/lab.name
 build/clock: build/cuda/grader/clock/clock.o build/libclock.a $(driver)
 	$(step) link_cuda $@ $^ -lcublas -lcuda

@@ -75,6 +75,8 @@ class Lab:
     """And which comparisons each allows."""
     comparisons: Sequence[str]
     """The first: as the fill allows. Empty: there is one only."""
+    beside: str
+    """What kernels are timed beside on a GPU: "cuBLAS"; "a copy", in the GPU's memory."""
     marks: Sequence[str]
     """Criteria that cases may ask for beside a correct result."""
     kinds: Mapping[str, Kind]
@@ -83,11 +85,6 @@ class Lab:
     def home(self) -> Path:
         """Where kernel.cu, testcases/ and criteria/ are: a lab in a folder of its own has them there."""
         return ROOT if self.folder == "lab" else ROOT / self.folder
-
-    @property
-    def has_clock(self) -> bool:
-        """grader/clock knows the matrices of this one lab. Where a copy lacks it, speed is not timed."""
-        return self.folder == "lab"
 
     @property
     def testcases(self) -> Path:
@@ -127,7 +124,7 @@ def read(folder: str, program: Path) -> Lab:
         [name for name, role in roles if role in ("input", "in-out")],
         [name for name, role in roles if role in ("output", "in-out")],
         {name: fill or said["comparisons"][1:] for name, fill in said["fills"].items()},
-        said["comparisons"], [*ANY_LAB, *said["criteria"]],
+        said["comparisons"], said["beside"], [*ANY_LAB, *said["criteria"]],
         {kind: Kind(each["headline"], each["hint"] or "") for kind, each in said["findings"].items()})
 
 

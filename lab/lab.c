@@ -40,6 +40,7 @@ const struct lab lab = {
     .nan = ": the kernel read outside A or B, or read C or a\n"
            "variable before it was written.",
     .naive = "2 m n k",
+    .beside = "cuBLAS",
     .time = "10, and 1 more for every 20 million multiply-adds M K N",
     .version = /* a text in C as in JSON */
 #include "version.json"

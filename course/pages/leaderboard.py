@@ -26,7 +26,9 @@ class Entry:
     """The same for equal ratios."""
     name: str
     percent: str
-    """Of cuBLAS's speed: the geometric mean over all shapes that anyone may know."""
+    """Of that one's speed: the geometric mean over all shapes that anyone may know."""
+    beside: str
+    """What kernels are timed beside: "cuBLAS"."""
     gpu: str
     when: str
     """Graded, UTC."""
@@ -66,5 +68,5 @@ def ratio_of(attempt: Attempt) -> float | None:
 def entry(place: int, ratio: float, name: str, attempt: Attempt) -> Entry:
     assert attempt.seen
     gpus = dict.fromkeys(each.device for each in attempt.seen.performance if each.device)
-    return Entry(place, name, f"{100 * ratio:.1f}", ", ".join(gpus),
+    return Entry(place, name, f"{100 * ratio:.1f}", attempt.seen.performance[0].beside, ", ".join(gpus),
                  attempt.seen.started[:16].replace("T", " "))

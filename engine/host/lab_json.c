@@ -165,6 +165,7 @@ static void print_json(FILE *out) {
     json_text(&json, "kernel", lab.kernel);
     json_text(&json, "wrapper", lab.wrapper);
     json_text(&json, "version", lab.version);
+    json_text(&json, "beside", lab.beside ? lab.beside : "a copy");
     if (text && fclose(text) == 0) json_text(&json, "parameters", parameters);
     json_params(&json);
     json_arrays(&json);

@@ -51,8 +51,7 @@ static void add_explanations(struct finding *f, const struct lab_case *which,
     explained->products = explanations[0].products;
 }
 
-bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   const struct verdict *verdict, struct finding *f, struct explained *explained) {
+bool verdict_finding(const struct verdict *verdict, const struct shape *shape, struct finding *f) {
     if (verdict->passed) return false;
     f->kind = verdict->unwritten && verdict->unwritten >= verdict->wrong ? FINDING_UNWRITTEN
               : verdict->wrong                                           ? FINDING_WRONG_RESULT
@@ -63,7 +62,13 @@ bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_AR
         set_wrong(f, verdict);
     else
         set_not_float32(f, verdict);
-    SET(OF, lab_outputs(&lab, &which->shape));
+    SET(OF, lab_outputs(&lab, shape));
+    return true;
+}
+
+bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct finding *f, struct explained *explained) {
+    if (!verdict_finding(verdict, &which->shape, f)) return false;
     add_explanations(f, which, arrays, verdict, explained);
     return true;
 }

@@ -53,7 +53,7 @@ class Parts:
     backend: str = "cpu"
     """Of the plain build; the checked one runs on the CPU in any case."""
     clock: Path | None = None
-    """Times kernels beside cuBLAS; where the backend is cuda."""
+    """Times kernels, where the backend is cuda."""
     architecture: str | None = None
     """Of the GPU that the plain build is for, where the backend is cuda: "sm_90"."""
 

@@ -17,7 +17,8 @@ LARGEST_ARRAYS = 3 << 30  # bytes together: host and device have them, and the j
 # Below this many operations a fast kernel takes some ten microseconds, in which a launch and a cold
 # cache weigh as much as the kernel: such a time earns no points.
 LEAST_TIMED = 2 * 512**3
-LARGEST_RATIO = 10.0  # to cuBLAS; no kernel is that far ahead of it
+LEAST_MOVED = 64 << 20  # or so many bytes of arrays: a few dozen microseconds on a large GPU
+LARGEST_RATIO = 10.0  # no kernel is that far ahead of what it is timed beside
 
 # CPU seconds that one block may take unless the case says otherwise. An ordinary kernel takes a
 # hundredth of this on the CPU backend, so that it is enough for slow machines and odd kernels, and a
@@ -42,7 +43,7 @@ Points = Annotated[float, Field(
     ge=0, le=1000, allow_inf_nan=False, description="a number from 0 to 1000")]
 Ratio = Annotated[float, Field(
     ge=0, le=LARGEST_RATIO, allow_inf_nan=False,
-    description=f"a ratio to cuBLAS, from 0 to {LARGEST_RATIO:g}")]
+    description=f"a ratio from 0 to {LARGEST_RATIO:g}")]
 
 
 class Item(BaseModel):
@@ -146,10 +147,10 @@ class Case(Item):
 
 
 class Performance(Item):
-    """A shape that is timed beside cuBLAS."""
+    """A shape that is timed, beside what the lab says."""
 
     none: Ratio
-    """cuBLAS's time over the submission's, up to which there are no points."""
+    """That one's time over the submission's, up to which there are no points."""
     full: Ratio
     """From which there are all of them; between the two they grow in a straight line."""
 
@@ -158,9 +159,9 @@ class Performance(Item):
         if self.none >= self.full:
             wrong.append(f"none = {self.none:g}, full = {self.full:g}: none, where points begin, "
                          "must be less than full, where there are all of them")
-        if self.sizes.operations < LEAST_TIMED:
+        if self.sizes.operations < LEAST_TIMED and self.sizes.bytes < LEAST_MOVED:
             wrong.append(f"{self.of_shape}: {self.sizes.operations:.3g} operations are too few for a "
-                         f"meaningful time; it takes {LEAST_TIMED:.3g}")
+                         f"meaningful time; it takes {LEAST_TIMED:.3g}, or arrays of {LEAST_MOVED >> 20} MiB")
         return wrong
 
 

@@ -131,8 +131,6 @@ def wrong_in(table: dict[str, Any], lab: Lab) -> list[str]:
             return [f"{key}: it must be a table, [{key}]"]
     wrong = [f"points: unknown criterion {quoted(name)}{nearest(name, names)}"
              for name in points if name not in names]
-    if table.get("performance") and not lab.has_clock:
-        wrong.append(f"[[performance]]: {lab.folder} has no clock, so nothing of it can be timed; take it out")
     wrong += [f"points: {name} = {quoted(value)}: it must be a number from 0 to {MOST_POINTS}"
               for name, value in points.items() if not is_number(value, MOST_POINTS)]
     wrong += [f"limits: {name} = {quoted(value)}: it must be a number above 0, up to {MOST_LIMIT}"

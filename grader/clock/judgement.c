@@ -40,11 +40,10 @@ static void print_summary(FILE *out, const char *name, const struct summary *s) 
 }
 
 static void print_times(FILE *out, const struct judgement *j) {
-    const double operations = 2.0 * j->m * j->n * j->k;
     print_summary(out, "seconds", &j->seconds);
-    print_summary(out, "cublas_seconds", &j->cublas_seconds);
+    print_summary(out, "beside_seconds", &j->beside_seconds);
     fprintf(out, ", \"ratio\": %.17g, \"gflops\": %.17g",
-            j->cublas_seconds.median / j->seconds.median, operations / j->seconds.median * 1e-9);
+            j->beside_seconds.median / j->seconds.median, j->operations / j->seconds.median * 1e-9);
 }
 
 /* Times that were taken before something went wrong are discarded: only "timed" has any. */
@@ -58,7 +57,7 @@ void judgement_print(FILE *out, const struct judgement *j) {
     if (timed)
         print_times(out, j);
     else
-        fputs(", \"seconds\": null, \"cublas_seconds\": null, \"ratio\": null, \"gflops\": null",
+        fputs(", \"seconds\": null, \"beside_seconds\": null, \"ratio\": null, \"gflops\": null",
               out);
     fputs("}\n", out);
 }

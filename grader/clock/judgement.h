@@ -3,9 +3,10 @@
  *     {"state": "timed", "reason": "", "device": "NVIDIA H200", "launches": 1, "samples": 11,
  *      "seconds": {"median": 3.3e-04, "minimum": 3.3e-04, "quartile_1": 3.3e-04,
  *                  "quartile_3": 3.4e-04},
- *      "cublas_seconds": {...}, "ratio": 0.16, "gflops": 6850.1}
+ *      "beside_seconds": {...}, "ratio": 0.16, "gflops": 6850.1}
  *
- * ratio: cuBLAS's median by the submission's. In all states but "timed" the times are null. */
+ * ratio: the median of what it is timed beside (lab.beside) by the submission's. In all states but
+ * "timed" the times are null. */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
 
@@ -16,10 +17,10 @@
 enum state {
     STATE_TIMED,
     STATE_REFUSED,    /* it cannot be replayed, or there is no recording */
-    STATE_WRONG,      /* a sample's C: wrong, never written, or less precise than float32 */
+    STATE_WRONG,      /* a sample's result: wrong, never written, or less precise than float32 */
     STATE_FAULTED,    /* a launch or a kernel failed */
     STATE_TIME_LIMIT, /* a kernel was still running */
-    STATE_IMPOSSIBLE, /* a time in which no float32 product can be computed */
+    STATE_IMPOSSIBLE, /* a time in which so many float32 operations cannot be done */
     STATE_MACHINE,    /* nothing is said about the submission */
     STATES
 };
@@ -30,10 +31,10 @@ struct judgement {
     enum state state;
     char reason[REASON_SIZE]; /* one line of printable ASCII; empty when timed */
     char device[DEVICE_NAME_SIZE];
-    int m, n, k;
+    double operations; /* of one run */
     int launches;
     int samples; /* of which the summaries are */
-    struct summary seconds, cublas_seconds;
+    struct summary seconds, beside_seconds;
 };
 
 const char *state_name(enum state state);

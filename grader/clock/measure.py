@@ -1,4 +1,4 @@
-"""Times a submission beside cuBLAS, with none of its host code near the clock.
+"""Times a submission beside what its lab says, with none of its host code near the clock.
 
     recorder   in the sandbox: calls the wrapper once, and writes down what it launches
     clock      outside, trusted: replays those launches on data of its own, judges every C, times
@@ -80,7 +80,7 @@ class Said(BaseModel):
     device: str | None = None
     samples: int = Field(default=0, ge=0)
     seconds: Measured | None = None
-    cublas_seconds: Measured | None = None
+    beside_seconds: Measured | None = None
     ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     gflops: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     launches: int | None = Field(default=None, ge=0)
@@ -91,10 +91,10 @@ class Said(BaseModel):
             if not self.reason:
                 raise ValueError(f"{self.state} without a reason")
             return self
-        if not (self.device and self.samples and self.seconds and self.cublas_seconds
+        if not (self.device and self.samples and self.seconds and self.beside_seconds
                 and self.ratio):
             raise ValueError("timed, but something of the measurement is missing")
-        ratio = self.cublas_seconds.median / self.seconds.median
+        ratio = self.beside_seconds.median / self.seconds.median
         if abs(self.ratio - ratio) > AGREEMENT * ratio:
             raise ValueError(f"ratio {self.ratio:g}, but the medians give {ratio:g}")
         return self

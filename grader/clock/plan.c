@@ -1,6 +1,7 @@
 /* plan.h's functions. An honest recording of a submission that can be timed passes all checks; the
  * reasons are written for students whose submissions cannot be timed. */
 #include "plan.h"
+#include "../../engine/host/host.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static bool plan_allocate(struct planner *p, const struct step *step) {
         return refuse(p, "%s: it allocates no new buffer", forged);
     if (p->plan->buffer_count == PLAN_BUFFERS)
         return refuse(p, "it allocates more than %d times in one call",
-                      PLAN_BUFFERS - MATRIX_COUNT);
+                      PLAN_BUFFERS - lab_arrays(&lab));
     if (step->width > PLAN_SCRATCH || p->scratch + step->width > PLAN_SCRATCH)
         return refuse(p, "it allocates more than %" PRIu64 " GiB in one call", PLAN_SCRATCH >> 30);
     p->scratch += step->width;
@@ -68,19 +69,18 @@ static bool plan_copy(struct planner *p, const struct step *step) {
 /* ---- data ----------------------------------------------------------------------------------- */
 
 static bool are_pointers_known(struct planner *p, const struct step *step) {
-    for (int i = 0; i < step->data.pointer_count; i++) {
-        const struct pointer *pointer = &step->data.pointers[i];
+    for (uint32_t i = 0; i < step_pointer_count(step); i++) {
+        const struct pointer *pointer = &step_pointers(p->plan->recording, step)[i];
         if (pointer->at % 8 || !is_buffer(p, pointer->buffer) ||
             pointer->offset > p->plan->bytes[pointer->buffer])
-            return refuse(p, "an address is passed that is in none of A, B, C and what it has "
-                             "allocated in this call");
+            return refuse(p, "%s", PLAN_STRAY_ADDRESS);
     }
     return true;
 }
 
 /* Into a buffer, or into a variable: replay.c checks that it fits there, where the kernels are. */
 static bool plan_data(struct planner *p, const struct step *step) {
-    p->written += step->data.size;
+    p->written += step->data.bytes;
     if (p->written > PLAN_WRITTEN)
         return refuse(p, "it copies more than %d KB from the host to the device in one call",
                       PLAN_WRITTEN >> 10);
@@ -88,7 +88,7 @@ static bool plan_data(struct planner *p, const struct step *step) {
 }
 
 static bool plan_write(struct planner *p, const struct step *step) {
-    if (!is_inside(p, &step->to, step->data.size, 1))
+    if (!is_inside(p, &step->to, step->data.bytes, 1))
         return refuse(p, "a copy from the host does not stay inside of one buffer");
     return plan_data(p, step);
 }
@@ -109,15 +109,15 @@ static int kernel_named(struct planner *p, const char *name) {
 }
 
 static bool plan_carveout(struct planner *p, const struct step *step) {
-    const int kernel = kernel_named(p, step->name);
+    const int kernel = kernel_named(p, step_name(p->plan->recording, step));
     if (kernel < 0) return false;
-    p->plan->kernels[kernel].carveout = step->value;
+    p->plan->kernels[kernel].carveout = (int)step->value;
     return true;
 }
 
 /* Grid, block and the number of parameters are checked by the driver and in replay.c. */
 static bool plan_launch(struct planner *p, const struct step *step) {
-    const int kernel = kernel_named(p, step->name);
+    const int kernel = kernel_named(p, step_name(p->plan->recording, step));
     if (kernel < 0) return false;
     if (p->plan->launch_count == PLAN_LAUNCHES)
         return refuse(p, "it launches more than %d kernels in one call", PLAN_LAUNCHES);
@@ -138,20 +138,20 @@ static step_planner *const plan_step[STEP_KINDS] = {
     [STEP_LAUNCH] = plan_launch,
 };
 
-bool plan_make(const struct recording *recording, int m, int n, int k, struct plan *plan,
+bool plan_make(const struct recording *recording, const struct shape *shape, struct plan *plan,
                struct judgement *judgement) {
+    const struct host_layout layout = host_layout_of(&lab, shape, false);
     struct planner p = {.plan = plan, .judgement = judgement};
     memset(plan, 0, sizeof *plan);
+    plan->recording = recording;
     if (recording->end == RECORDING_STOPPED)
-        return judge(judgement, recording->state, "%s", recording->reason);
+        return judge(judgement, (enum state)recording->state, "%s", recording->reason);
     if (recording->end == RECORDING_BROKEN)
-        return refuse(&p, "basicSgemm ended the program instead of returning");
-    if (recording->m != m || recording->n != n || recording->k != k)
-        return refuse(&p, "%s: it is of another product", forged);
-    add_buffer(&p, (uint64_t)m * (uint64_t)k * sizeof(float));
-    add_buffer(&p, (uint64_t)k * (uint64_t)n * sizeof(float));
-    add_buffer(&p, (uint64_t)m * (uint64_t)n * sizeof(float));
-    for (int i = 0; i < recording->count; i++)
+        return refuse(&p, "%s ended the program instead of returning", lab.wrapper);
+    if (memcmp(&recording->shape, shape, sizeof *shape) != 0)
+        return refuse(&p, "%s: it is of another shape", forged);
+    for (int i = 0; i < layout.arrays; i++) add_buffer(&p, layout.bytes[i]);
+    for (uint32_t i = 0; i < recording->count; i++)
         if (!plan_step[recording->steps[i].kind](&p, &recording->steps[i])) return false;
     judgement->launches = plan->launch_count;
     return plan->launch_count > 0 || refuse(&p, "it launches no kernel: nothing can be timed");

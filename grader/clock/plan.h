@@ -1,19 +1,22 @@
 /* plan.h: from a recording to what is to be replayed, or to a reason why it cannot be. Plain C, no
- * CUDA: between recording.c, which knows the text, and replay.c, which knows the driver. */
+ * CUDA: between recording.c, which knows the file, and replay.c, which knows the driver. */
 #ifndef PLAN_H
 #define PLAN_H
 
 #include "judgement.h"
 #include "recording.h"
 
-/* No product needs more; a plan within them is small, whatever the recording was. */
+/* No submission needs more; a plan within them is small, whatever the recording was. */
 enum {
-    PLAN_BUFFERS = 64, /* A, B and C included */
+    PLAN_BUFFERS = 64, /* the lab's arrays included */
     PLAN_LAUNCHES = 256,
     PLAN_KERNELS = 64,
-    PLAN_WRITTEN = 64 << 10 /* bytes from the host in one call: tables, not matrices */
+    PLAN_WRITTEN = RECORDING_DATA /* bytes from the host in one call: tables, not arrays */
 };
 #define PLAN_SCRATCH (UINT64_C(8) << 30) /* bytes in all that a submission may allocate */
+
+#define PLAN_STRAY_ADDRESS                                                                         \
+    "an address is passed that is neither in an array nor in what it has allocated in this call"
 
 struct kernel {
     const char *name;
@@ -22,6 +25,7 @@ struct kernel {
 };
 
 struct plan {
+    const struct recording *recording;
     int buffer_count;
     uint64_t bytes[PLAN_BUFFERS]; /* of each buffer */
     int kernel_count, launch_count;
@@ -33,8 +37,9 @@ struct plan {
     int kernel_of[RECORDING_STEPS];
 };
 
-/* The recording must outlive the plan. False: judged, with the reason in a student's words. */
-bool plan_make(const struct recording *recording, int m, int n, int k, struct plan *plan,
+/* A checked recording (recording_check()), which must outlive the plan. False: judged, with the
+ * reason in a student's words. */
+bool plan_make(const struct recording *recording, const struct shape *shape, struct plan *plan,
                struct judgement *judgement);
 
 #endif

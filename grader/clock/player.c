@@ -3,6 +3,7 @@
 #include "player.h"
 #include "../../engine/host/driver/options.h"
 #include "../../engine/report/text/clock.h"
+#include "../../engine/report/text/numbers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,8 +32,9 @@ struct answer {
 struct player {
     pid_t process;
     int socket;
-    char *shared; /* A, B and C one behind the other */
-    size_t bytes, offsets[MATRIX_COUNT];
+    char *shared; /* one array behind the other */
+    void *arrays[LAB_ARRAYS];
+    size_t bytes;
     double seconds_left;
 };
 
@@ -40,17 +42,18 @@ struct player {
 
 static bool share_memory(struct player *p, const struct plan *plan) {
     const size_t page = 4096; /* so that each begins well aligned */
-    for (int i = 0; i < MATRIX_COUNT; i++) {
-        p->offsets[i] = p->bytes;
-        p->bytes += ((size_t)plan->bytes[i] + page - 1) / page * page;
+    size_t offsets[LAB_ARRAYS];
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        offsets[i] = p->bytes;
+        p->bytes += round_up((size_t)plan->bytes[i], page);
     }
     p->shared = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return p->shared != MAP_FAILED;
+    if (p->shared == MAP_FAILED) return false;
+    for (int i = 0; i < lab_arrays(&lab); i++) p->arrays[i] = p->shared + offsets[i];
+    return true;
 }
 
-float *player_matrix(struct player *p, enum matrix_name which) {
-    return (float *)(void *)(p->shared + p->offsets[which]);
-}
+void *player_array(struct player *p, int array) { return p->arrays[array]; }
 
 /* ---- questions and answers ------------------------------------------------------------------ */
 
@@ -131,12 +134,10 @@ bool player_sample(struct player *p, struct times *times, struct judgement *j) {
 static bool obey(struct replay *replay, struct player *p, enum command command,
                  struct answer *answer, struct judgement *j) {
     switch (command) {
-    case GIVE:
-        return replay_give(replay, player_matrix(p, MATRIX_A), player_matrix(p, MATRIX_B), j);
+    case GIVE: return replay_give(replay, p->arrays, j);
     case WARM_UP: return replay_load(replay, j) && replay_run(replay, j);
     case TIME: return replay_time(replay, &answer->times, j);
-    case TAKE:
-        return replay_take(replay, player_matrix(p, MATRIX_C), j) && replay_unload(replay, j);
+    case TAKE: return replay_take(replay, p->arrays, j) && replay_unload(replay, j);
     }
     return judge(j, STATE_MACHINE, "unknown command");
 }

@@ -2,11 +2,11 @@
  * them starts CUDA.
  *
  * Two contexts of one process share one address space on the GPU: a kernel of one may write to the
- * other's memory (a test shows it). Two processes do not. So the player has A, B, C,
- * the submission's scratch and its kernels, and the clock has what they must not reach: reference,
- * cuBLAS and verdict. Time is taken in the player, as the way to it and back takes longer than some
- * kernels. Matrices pass through memory of the host's that both see; commands and answers through a
- * socket. Plain C, no CUDA.
+ * other's memory (a test shows it). Two processes do not. So the player has the lab's arrays, the
+ * submission's scratch and its kernels, and the clock has what they must not reach: the correct
+ * result, what is timed beside them, and the verdict. Time is taken in the player, as the way to it
+ * and back takes longer than some kernels. Arrays pass through memory of the host's that both see;
+ * commands and answers through a socket. Plain C, no CUDA.
  *
  * What returns bool judges when it returns false. */
 #ifndef PLAYER_H
@@ -24,16 +24,16 @@ struct player *player_new(const void *image, const struct plan *plan, double sec
 /* Gone when this returns, whatever it was doing. */
 void player_free(struct player *player);
 
-/* Memory that both see. */
-float *player_matrix(struct player *player, enum matrix_name which);
+/* An array in memory that both see. */
+void *player_array(struct player *player, int array);
 
-/* A and B, from memory that both see to the GPU; the first answer of the player's. */
+/* Inputs, from memory that both see to the GPU; the first answer of the player's. */
 bool player_give(struct player *player, struct judgement *judgement);
 
 /* Kernels loaded anew, and all steps once. */
 bool player_warm_up(struct player *player, struct judgement *judgement);
 
-/* New A and B; one timed run; C into the memory that both see. */
+/* New inputs; one timed run; outputs into the memory that both see. */
 bool player_sample(struct player *player, struct times *times, struct judgement *judgement);
 
 #endif

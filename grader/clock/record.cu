@@ -6,13 +6,15 @@
 // cannot be replayed ends the recording with a reason for the student. As the submission shares
 // this process, the recording is not trusted, and nothing here is a secret.
 //
-//     recorder M K N recording seconds
+//     recorder SIZES recording seconds
 //
-// recording: an open descriptor. Exit status: 0 whatever was recorded; 2 bad usage; 3 the machine
-// is at fault, nothing was recorded, and standard error says why. The submission could choose any
-// status, but not without a recording that has begun.
+// SIZES: the lab's parameters, as they are typed. recording: an open descriptor. Exit status: 0
+// whatever was recorded; 2 bad usage; 3 the machine is at fault, nothing was recorded, and standard
+// error says why. The submission could choose any status, but not without a recording that has
+// begun.
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,27 +22,26 @@
 
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
-#include "../../lab/sgemm.h"
 #include "../worker/native_code.h"
 extern "C" {
 #include "plan.h"
 }
 
-static FILE *out;
+static struct recording *record; // the file
 static bool recording;
 
 // The first reason counts; nothing is recorded after it.
 static void stop(enum state state, const char *reason) {
-    if (recording) recording_stop(out, state, reason);
+    if (recording) recording_stop(record, state, reason);
     recording = false;
 }
 
 static void refuse(const char *reason) { stop(STATE_REFUSED, reason); }
 
-static void write_step(const struct step &step) {
-    static int steps;
-    if (steps++ == RECORDING_STEPS) refuse("it calls CUDA thousands of times in one call");
-    if (recording) recording_step(out, &step);
+static void write_step(const struct step &step, const char *name = NULL,
+                       const struct data *data = NULL) {
+    if (recording && !recording_add(record, &step, name, data))
+        refuse("it calls CUDA thousands of times in one call, or with megabytes of parameters");
 }
 
 // For calls that take time on the GPU; others may fail.
@@ -119,7 +120,7 @@ extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, siz
 static void record_free(void *pointer) {
     const int buffer = find_buffer((uintptr_t)pointer);
     if (!recording || !pointer) return;
-    if (buffer < MATRIX_COUNT || buffers[buffer].begin != (uintptr_t)pointer) {
+    if (buffer < lab_arrays(&lab) || buffers[buffer].begin != (uintptr_t)pointer) {
         refuse("it frees memory that it has not allocated in this call");
         return;
     }
@@ -180,8 +181,7 @@ static void find_pointers(struct data *data, size_t begin, size_t end) {
             data->pointers[data->pointer_count++] = {at, buffer, word - buffers[buffer].begin};
             memset(data->bytes + at, 0, sizeof word);
         } else if (looks_like_address(word)) {
-            refuse("an address is passed that is in none of A, B, C and what it has allocated in "
-                   "this call");
+            refuse(PLAN_STRAY_ADDRESS);
         }
     }
 }
@@ -195,7 +195,7 @@ static struct data new_data(size_t size) {
 }
 
 // From the host, or of a variable: recorded up to a limit.
-static void write_data(struct step *step, const void *from, size_t size) {
+static void write_data(const struct step &step, const char *name, const void *from, size_t size) {
     static size_t written;
     if (!recording || size == 0) return;
     written += size;
@@ -203,10 +203,10 @@ static void write_data(struct step *step, const void *from, size_t size) {
         refuse("it copies more than 64 KB from the host to the device in one call");
         return;
     }
-    step->data = new_data(size);
-    memcpy(step->data.bytes, from, size);
-    find_pointers(&step->data, 0, size);
-    write_step(*step);
+    struct data data = new_data(size);
+    memcpy(data.bytes, from, size);
+    find_pointers(&data, 0, size);
+    write_step(step, name, &data);
 }
 
 // ------------------------------------------------------------------ launches --------------------
@@ -255,7 +255,7 @@ static void *kernel_of(const void *function) { return (void *)function; }
 // As the kernel finds them in its memory: one after the other, with the gaps of alignment.
 static struct data parameters_of(void *kernel, void **arguments) {
     size_t offset, size, end = 0;
-    struct data data = new_data(RECORDING_DATA);
+    struct data data = new_data(RECORDING_PARAMETERS);
     for (size_t i = 0; kernel_parameter(kernel, i, &offset, &size) == CUDA_SUCCESS; i++) {
         memcpy(data.bytes + offset, arguments[i], size);
         find_pointers(&data, offset, offset + size);
@@ -289,12 +289,11 @@ static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments,
     }
     struct step step = {};
     step.kind = STEP_LAUNCH;
-    step.name = (char *)name;
     step.grid[0] = grid.x, step.grid[1] = grid.y, step.grid[2] = grid.z;
     step.block[0] = block.x, step.block[1] = block.y, step.block[2] = block.z;
     step.shared = (uint32_t)shared;
-    step.data = parameters_of(kernel, arguments);
-    write_step(step);
+    const struct data data = parameters_of(kernel, arguments);
+    write_step(step, name, &data);
 }
 
 static cudaError_t launched(cudaError_t error) {
@@ -344,9 +343,8 @@ static void record_attribute(const void *function, cudaFuncAttribute attribute, 
     if (!name || attribute != cudaFuncAttributePreferredSharedMemoryCarveout || value < 0) return;
     struct step step = {};
     step.kind = STEP_CARVEOUT;
-    step.name = (char *)name;
-    step.value = value;
-    write_step(step);
+    step.value = (uint32_t)value;
+    write_step(step, name);
 }
 
 WRAP(cudaFuncSetAttribute, (const void *function, cudaFuncAttribute attribute, int value),
@@ -361,7 +359,7 @@ static void record_set(void *to, size_t pitch, int value, size_t width, size_t h
     step.to = area_at(to, pitch);
     step.width = width;
     step.height = height;
-    step.value = value & 0xff;
+    step.value = (uint32_t)value & 0xff;
     if (step.to.buffer < 0) refuse("it sets memory that it has not allocated in this call");
     write_step(step);
 }
@@ -373,7 +371,7 @@ static void record_write(void *to, size_t to_pitch, const void *from, size_t fro
         struct step step = {};
         step.kind = STEP_WRITE;
         step.to = area_at((char *)to + row * to_pitch, width);
-        write_data(&step, (const char *)from + row * from_pitch, width);
+        write_data(step, NULL, (const char *)from + row * from_pitch, width);
     }
 }
 
@@ -460,17 +458,18 @@ extern "C" void __wrap___cudaRegisterVar(void **binary, char *host, char *addres
 }
 
 static void record_variable(const void *symbol, const void *from, size_t bytes, size_t offset) {
+    const char *name = NULL;
     struct step step = {};
     step.kind = STEP_VARIABLE;
     step.to.offset = offset;
     for (int i = 0; i < variable_count; i++)
-        if (variables[i].host == symbol) step.name = (char *)variables[i].name;
+        if (variables[i].host == symbol) name = variables[i].name;
     if (is_on_device(from))
         refuse("it copies from device memory into a __device__ variable; only a copy from the host "
                "can be replayed");
-    else if (!step.name)
+    else if (!name)
         refuse("it copies into a symbol that is not one of its __device__ variables");
-    write_data(&step, from, bytes);
+    write_data(step, name, from, bytes);
 }
 
 WRAP(cudaMemcpyToSymbol,
@@ -487,10 +486,8 @@ WRAP(cudaDeviceReset, (), (), refuse("it resets the device"), )
 
 // ------------------------------------------------------------------ the call --------------------
 
-// By write(), because a signal may arrive inside fprintf().
 static void time_is_up(int) {
-    static const char text[] = "stopped time-limit it was still running at its time limit\n";
-    if (recording && write(fileno(out), text, sizeof text - 1) < 0) _exit(EXIT_MACHINE);
+    stop(STATE_TIME_LIMIT, "it was still running at its time limit");
     _exit(EXIT_PASSED);
 }
 
@@ -522,16 +519,14 @@ int main(int argc, char **argv) {
     }
     arrays.layout = host_layout_of(&lab, &arrays.shape, false);
     arrays.placing = HOST_BARE;
-    out = fdopen(number(argv[sizes + 1]), "w");
-    must(out ? cudaSuccess : cudaErrorInvalidValue, "the recording's descriptor");
     const char *problem = native_code_problem();
     if (problem) fail("machine code", problem);
     must(find_driver_functions(), "the driver's cuKernelGetParamInfo, of 12.4 or newer");
     if ((problem = host_allocate(&arrays, allocate_array))) fail("memory for the arrays", problem);
     must(cudaDeviceSynchronize(), "the GPU");
 
-    const int64_t *size = arrays.shape.of;
-    recording_begin(out, (int)size[PARAM_M], (int)size[PARAM_N], (int)size[PARAM_K]);
+    record = recording_begin(number(argv[sizes + 1]), &arrays.shape);
+    if (!record) fail("the recording", strerror(errno));
     signal(SIGALRM, time_is_up);
     alarm((unsigned)number(argv[sizes + 2]));
     recording = true;
@@ -539,6 +534,6 @@ int main(int argc, char **argv) {
     went_well(cudaGetLastError(), "a launch");
     went_well(cudaDeviceSynchronize(), "a kernel");
     alarm(0);
-    if (recording) recording_end(out);
+    if (recording) record->end = RECORDING_ENDED;
     _exit(EXIT_PASSED); // without its destructors
 }

@@ -1,31 +1,13 @@
-/* recording.h: what a submission's basicSgemm asked of CUDA's runtime, as text.
+/* recording.h: what a submission's wrapper asked of CUDA's runtime: one struct recording, in a file
+ * that the recorder (record.cu) maps in the sandbox, in one process with the submission. So it is
+ * hostile, and not trusted: recording_check() checks form and bounds, plan.c what it means; what
+ * then is replayed are kernels of the submission's own on buffers that ./clock allocates. Whatever
+ * ends the recorder, the steps up to there are in the file. Plain C, no CUDA.
  *
- * The recorder (record.cu) writes it in the sandbox, in one process with the submission, so it is
- * hostile, and not trusted. recording_read() checks form and bounds, plan.c what
- * it means; what then is replayed are kernels of the submission's own on buffers that ./clock
- * allocates. Plain C, no CUDA. One line a step, the product in the order M K N:
- *
- *     sgemm recording 1
- *     product 512 512 512
- *     allocate 3 4096
- *     set 3 0 4096 4096 1 0
- *     launch _Z7mysgemmiiiPKfS0_Pf 32 32 1 16 16 1 0 00020000...0000 16=0+0 24=1+0 32=2+0
- *     end
- *
- *     allocate   buffer, bytes
- *     set        buffer, offset, pitch; width in bytes, height; value
- *     copy       to: buffer, offset, pitch; from: the same; width in bytes, height
- *     write      buffer, offset; data
- *     variable   name, offset; data
- *     carveout   kernel, percent
- *     launch     kernel; grid x y z; block x y z; dynamic shared bytes; data
- *     end        basicSgemm returned and its kernels have ended
- *     stopped    refused, faulted or time-limit; the reason. Instead of `end`
- *
- * Buffers have numbers: A, B, C are 0, 1, 2 as in support.h, what the submission allocates follows
- * in order. Data are hexadecimal digits (- for none) and pointers: 16=2+64 says that the 8 bytes
- * from the 16th on are the address of byte 64 of buffer 2. So no address is ever written, and two
- * runs of a submission write the same recording.
+ * Buffers have numbers: first the lab's arrays, in its order; what the submission allocates
+ * follows. Data are bytes and pointers: {16, 2, 64} says that the 8 bytes from the 16th on are the
+ * address of byte 64 of buffer 2. So no address is ever written, and two runs of a submission make
+ * the same recording.
  *
  * Which words are pointers: the driver reports offset and size of each parameter. A word of 8
  * bytes, on a multiple of 8, in a parameter of 8 bytes or more, whose value is in a live buffer
@@ -39,91 +21,116 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#include "../../lab/verify.h"
+#include "../../engine/lab.h"
 #include "judgement.h"
-#include <stdint.h>
 
-#define RECORDING_FIRST_LINE "sgemm recording 1"
+#define RECORDING_MAGIC UINT32_C(0x32636572)
 
-/* Far above what a product needs, far below what would hurt the reader. */
+/* Far above what a submission needs, far below what would hurt the reader. */
 enum {
-    RECORDING_BYTES = 4 << 20, /* of the text */
     RECORDING_STEPS = 2048,
-    RECORDING_NAME = 2048, /* of a kernel or a variable, mangled: templates have long ones */
-    RECORDING_DATA = 32764 /* bytes of one kernel's parameters, CUDA's own limit; more in a write */
+    RECORDING_NAME = 2048,        /* of a kernel or a variable, mangled: templates have long ones */
+    RECORDING_PARAMETERS = 32764, /* bytes of one kernel's parameters, CUDA's own limit */
+    RECORDING_DATA = 64 << 10,    /* of a step */
+    RECORDING_STORE = 2 << 20     /* of all names and data */
 };
 
 enum step_kind {
     STEP_ALLOCATE, /* buffer `to`: the next number; `width` bytes */
     STEP_SET,      /* `height` rows of `width` bytes at `to` become `value` */
     STEP_COPY,     /* ... are copied there from `from` */
-    STEP_WRITE,    /* `data`, from the host, to `to` */
-    STEP_VARIABLE, /* `data`, from the host, into the __device__ or __constant__ variable `name`,
-                      `to.offset` bytes after its begin */
-    STEP_CARVEOUT, /* kernel `name` prefers `value` percent of an SM's L1 as shared memory */
-    STEP_LAUNCH,   /* kernel `name`, its parameters in `data` */
+    STEP_WRITE,    /* data, from the host, to `to` */
+    STEP_VARIABLE, /* data, from the host, into the __device__ or __constant__ variable of this
+                      name, `to.offset` bytes after its begin */
+    STEP_CARVEOUT, /* the kernel of this name prefers `value` percent of an SM's L1 as shared memory
+                    */
+    STEP_LAUNCH,   /* the kernel of this name, its parameters in the data */
     STEP_KINDS
 };
 
 struct area { /* of a buffer; `pitch` bytes from row to row */
-    int buffer;
+    int32_t buffer;
     uint64_t offset, pitch;
 };
 
 /* The 8 bytes from `at` on are the address `offset` bytes after the begin of a buffer. */
 struct pointer {
     uint32_t at;
-    int buffer;
+    int32_t buffer;
     uint64_t offset;
 };
 
-struct data {
-    unsigned char *bytes; /* 0 where pointers are */
-    uint32_t size;
-    struct pointer *pointers;
-    int pointer_count;
+/* What a step has in the store. */
+struct stored {
+    uint32_t at, bytes;
 };
 
 struct step {
-    enum step_kind kind;
-    char *name;
+    uint32_t kind;
+    struct stored name;     /* with a 0 behind it; no bytes: none */
+    struct stored data;     /* 0 where pointers are */
+    struct stored pointers; /* struct pointer, in the order of their places */
     struct area to, from;
     uint64_t width, height;
-    int value;
+    uint32_t value;
     uint32_t grid[3], block[3], shared; /* shared: dynamic, in bytes */
-    struct data data;
 };
 
 /* How the run in the sandbox ended. */
 enum recording_end {
     RECORDING_BROKEN, /* not by itself: the process was ended, or killed */
-    RECORDING_ENDED,
-    RECORDING_STOPPED /* `state` and `reason` say why; the steps are of no use */
+    RECORDING_ENDED,  /* the wrapper returned, and its kernels have ended */
+    RECORDING_STOPPED /* `state` (refused, faulted or time-limit) and `reason` say why */
 };
 
 struct recording {
-    int m, n, k;
-    struct step *steps;
-    int count;
-    enum recording_end end;
-    enum state state; /* refused, faulted or time-limit */
+    uint32_t magic, end, state, count, used; /* count: of steps; used: of the store */
     char reason[REASON_SIZE];
-    char *text;               /* the steps' names and bytes are in it, */
-    struct pointer *pointers; /* and their pointers here */
+    struct shape shape;
+    struct step steps[RECORDING_STEPS];
+    uint64_t store[RECORDING_STORE / sizeof(uint64_t)];
 };
+
+static inline const void *recording_at(const struct recording *r, const struct stored *stored) {
+    return (const char *)r->store + stored->at;
+}
+
+static inline const char *step_name(const struct recording *r, const struct step *step) {
+    return (const char *)recording_at(r, &step->name);
+}
+
+static inline const struct pointer *step_pointers(const struct recording *r,
+                                                  const struct step *step) {
+    return (const struct pointer *)recording_at(r, &step->pointers);
+}
+
+static inline uint32_t step_pointer_count(const struct step *step) {
+    return step->pointers.bytes / (uint32_t)sizeof(struct pointer);
+}
 
 /* ---- writing: the recorder's --------------------------------------------------------------- */
 
-void recording_begin(FILE *out, int m, int n, int k);
-void recording_step(FILE *out, const struct step *step);
-void recording_end(FILE *out);
-void recording_stop(FILE *out, enum state state, const char *reason);
+struct data {
+    unsigned char *bytes;
+    uint32_t size;
+    struct pointer *pointers;
+    uint32_t pointer_count;
+};
+
+/* Maps the file, which holds this shape and no step then. NULL: errno says why. */
+struct recording *recording_begin(int file, const struct shape *shape);
+
+/* The step, with a name and with data, each of which may be null. False: there is no room. */
+bool recording_add(struct recording *recording, const struct step *step, const char *name,
+                   const struct data *data);
+
+/* May be called in a handler of a signal. */
+void recording_stop(struct recording *recording, enum state state, const char *reason);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* `text` is any bytes. NULL, with a one-line reason, when it is no recording. Takes memory in
- * proportion to `size`, and reads nothing outside. The caller ends it with recording_free(). */
-struct recording *recording_read(const char *text, size_t size, char reason[REASON_SIZE]);
-void recording_free(struct recording *recording); /* NULL is fine */
+/* Whether these bytes are a recording whose steps have all that they say inside of its store.
+ * False: `reason` says in one line why not. Nothing outside of them is read. */
+bool recording_check(const struct recording *recording, size_t size, char reason[REASON_SIZE]);
 
 #endif

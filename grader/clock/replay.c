@@ -2,7 +2,6 @@
 #include "replay.h"
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
-#include "../../lab/verify.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -48,14 +47,14 @@ static bool runtime(cudaError_t error, enum state state, const char *what, struc
 /* ---- making one ----------------------------------------------------------------------------- */
 
 /* Whole words, so that all of it can be poisoned. */
-static size_t room_for(uint64_t bytes) { return round_up((size_t)bytes, sizeof(float)); }
+static size_t room_for(uint64_t bytes) { return round_up((size_t)bytes, sizeof(uint32_t)); }
 
 static bool allocate_buffers(struct replay *r, struct judgement *j) {
     for (int i = 0; i < r->plan->buffer_count; i++) {
         const CUresult result = cuMemAlloc(&r->buffers[i], room_for(r->plan->bytes[i]));
         if (result == CUDA_SUCCESS) continue;
-        if (i < MATRIX_COUNT || result != CUDA_ERROR_OUT_OF_MEMORY)
-            return machine(result, "memory for a product", j);
+        if (i < lab_arrays(&lab) || result != CUDA_ERROR_OUT_OF_MEMORY)
+            return machine(result, "memory for the arrays", j);
         return judge(j, STATE_REFUSED,
                      "it allocates more memory than this GPU has (%" PRIu64 " bytes)",
                      r->plan->bytes[i]);
@@ -67,15 +66,15 @@ static CUdeviceptr address(const struct replay *r, int buffer, uint64_t offset) 
     return r->buffers[buffer] + offset;
 }
 
-static bool prepare_bytes(struct replay *r, const struct data *data, struct ready *ready,
+static bool prepare_bytes(struct replay *r, const struct step *step, struct ready *ready,
                           struct judgement *j) {
-    ready->size = data->size;
-    if (data->size == 0) return true;
-    ready->bytes = malloc(data->size);
+    ready->size = step->data.bytes;
+    if (ready->size == 0) return true;
+    ready->bytes = malloc(ready->size);
     if (!ready->bytes) return judge(j, STATE_MACHINE, "out of memory");
-    memcpy(ready->bytes, data->bytes, data->size);
-    for (int i = 0; i < data->pointer_count; i++) {
-        const struct pointer *p = &data->pointers[i];
+    memcpy(ready->bytes, recording_at(r->plan->recording, &step->data), ready->size);
+    for (uint32_t i = 0; i < step_pointer_count(step); i++) {
+        const struct pointer *p = &step_pointers(r->plan->recording, step)[i];
         const CUdeviceptr to = address(r, p->buffer, p->offset);
         memcpy(ready->bytes + p->at, &to, sizeof to);
     }
@@ -88,7 +87,7 @@ static bool prepare_steps(struct replay *r, struct judgement *j) {
     if (!r->ready) return judge(j, STATE_MACHINE, "out of memory");
     for (int i = 0; i < plan->count; i++) {
         const struct step *step = plan->steps[i];
-        if (!prepare_bytes(r, &step->data, &r->ready[i], j)) return false;
+        if (!prepare_bytes(r, step, &r->ready[i], j)) return false;
         if (step->kind == STEP_LAUNCH || step->kind == STEP_VARIABLE) continue;
         r->ready[i].to = address(r, step->to.buffer, step->to.offset);
         if (step->kind == STEP_COPY)
@@ -210,12 +209,12 @@ static bool find_variable(struct replay *r, const struct step *step, struct read
                           struct judgement *j) {
     CUdeviceptr begin;
     size_t bytes;
-    if (!refused(cuModuleGetGlobal(&begin, &bytes, r->module, step->name), "there is no variable",
-                 step->name, j))
+    const char *name = step_name(r->plan->recording, step);
+    if (!refused(cuModuleGetGlobal(&begin, &bytes, r->module, name), "there is no variable", name,
+                 j))
         return false;
-    if (step->to.offset > bytes || step->data.size > bytes - step->to.offset)
-        return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable " NAME,
-                     step->name);
+    if (step->to.offset > bytes || step->data.bytes > bytes - step->to.offset)
+        return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable " NAME, name);
     ready->to = begin + step->to.offset;
     return true;
 }
@@ -229,7 +228,8 @@ static bool find_all(struct replay *r, struct judgement *j) {
         if (step->kind == STEP_VARIABLE && !find_variable(r, step, ready, j)) return false;
         if (step->kind != STEP_LAUNCH) continue;
         ready->function = functions[r->plan->kernel_of[i]];
-        if (!parameters_fit(ready->function, ready->size, step->name, j)) return false;
+        if (!parameters_fit(ready->function, ready->size, step_name(r->plan->recording, step), j))
+            return false;
     }
     return true;
 }
@@ -259,28 +259,33 @@ bool replay_unload(struct replay *r, struct judgement *j) {
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-bool replay_give(struct replay *r, const float *A, const float *B, struct judgement *j) {
-    const float *const from[] = {A, B};
-    for (int i = MATRIX_A; i <= MATRIX_B; i++)
-        if (!machine(cuMemcpyHtoD(r->buffers[i], from[i], (size_t)r->plan->bytes[i]),
-                     "copying a matrix to the kernels", j))
+bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (role_has_values(lab.arrays[i].role) &&
+            !machine(cuMemcpyHtoD(r->buffers[i], arrays[i], (size_t)r->plan->bytes[i]),
+                     "copying inputs to the kernels", j))
             return false;
     return true;
 }
 
-bool replay_take(struct replay *r, float *C, struct judgement *j) {
-    return machine(cuMemcpyDtoH(C, r->buffers[MATRIX_C], (size_t)r->plan->bytes[MATRIX_C]),
-                   "copying C from the kernels", j);
+bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (role_is_output(lab.arrays[i].role) &&
+            !machine(cuMemcpyDtoH(arrays[i], r->buffers[i], (size_t)r->plan->bytes[i]),
+                     "copying the result from the kernels", j))
+            return false;
+    return true;
 }
 
-/* So that neither C nor scratch holds anything of a former run. */
+/* So that neither outputs nor scratch hold anything of a former run. */
 static bool poison(struct replay *r, struct judgement *j) {
-    for (int i = MATRIX_C; i < r->plan->buffer_count; i++)
-        if (!machine(cuMemsetD32Async(r->buffers[i], POISON_BITS,
-                                      room_for(r->plan->bytes[i]) / sizeof(float), NULL),
-                     "poisoning C", j))
+    for (int i = 0; i < r->plan->buffer_count; i++)
+        if ((i >= lab_arrays(&lab) || !role_has_values(lab.arrays[i].role)) &&
+            !machine(cuMemsetD32Async(r->buffers[i], POISON_BITS,
+                                      room_for(r->plan->bytes[i]) / sizeof(uint32_t), NULL),
+                     "poisoning outputs", j))
             return false;
-    return machine(cuCtxSynchronize(), "poisoning C", j);
+    return machine(cuCtxSynchronize(), "poisoning outputs", j);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -317,7 +322,8 @@ static CUresult launch(const struct step *s, struct ready *ready) {
 }
 
 /* All on the default stream, in the order in which they were recorded. */
-static bool do_step(const struct step *step, struct ready *ready, struct judgement *j) {
+static bool do_step(const struct step *step, struct ready *ready, const char *name,
+                    struct judgement *j) {
     CUresult result = CUDA_SUCCESS;
     if (step->kind == STEP_LAUNCH)
         result = launch(step, ready);
@@ -330,12 +336,14 @@ static bool do_step(const struct step *step, struct ready *ready, struct judgeme
     if (result == CUDA_SUCCESS) return true;
     return judge(j, STATE_FAULTED, "%s " NAME " failed: %s",
                  step->kind == STEP_LAUNCH ? "the launch of" : "a copy",
-                 step->kind == STEP_LAUNCH ? step->name : "or cudaMemset", driver_says(result));
+                 step->kind == STEP_LAUNCH ? name : "or cudaMemset", driver_says(result));
 }
 
 static bool do_steps(struct replay *r, struct judgement *j) {
     for (int i = 0; i < r->plan->count; i++)
-        if (!do_step(r->plan->steps[i], &r->ready[i], j)) return false;
+        if (!do_step(r->plan->steps[i], &r->ready[i],
+                     step_name(r->plan->recording, r->plan->steps[i]), j))
+            return false;
     return true;
 }
 

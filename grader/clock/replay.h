@@ -17,12 +17,13 @@ struct replay *replay_new(const void *image, const struct plan *plan, struct jud
 bool replay_load(struct replay *replay, struct judgement *judgement);
 bool replay_unload(struct replay *replay, struct judgement *judgement);
 
-/* New A and B, from the host; C, to the host. */
-bool replay_give(struct replay *replay, const float *A, const float *B,
+/* New inputs, from arrays on the host; outputs, to those. */
+bool replay_give(struct replay *replay, void *const arrays[LAB_ARRAYS],
                  struct judgement *judgement);
-bool replay_take(struct replay *replay, float *C, struct judgement *judgement);
+bool replay_take(struct replay *replay, void *const arrays[LAB_ARRAYS],
+                 struct judgement *judgement);
 
-/* All steps once, on a poisoned C and poisoned scratch; waits for them. */
+/* All steps once, on poisoned outputs and poisoned scratch; waits for them. */
 bool replay_run(struct replay *replay, struct judgement *judgement);
 
 /* The same, timed as timer.h does it. */

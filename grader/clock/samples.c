@@ -29,27 +29,23 @@ double counted_seconds(const struct times *t) {
 }
 
 /* The value a fraction of the way up. */
-static double quantile(const double *sorted, int n, double fraction) {
-    const double place = fraction * (n - 1);
+static double quantile(const double *sorted, int count, double fraction) {
+    const double place = fraction * (count - 1);
     const int below = (int)place;
-    if (below >= n - 1) return sorted[n - 1];
+    if (below >= count - 1) return sorted[count - 1];
     return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
 }
 
-struct summary summarise(double *seconds, int n) {
-    for (int i = 0; i < n; i++)
-        if (!isfinite(seconds[i]) || seconds[i] <= 0) n = 0;
-    if (n < 1) return (struct summary){0};
-    qsort(seconds, (size_t)n, sizeof *seconds, compare_doubles);
+struct summary summarise(double *seconds, int count) {
+    for (int i = 0; i < count; i++)
+        if (!isfinite(seconds[i]) || seconds[i] <= 0) count = 0;
+    if (count < 1) return (struct summary){0};
+    qsort(seconds, (size_t)count, sizeof *seconds, compare_doubles);
     return (struct summary){
-        .n = n,
-        .median = quantile(seconds, n, 0.5),
+        .count = count,
+        .median = quantile(seconds, count, 0.5),
         .minimum = seconds[0],
-        .quartile_1 = quantile(seconds, n, 0.25),
-        .quartile_3 = quantile(seconds, n, 0.75),
+        .quartile_1 = quantile(seconds, count, 0.25),
+        .quartile_3 = quantile(seconds, count, 0.75),
     };
-}
-
-double fastest_possible(int m, int n, int k, double flops_per_second) {
-    return 2.0 * m * n * k / flops_per_second;
 }

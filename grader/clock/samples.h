@@ -22,16 +22,12 @@ double counted_seconds(const struct times *times);
 /* In seconds. Quartiles as Python's statistics.quantiles(method="inclusive") and NumPy's default
  * have them: linear between neighbors, the smallest is the 0th, the largest the 4th. */
 struct summary {
-    int n;
+    int count;
     double median, minimum, quartile_1, quartile_3;
 };
 
-/* n >= 1 times, in any order; they are sorted. All zero, n too, when n < 1 or one of them is no
- * positive, finite number: then there is nothing to say. */
-struct summary summarise(double *seconds, int n);
-
-/* Seconds below which no machine with so many float32 operations a second computes 2 m n k of them:
- * a run that took less has not computed the product. */
-double fastest_possible(int m, int n, int k, double flops_per_second);
+/* count >= 1 times, in any order; they are sorted. All zero, count too, when count < 1 or one of
+ * them is no positive, finite number: then there is nothing to say. */
+struct summary summarise(double *seconds, int count);
 
 #endif

@@ -4,7 +4,6 @@ extern "C" {
 #include "../../engine/report/text/clock.h"
 #include "timer.h"
 }
-#include "../../lab/verify.h"
 
 #include <stdlib.h>
 

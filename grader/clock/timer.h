@@ -1,5 +1,5 @@
-/* timer.h: times one piece of work on the GPU, cuBLAS's and a submission's alike, in the current
- * CUDA context.
+/* timer.h: times one piece of work on the GPU, a submission's and what stands beside it alike, in
+ * the current CUDA context.
  *
  *     timer_start()    the GPU as a timed call should find it, then the first event
  *     ...              the work is enqueued on the default stream
@@ -20,7 +20,7 @@ cudaError_t timer_new(struct timer **timer);
  * persisting become ordinary ones, and twice the cache's size is overwritten. The device is waited
  * for, and the stream is then held for 100,000 cycles, some 50 microseconds, while the host
  * enqueues the work: so the time between the two events is the GPU's, without the host's time to
- * choose a kernel and launch it, of which cuBLAS takes more than others. */
+ * choose a kernel and launch it, of which a library takes more than others. */
 cudaError_t timer_start(struct timer *timer);
 
 /* Whether the stream is still held. If not, the host was late, and the time between the events has

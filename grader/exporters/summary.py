@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..record.model import Record, Test
-from ..report.lines import (Item, lost, milliseconds, name, not_timed, of_repair, points, protection, ratio,
+from ..report.lines import (Item, beside, lost, milliseconds, name, not_timed, of_repair, points, protection, ratio,
                             shape, share as in_words, timed, whole)
 from ..text import one_line, plain
 
@@ -57,10 +57,10 @@ def table(record: Record) -> str:
 
 def speed(record: Record) -> str:
     """What was timed as a table; a line for what was not."""
-    lines = [row(*named(timing), milliseconds(timing.times), milliseconds(timing.cublas_times),
+    lines = [row(*named(timing), milliseconds(timing.times), milliseconds(timing.beside_times),
                  ratio(timing), share(timing), reason(timing)) for timing in timed(record)]
     if lines:
-        lines = ["| | speed | shape | time | cuBLAS | ratio | points | reason |",
+        lines = [f"| | speed | shape | time | {markdown(beside(timed(record)))} | ratio | points | reason |",
                  "|---|---|---|---:|---:|---:|---:|---|", *lines, ""]
     if not_timed(record.performance):
         lines.append(markdown(not_timed(record.performance)))

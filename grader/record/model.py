@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 5
+FORMAT = 6
 """Earlier ones are not read: what they are of is graded again."""
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
@@ -229,7 +229,7 @@ class Times(Strict):
 
 
 class Timing(Item):
-    """One shape that was timed beside cuBLAS, or why it was not. `max_score` is that of the grade:
+    """One shape that was timed, or why it was not. `max_score` is that of the grade:
     0 where nothing was timed because there is no GPU."""
 
     none: float | None
@@ -237,15 +237,17 @@ class Timing(Item):
     """The ratio at which points begin, and from which there are all of them."""
     points: float
     """What it is worth where it can be timed."""
+    beside: str
+    """What kernels are timed beside: "cuBLAS"."""
     state: TimingState
     """not-timed: no GPU; unbuilt: kernel.cu does not compile; skipped: a case that it depends on is not
     right; the others are the clock's (clock/judgement.h)."""
     device: str | None = None
     ratio: Annotated[float, Field(ge=0)] | None = None
-    """cuBLAS's median over the submission's: 1 is as fast."""
+    """That one's median over the submission's: 1 is as fast."""
     samples: int = 0
     times: Times | None = None
-    cublas_times: Times | None = None
+    beside_times: Times | None = None
     """Null, as `ratio`, where nothing was timed."""
 
     @property
@@ -309,7 +311,7 @@ class Lab(Strict):
 
 
 class Record(Scored):
-    format: Literal[5] = FORMAT
+    format: Literal[6] = FORMAT
     complete: bool
     """False in result.partial.json, which holds the cases that are finished so far."""
     submission: Submission

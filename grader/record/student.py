@@ -120,7 +120,7 @@ def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:
     if reason and not same_for_all and not for_want_of_a_public_case(timing, record):
         reason = SPEED[timing.state]
     return Timing(
-        **timing.model_dump(include={"hidden", "points", "score", "max_score", "state", "device",
+        **timing.model_dump(include={"hidden", "points", "score", "max_score", "beside", "state", "device",
                                      "samples"}),
         **ANONYMOUS, name=f"hidden speed {number}", none=None, full=None, reason=reason)
 

@@ -6,7 +6,7 @@ each visible characters only; every format escapes them further for itself. Noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ..record.model import AnyResult as Item
@@ -85,13 +85,18 @@ def not_timed(timings: Iterable[Timing]) -> str:
     return "Speed was not timed (no GPU); this costs no points." if untimed else ""
 
 
+def beside(timings: Sequence[Timing]) -> str:
+    """What all of them are timed beside."""
+    return timings[0].beside if timings else ""
+
+
 def measured(timing: Timing) -> str:
     """Both times and their ratio; empty where they are not known, or not shown."""
-    if not (timing.times and timing.cublas_times and timing.ratio is not None):
+    if not (timing.times and timing.beside_times and timing.ratio is not None):
         return ""
     limits = "" if timing.none is None or timing.full is None else \
         f"; points from {timing.none:g} to {timing.full:g}"
-    return one_line(f"{milliseconds(timing.times)}, cuBLAS {milliseconds(timing.cublas_times)}, "
+    return one_line(f"{milliseconds(timing.times)}, {timing.beside} {milliseconds(timing.beside_times)}, "
                     f"ratio {ratio(timing)}{limits}; {timing.samples} calls on {timing.device}")
 
 

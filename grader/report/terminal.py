@@ -25,7 +25,7 @@ from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
 from ..verdict.points import totals
 from .given_name import name_of, with_given_name
-from .lines import (Item, milliseconds, not_timed, of_repair, points, protection, ratio,
+from .lines import (Item, beside, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
 PIPED_WIDTH = 80
@@ -94,7 +94,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     blocks = [about_build(record, console), about_refusal(record, console),
               table_of(["case", sizes, "result", "points"], [*tests, *marks], record,
                        console),
-              table_of(["speed", sizes, "time", "cuBLAS", "ratio", "points"], timed, record,
+              table_of(["speed", sizes, "time", beside(timed), "ratio", "points"], timed, record,
                        console),
               about_device(timed, console), about_finding(record, tests, console)]
     for block in blocks:
@@ -210,7 +210,7 @@ def cells_of(item: Item) -> list[Text]:
         result, more = item.status, []
     else:
         result = milliseconds(item.times) or item.state
-        more = [milliseconds(item.cublas_times), ratio(item)]
+        more = [milliseconds(item.beside_times), ratio(item)]
     return [Text(item.name), Text(shape), Text(result, STYLES[item.status]),
             *map(Text, more), Text(share)]
 
@@ -227,7 +227,7 @@ def row_of(cells: list[Text], widths: list[int], reason: str) -> Text:
 def about_device(timed: list[Timing], console: Console) -> Text | None:
     found = next((timing for timing in timed if timing.device and timing.samples), None)
     return found and paragraph(f"timed on {harmless(found.device or '')}, medians of "
-                               f"{found.samples} calls, alternating with cuBLAS", console)
+                               f"{found.samples} calls, alternating with {found.beside}", console)
 
 
 def about_build(record: Record, console: Console) -> Text | None:

@@ -170,8 +170,8 @@ def nothing(case: Case, status: Status, reason: str, hint: str = "") -> Test:
 
 def untimed(asked: Performance, state: TimingState, reason: str, hint: str = "") -> Timing:
     """Without a measurement that counts: no points, and with "not-timed" none to be had either."""
-    return Timing(**asked.model_dump(include=ABOUT | {"none", "full", "points"}), score=0.0,
-                  max_score=0.0 if state == "not-timed" else asked.points, state=state,
+    return Timing(**asked.model_dump(include=ABOUT | {"none", "full", "points"}), beside=asked.lab.beside,
+                  score=0.0, max_score=0.0 if state == "not-timed" else asked.points, state=state,
                   reason=reason, hint=hint)
 
 
@@ -192,11 +192,11 @@ def timing_of(asked: Performance, answer: Said, seconds: float) -> Timing:
     ).model_copy(update={
         "score": points, "device": answer.device, "ratio": round(answer.ratio, 4),
         "samples": answer.samples, "times": answer.seconds,
-        "cublas_times": answer.cublas_seconds, "seconds": round(seconds, 3),
+        "beside_times": answer.beside_seconds, "seconds": round(seconds, 3),
     })  # fmt: skip
 
 
 def slower(asked: Performance, ratio: float) -> str:
     if ratio <= asked.none:
-        return f"{ratio:.2f} of cuBLAS's speed; points begin above {asked.none:g}"
-    return f"{ratio:.2f} of cuBLAS's speed; {asked.full:g} is full"
+        return f"{ratio:.2f} of {asked.lab.beside}'s speed; points begin above {asked.none:g}"
+    return f"{ratio:.2f} of {asked.lab.beside}'s speed; {asked.full:g} is full"

@@ -16,13 +16,14 @@
  *
  * Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault. */
 extern "C" {
-#include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../engine/report/poison.h"
+#include "../../lab/sgemm.h"
 #include "../../support.h"
 #include "../solutions/9_every_shape/every_shape.cu"
 
+#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,8 +43,8 @@ static void must(const char *what, cudaError_t error) {
     if (error != cudaSuccess) stop(what, cudaGetErrorString(error));
 }
 
-static void must(bool done, const struct judgement *j) {
-    if (!done) stop("the product", j->reason);
+static void must(const char *problem) {
+    if (problem) stop("the product", problem);
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -85,17 +86,24 @@ static bool is_sensible(const Kernel &kernel, const Problem &p, const Plan &plan
 
 /* ---- a shape --------------------------------------------------------------------------------- */
 
-static void check(struct product *product, const Problem &p, int number, struct judgement *j) {
-    struct product_verdict verdict;
-    must(product_verdict(product, p.C, &verdict, j), j);
-    if (verdict_passed(&verdict)) return;
+static void poison(const Problem &p) {
+    const size_t elements = (size_t)p.m * (size_t)p.n;
+    if (cuMemsetD32Async((CUdeviceptr)p.C, POISON_BITS, elements, NULL) != CUDA_SUCCESS)
+        stop("C", "it cannot be poisoned");
+}
+
+static void check(struct speed *product, const Problem &p, int number) {
+    struct verdict verdict;
+    product->out[MATRIX_C] = p.C;
+    must(lab_speed.verify(product, &verdict));
+    if (verdict.passed) return;
     fprintf(stderr, "candidates: kernel %d is wrong: m=%d k=%d n=%d\n", number, p.m, p.k, p.n);
     wrong = 1;
 }
 
 template <class Library>
-static void measure_kernels(struct product *product, const Problem &p, int processors,
-                            Library cublas, double best, struct judgement *j) {
+static void measure_kernels(struct speed *product, const Problem &p, int processors, Library cublas,
+                            double best) {
     const char *comma = "";
     for (int i = 0; i < (int)(sizeof kernels / sizeof *kernels); ++i)
         for (int share : shares) {
@@ -105,12 +113,12 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
                 !is_sensible(kernel, p, made, processors))
                 continue;
             auto work = [&] { kernel.launch(kernel, p, made); };
-            must(product_poison(product, p.C, j), j);
+            poison(p);
             double took = sample(cublas, work);
             if (took > far * best)
                 took = sample(cublas, work); /* the host may have been disturbed */
             if (took <= far * best) {
-                check(product, p, i, j);
+                check(product, p, i);
                 took = median(hopeless * best, cublas, work);
             }
             printf("%s[%d, %d, %.2f, %d, %g, %g, %d, %g, %g]", comma, i, made.share, took,
@@ -122,25 +130,34 @@ static void measure_kernels(struct product *product, const Problem &p, int proce
 }
 
 static void measure(int m, int n, int k, int processors) {
-    struct judgement j = {};
-    struct product *product = product_new(m, n, k, &j);
-    float *C, *other;
-    must(product != NULL, &j);
+    const struct shape shape = {{m, n, k}};
+    struct speed *product;
+    float *C;
+    must(lab_speed.begin(&shape, &product));
     must("memory for C", cudaMalloc(&C, (size_t)m * (size_t)n * sizeof *C));
-    must("memory for C", cudaMalloc(&other, (size_t)m * (size_t)n * sizeof *C));
-    must(product_fill(product, 1, &j), &j);
-    const Problem p = {product_A(product), product_B(product), C, m, n, k, 1, 0};
-    auto cublas = [&] { must(product_cublas(product, other, &j), &j); };
+    must(lab_speed.fill(product, 1));
+    const Problem p = {(const float *)product->in[MATRIX_A],
+                       (const float *)product->in[MATRIX_B],
+                       C,
+                       m,
+                       n,
+                       k,
+                       1,
+                       0};
+    void *const of_cublas = product->out[MATRIX_C];
+    auto cublas = [&] {
+        product->out[MATRIX_C] = of_cublas;
+        must(lab_speed.run(product));
+    };
     auto nothing = [] {};
     sample(nothing, cublas); /* loads what is not loaded yet */
     const double library = median(INFINITY, nothing, cublas);
     printf("{\"m\": %d, \"k\": %d, \"n\": %d, \"library\": %.2f, \"runs\": [", m, k, n, library);
-    measure_kernels(product, p, processors, cublas, 2 * library, &j);
+    measure_kernels(product, p, processors, cublas, 2 * library);
     printf("]}\n");
     fflush(stdout);
     must("memory", cudaFree(C));
-    must("memory", cudaFree(other));
-    product_free(product);
+    lab_speed.end(product);
 }
 
 int main(int argc, char **argv) {

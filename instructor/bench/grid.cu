@@ -15,11 +15,13 @@
  *
  * Exit status: 0; 2 bad input; 3 the machine is at fault. */
 extern "C" {
-#include "../../grader/clock/product.h"
 #include "../../grader/clock/timer.h"
 }
-#include "../../lab/verify.h"
+#include "../../engine/report/poison.h"
+#include "../../lab/sgemm.h"
 #include "../../support.h"
+
+#include <cuda.h>
 
 #include <cublasLt.h>
 #include <limits.h>
@@ -45,9 +47,10 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C);
 /* One product, and what computes it. */
 struct contest {
     int m, n, k;
-    struct product *product;
-    struct timer *timer;
+    struct speed *product; /* and cuBLAS's */
+    const float *device_A, *device_B;
     float *C;
+    struct timer *timer;
     void *workspace;
     cublasLtHandle_t lt;
     cublasLtMatmulDesc_t multiply;
@@ -72,8 +75,8 @@ static void must(const char *what, cublasStatus_t status) {
     if (status != CUBLAS_STATUS_SUCCESS) stop(what, cublasGetStatusString(status));
 }
 
-static void must(bool done, const struct judgement *j) {
-    if (!done) stop("the product", j->reason);
+static void must(const char *problem) {
+    if (problem) stop("the product", problem);
 }
 
 /* ---- what takes part ------------------------------------------------------------------------- */
@@ -81,9 +84,9 @@ static void must(bool done, const struct judgement *j) {
 /* cuBLASLt counts by columns: B^T A^T = (AB)^T. */
 static cublasStatus_t multiply(struct contest *c) {
     const float one = 1, zero = 0;
-    return cublasLtMatmul(c->lt, c->multiply, &one, product_B(c->product), c->B,
-                          product_A(c->product), c->A, &zero, c->C, c->result, c->C, c->result,
-                          &c->algorithms[c->algorithm].algo, c->workspace, workspace_bytes, 0);
+    return cublasLtMatmul(c->lt, c->multiply, &one, c->device_B, c->B, c->device_A, c->A, &zero,
+                          c->C, c->result, c->C, c->result, &c->algorithms[c->algorithm].algo,
+                          c->workspace, workspace_bytes, 0);
 }
 
 enum { READERS = 1024, AT_ONCE = 8 };
@@ -110,35 +113,41 @@ static bool takes_part(const struct contest *c, enum contestant who) {
 }
 
 static void read_matrix(struct contest *c) {
-    const float *matrix = c->m > c->n ? product_A(c->product) : product_B(c->product);
+    const float *matrix = c->m > c->n ? c->device_A : c->device_B;
     const size_t count = matrix_floats(c) / 4, of_block = READERS * AT_ONCE;
     read_all<<<(unsigned)((count + of_block - 1) / of_block), READERS>>>((const float4 *)matrix,
                                                                          count, c->C);
     must("the read", cudaGetLastError());
 }
 
-static void call(struct contest *c, enum contestant who, struct judgement *j) {
+static void call(struct contest *c, enum contestant who) {
     if (who == CUBLAS)
-        must(product_cublas(c->product, c->C, j), j);
+        must(lab_speed.run(c->product));
     else if (who == CUBLASLT)
         must("cublasLtMatmul", multiply(c));
     else if (who == READ)
         read_matrix(c);
     else {
-        basicSgemm(c->m, c->n, c->k, product_A(c->product), product_B(c->product), c->C);
+        basicSgemm(c->m, c->n, c->k, c->device_A, c->device_B, c->C);
         must("the kernel's launch", cudaGetLastError());
     }
 }
 
+static void poison(struct contest *c) {
+    const size_t elements = (size_t)c->m * (size_t)c->n;
+    if (cuMemsetD32Async((CUdeviceptr)c->C, POISON_BITS, elements, NULL) != CUDA_SUCCESS)
+        stop("C", "it cannot be poisoned");
+}
+
 /* Seconds, by the events. Again where the host was late, for its time is not to be measured: of
  * cuBLAS's first launch of a shape, or while other work disturbs it. */
-static double sample(struct contest *c, enum contestant who, struct judgement *j) {
+static double sample(struct contest *c, enum contestant who) {
     struct times times;
     bool in_time = false;
     for (int i = 0; i < LATE_TRIES && !in_time; ++i) {
-        must(product_poison(c->product, c->C, j), j);
+        poison(c);
         must("the timer", timer_start(c->timer));
-        call(c, who, j);
+        call(c, who);
         in_time = timer_holds(c->timer);
         must("the timer", timer_stop(c->timer, &times));
     }
@@ -147,14 +156,14 @@ static double sample(struct contest *c, enum contestant who, struct judgement *j
 }
 
 /* Sets c->algorithm to the fastest by the median of TRIALS, -1 if cuBLASLt has none. */
-static void choose_algorithm(struct contest *c, struct judgement *j) {
+static void choose_algorithm(struct contest *c) {
     double best = INFINITY;
     int chosen = -1;
     for (int i = 0; i < c->algorithms_found; ++i) {
         double seconds[TRIALS];
         c->algorithm = i;
         if (multiply(c) != CUBLAS_STATUS_SUCCESS) continue;
-        for (int trial = 0; trial < TRIALS; ++trial) seconds[trial] = sample(c, CUBLASLT, j);
+        for (int trial = 0; trial < TRIALS; ++trial) seconds[trial] = sample(c, CUBLASLT);
         const struct summary of_trials = summarise(seconds, TRIALS);
         if (of_trials.median >= best) continue;
         best = of_trials.median;
@@ -189,8 +198,7 @@ static void tear_down(struct contest *c) {
     cublasLtMatrixLayoutDestroy(c->result);
     cublasLtMatmulDescDestroy(c->multiply);
     cublasLtDestroy(c->lt);
-    cudaFree(c->C);
-    product_free(c->product);
+    lab_speed.end(c->product);
 }
 
 /* ---- a shape --------------------------------------------------------------------------------- */
@@ -201,18 +209,18 @@ static void print_summary(const char *name, const struct summary *s) {
            name, s->median, s->minimum, s->quartile_1, s->quartile_3);
 }
 
-static void check_kernel(struct contest *c, struct judgement *j) {
-    struct product_verdict verdict;
-    must(product_poison(c->product, c->C, j), j);
-    call(c, KERNEL, j);
+static void check_kernel(struct contest *c) {
+    struct verdict verdict;
+    poison(c);
+    call(c, KERNEL);
     must("the kernel", cudaDeviceSynchronize());
-    must(product_verdict(c->product, c->C, &verdict, j), j);
-    printf(", \"right\": %s, \"max_u\": %.3g", verdict_passed(&verdict) ? "true" : "false",
-           verdict.max_u);
+    must(lab_speed.verify(c->product, &verdict));
+    printf(", \"right\": %s, \"max_u\": %.3g", verdict.passed ? "true" : "false",
+           verdict.max_error_u);
 }
 
 /* Whether the machine was disturbed: a quarter of someone's times is far above the shortest. */
-static bool take_turns(struct contest *c, int samples, struct summary *of, struct judgement *j) {
+static bool take_turns(struct contest *c, int samples, struct summary *of) {
     static double seconds[CONTESTANTS][MOST_SAMPLES];
     bool disturbed = false;
     c->late = 0;
@@ -220,7 +228,7 @@ static bool take_turns(struct contest *c, int samples, struct summary *of, struc
         for (int turn = 0; turn < CONTESTANTS; ++turn) {
             const enum contestant who = (enum contestant)((turn + i + 1) % CONTESTANTS);
             if (!takes_part(c, who)) continue;
-            const double took = sample(c, who, j);
+            const double took = sample(c, who);
             if (i >= 0) seconds[who][i] = took;
         }
     for (int who = 0; who < CONTESTANTS; ++who) {
@@ -232,15 +240,15 @@ static bool take_turns(struct contest *c, int samples, struct summary *of, struc
     return disturbed;
 }
 
-static void compete(struct contest *c, int samples, struct judgement *j) {
+static void compete(struct contest *c, int samples) {
     struct summary of[CONTESTANTS];
     int tries = 1;
     set_up_lt(c);
-    check_kernel(c, j);
-    choose_algorithm(c, j);
-    while (take_turns(c, samples, of, j) && tries < TRIES) {
+    check_kernel(c);
+    choose_algorithm(c);
+    while (take_turns(c, samples, of) && tries < TRIES) {
         ++tries;
-        choose_algorithm(c, j);
+        choose_algorithm(c);
     }
     for (int who = 0; who < CONTESTANTS; ++who)
         if (takes_part(c, (enum contestant)who)) print_summary(names[who], &of[who]);
@@ -248,26 +256,26 @@ static void compete(struct contest *c, int samples, struct judgement *j) {
     tear_down(c);
 }
 
-static void compete_alone(struct contest *c, int samples, struct judgement *j) {
-    sample(c, CUBLAS, j);
+static void compete_alone(struct contest *c, int samples) {
+    sample(c, CUBLAS);
     printf(", \"samples\": [");
-    for (int i = 0; i < samples; ++i) printf("%s%.9g", i ? ", " : "", sample(c, CUBLAS, j));
+    for (int i = 0; i < samples; ++i) printf("%s%.9g", i ? ", " : "", sample(c, CUBLAS));
     printf("]");
-    cudaFree(c->C);
-    product_free(c->product);
+    lab_speed.end(c->product);
 }
 
 static void measure(struct contest *c, int samples) {
-    struct judgement j = {};
-    c->product = product_new(c->m, c->n, c->k, &j);
-    must(c->product != NULL, &j);
-    must("memory for C", cudaMalloc(&c->C, (size_t)c->m * (size_t)c->n * sizeof(float)));
-    must(product_fill(c->product, 1, &j), &j);
+    const struct shape shape = {{c->m, c->n, c->k}};
+    must(lab_speed.begin(&shape, &c->product));
+    must(lab_speed.fill(c->product, 1));
+    c->device_A = (const float *)c->product->in[MATRIX_A];
+    c->device_B = (const float *)c->product->in[MATRIX_B];
+    c->C = (float *)c->product->out[MATRIX_C];
     printf("{\"m\": %d, \"k\": %d, \"n\": %d", c->m, c->k, c->n);
     if (samples < 0)
-        compete_alone(c, -samples, &j);
+        compete_alone(c, -samples);
     else
-        compete(c, samples, &j);
+        compete(c, samples);
     printf("}\n");
     fflush(stdout);
 }

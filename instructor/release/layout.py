@@ -8,7 +8,6 @@ from collections.abc import Iterable
 IN_THE_ROOT = ("kernel.cu", "handout.md", "testcases", "instructor")
 """Of a lab's folder; all else is in lab/."""
 OF_SGEMM = ("lab", *IN_THE_ROOT, "docs/sgemm.md", "docs/points.md", "docs/colab.ipynb", "docs/pictures")
-"""Besides, the clock."""
 
 
 def is_in(name: str, *folders: str) -> bool:
@@ -24,11 +23,6 @@ def laid_over(lab: str, names: Iterable[str]) -> dict[str, str]:
         if is_in(name, lab):
             own = name[len(lab) + 1:]
             placed[own if is_in(own, *IN_THE_ROOT) else f"lab/{own}"] = name
-        elif not is_in(name, *OF_SGEMM) and not is_of_the_clock(name):
+        elif not is_in(name, *OF_SGEMM):
             placed[name] = name
     return placed
-
-
-def is_of_the_clock(name: str) -> bool:
-    """Of what times products of matrices beside cuBLAS."""
-    return name.startswith("grader/clock/") and not name.endswith(".py")

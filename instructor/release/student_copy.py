@@ -38,7 +38,7 @@ from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.lab import Lab
 from grader.process import completed
-from instructor.release.layout import is_in, is_of_the_clock, laid_over
+from instructor.release.layout import is_in, laid_over
 from instructor.release.leaks import COMMENT, Code, Leak, Secrets, secrets_of
 from instructor.release.names import Names
 from instructor.release.prove_cases import kernels
@@ -215,9 +215,8 @@ def secrets_in(folder: str) -> Secrets | None:
 
 
 def names_lacking(lab: Lab, names: list[str], everything: list[str]) -> Names:
-    """What times SGEMM is named in makefiles and lists of files; a copy of another lab does not miss it."""
+    """A copy of another lab does not miss SGEMM's."""
     if lab.folder != "lab":
-        names = [*names, *filter(is_of_the_clock, everything)]
         everything = [*names, *(name for name in everything if not is_in(name, "lab"))]
     return Names(everything, names, targets_of(everything, lab), targets_of(names, lab))
 

@@ -61,7 +61,7 @@ tests = [dict(name=case, suite=name, hidden=False, title="", params=dict(m=4, k=
               criteria=[dict(name="correct", score=points, max_score=points, passed=True, reason="")])
          for case, points in cases.items()]
 record = key | here | dict(lab=dict(name=lab, title=""), 
-    format=5, complete=True, submission=dict(bytes=len(kernel), notes=[]), seed=int(words["--seed"]),
+    format=6, complete=True, submission=dict(bytes=len(kernel), notes=[]), seed=int(words["--seed"]),
     score=0, max_score=sum(cases.values()) or 40, build=dict(ok=True), refusal=None, tests=tests,
     started="2026-11-20T10:00:00Z", of_a_later_grader={"x": 1})
 for line in kernel.decode().splitlines():

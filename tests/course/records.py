@@ -41,16 +41,16 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
     timed = state == "timed"
     values: dict[str, Any] = dict(
         name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
-        params={"m": 1024, "k": 1111, "n": 1999}, score=got, max_score=of, state=state, ratio=0.4567 if timed else None,
+        params={"m": 1024, "k": 1111, "n": 1999}, score=got, max_score=of, state=state, beside="cuBLAS", ratio=0.4567 if timed else None,
         reason="" if got == of else "0.45 of cuBLAS's speed",
-        times={"median": 0.002} if timed else None, cublas_times={"median": 0.001} if timed else None)
+        times={"median": 0.002} if timed else None, beside_times={"median": 0.001} if timed else None)
     return Timing(**(values | changes))
 
 
 def make_record(tests: list[Case], /, **changes: Any) -> Record:
     items = [*tests, *changes.get("performance", [])]
     values: dict[str, Any] = dict(
-        format=5, complete=True, submission={"bytes": 9}, lab={"name": "sgemm"},
+        format=6, complete=True, submission={"bytes": 9}, lab={"name": "sgemm"},
         suites=list(dict.fromkeys(test.suite for test in tests)), seed=1234567,
         score=sum(item.score for item in items), max_score=sum(item.max_score for item in items),
         build={"ok": True}, tests=tests, backend="cpu", compiler="g++ 12",
@@ -68,7 +68,7 @@ def seen_of(record: Record) -> Record:
              for number, test in enumerate(record.tests)]
     performance = [timing.model_copy(update=dict(
         name=f"hidden speed {number}", suite="hidden", title="", params=None, hint="",
-        ratio=None, times=None, cublas_times=None, reason=timing.reason and "slow"))
+        ratio=None, times=None, beside_times=None, reason=timing.reason and "slow"))
         if timing.hidden else timing for number, timing in enumerate(record.performance)]
     return record.model_copy(update=dict(tests=tests, performance=performance, needs_review=[]))
 

@@ -17,9 +17,10 @@ from grader.build.parts import described
 from other_lab import LAB, LINE, OF_SGEMM, PAGE, kernel, tree_with_lab
 
 
-def block(language: str) -> str:
-    """The page's only one."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def block(language: str, file: str = "") -> str:
+    """The page's only one, of this file."""
+    (found,) = re.findall(rf"{re.escape(file)}.{{0,4}}\n^```{language}\n(.*?)^```", PAGE.read_text(),
+                          re.MULTILINE | re.DOTALL)
     return str(found)
 
 
@@ -29,7 +30,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     text = (made.path / LAB / "lab.c").read_text()
     assert '.version = "1",' in text
     made.write(f"{LAB}/lab.c", text.replace('.version = "1",', '.version = "1",\n    .criteria = {"frugal"},'))
-    cases = block("toml").replace("memory = 4\n", "memory = 4\nfrugal = 3\n")
+    cases = block("toml", "basics.toml").replace("memory = 4\n", "memory = 4\nfrugal = 3\n")
     made.write(f"{LAB}/testcases/public/basics.toml", cases + 'criteria = ["memory", "frugal"]\n')
     made.write(f"{LAB}/criteria/frugal.py", block("python"))
     return made

@@ -201,7 +201,7 @@ def test_a_file_that_is_no_kernel(bencher: Bencher, path: str, text: str | None,
 
 def test_a_shape_too_large_for_the_gpu_is_left_out(bencher: Bencher) -> None:
     bench = bencher.run("46000 46000 46000 64 64 64", {"good.cu": "clock: 0.5"})
-    problem = "too large: it takes 128.0 GB of the GPU's 80.0 GB"
+    problem = "too large: it takes 119.6 GB of the GPU's 80.0 GB"
     assert (bench.status, bench.errors) == (2, [f"bench: 46000 x 46000 x 46000: {problem}"])
     assert bench.json["shapes"][0]["problem"] == problem and problem in bench.table
     assert bench.measured == [("64 64 64", 31)]

@@ -7,9 +7,11 @@ With one (-m gpu): each submission of clocked.py is recorded and timed, and judg
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
+import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from conftest import (
 
 ARCH = os.environ.get("ARCH") or "native"
 SECONDS = 60  # a limit for what hangs
-Shape = tuple[int, int, int]
+Shape = tuple[int, ...]
 SMALL: Shape = (64, 64, 64)
 
 
@@ -97,9 +99,9 @@ class Clock:
                 new.rename(place)
         return place
 
-    def record(self, place: Path, recording: Path, m: int, k: int, n: int) -> int:
-        with open(recording, "wb") as file:
-            command = [place / "recorder", *map(str, (m, k, n, file.fileno(), 2))]
+    def record(self, place: Path, recording: Path, *shape: int) -> int:
+        with open(recording, "w+b") as file:
+            command = [place / "recorder", *map(str, (*shape, file.fileno(), 2))]
             return subprocess.run(command, pass_fds=[file.fileno()], cwd=place, timeout=SECONDS,
                                   stdout=subprocess.DEVNULL, check=False).returncode
 
@@ -161,7 +163,7 @@ def test_the_clock_agrees_with_sgemm(clock: Clock, tmp_path: Path) -> None:
     assert said["state"] == "timed" and said["samples"] == 11 and said["launches"] == 1
     times = said["seconds"]
     assert 0 < times["minimum"] <= times["quartile_1"] <= times["median"] <= times["quartile_3"]
-    assert said["ratio"] == pytest.approx(said["cublas_seconds"]["median"] / times["median"])
+    assert said["ratio"] == pytest.approx(said["beside_seconds"]["median"] / times["median"])
     sgemm = run_sgemm(clock.tree.build(rung, BACKEND="cuda", ARCH=ARCH), "2048", "--json",
                       "--verify", "none")
     assert times["median"] == pytest.approx(sgemm.json["median"], rel=0.1)
@@ -174,7 +176,53 @@ def test_a_recording_has_no_addresses(clock: Clock, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     clock.record(place, first, 64, 64, 64)
     clock.record(place, second, 64, 64, 64)
-    assert first.read_text() == second.read_text() and "16=0+0 24=1+0 32=2+0" in first.read_text()
+    assert first.read_bytes() == second.read_bytes()
+    assert struct.pack("<IiQ IiQ IiQ", 16, 0, 0, 24, 1, 0, 32, 2, 0) in first.read_bytes()
+
+
+class Step(ctypes.Structure):
+    """Of recording.h, as Recording."""
+
+    _fields_ = [("kind", ctypes.c_uint32), *((name, ctypes.c_uint32 * 2) for name in ("name", "data", "pointers")),
+                ("places", ctypes.c_uint64 * 8), ("value", ctypes.c_uint32), ("grid", ctypes.c_uint32 * 3),
+                ("block", ctypes.c_uint32 * 3), ("shared", ctypes.c_uint32)]
+
+
+class Recording(ctypes.Structure):
+    _fields_ = [*((name, ctypes.c_uint32) for name in ("magic", "end", "state", "count", "used")),
+                ("reason", ctypes.c_char * 240), ("shape", ctypes.c_int64 * 6), ("steps", Step * 2048),
+                ("store", ctypes.c_ubyte * (2 << 20))]
+
+
+def other_name(r: Recording) -> None:
+    r.store[r.steps[0].name[0]] = ord("a")
+
+
+def no_parameters(r: Recording) -> None:
+    r.steps[0].data[1] = r.steps[0].pointers[1] = 0
+
+
+def more_blocks(r: Recording) -> None:
+    r.steps[0].grid[1] = 32
+
+
+def stored_into_A(r: Recording) -> None:
+    pointer = ctypes.sizeof(ctypes.c_uint64) * 2
+    r.store[r.steps[0].pointers[0] + 2 * pointer + 4] = 0
+
+
+def no_end(r: Recording) -> None:
+    r.end = 0
+
+
+def a_variable_more(r: Recording) -> None:
+    r.steps[1] = r.steps[0]
+    r.steps[1].kind = 4
+    r.count = 2
+
+
+def another_kind(r: Recording) -> None:
+    r.steps[0].kind = 9
 
 
 @pytest.mark.gpu
@@ -182,22 +230,19 @@ def test_forged_recordings(clock: Clock, tmp_path: Path) -> None:
     """Whatever is written there: kernels of the submission's own, with as many bytes as they take."""
     place, recording = clock.build("half_of_c"), tmp_path / "recording"
     clock.record(place, recording, 512, 512, 512)
-    honest = recording.read_text()
-    name = re.search(r"^launch (\S+)", honest, re.MULTILINE)[1]
-    forged = {
-        honest.replace(name, "cudaMalloc"): ("refused", "there is no kernel"),
-        re.sub(r"(launch .* )[0-9a-f]{80} .*", r"\1-", honest): ("refused", "bytes of parameters"),
-        re.sub(r"launch (\S+) 32 16 1", r"launch \1 32 32 1", honest): ("timed", ""),
-        honest.replace("=2+0", "=0+0"): ("wrong", "never written"), # C is stored into A
-        honest.replace("end\n", ""): ("refused", "instead of returning"),
-        honest.replace("end\n", "variable nothing 0 00\nend\n"): ("refused", "no variable"),
-        honest.replace("launch", "launched"): ("refused", "line 3"),
-        "": ("refused", "empty"),
-    }
-    for text, (state, says) in forged.items():
-        recording.write_text(text)
+    honest = recording.read_bytes()
+    assert len(honest) == ctypes.sizeof(Recording)
+    for forge, state, says in (
+            (other_name, "refused", "there is no kernel"), (no_parameters, "refused", "bytes of parameters"),
+            (more_blocks, "timed", ""), (stored_into_A, "wrong", "never written"),
+            (no_end, "refused", "instead of returning"), (a_variable_more, "refused", "no variable"),
+            (another_kind, "refused", "step 1 is of no known kind"), (None, "refused", "empty")):
+        forged = Recording.from_buffer_copy(honest)
+        if forge:
+            forge(forged)
+        recording.write_bytes(bytes(forged) if forge else b"")
         said = clock.time(place / "submission.fatbin", recording, (512, 512, 512))
-        assert (said["state"], says in said["reason"]) == (state, True), f"{said}\n{text[-300:]}"
+        assert (said["state"], says in said["reason"]) == (state, True), f"{said} {forge}"
 
 
 @pytest.mark.gpu
@@ -233,7 +278,7 @@ def test_only_machine_code_for_this_gpu_is_timed(
 @pytest.mark.gpu
 @pytest.mark.parametrize(("arguments", "says"), [
     ("", "usage: clock"), ("a b 1 2 3 4", "usage: clock"), ("a b 1 2 3 4 5 6", "usage: clock"),
-    ("a b 1 2 0 4 5", "0 is not"), ("a b 1 2 x 4 5", "x is not"), ("a b 1 2 3 1001 5", "1001 is"),
+    ("a b 1 2 0 4 5", "usage: clock"), ("a b 1 2 x 4 5", "usage: clock"), ("a b 1 2 3 1001 5", "1001 is"),
     ("a b 1 2 3 4 -1", "-1 is not"),
 ])
 def test_bad_usage(clock: Clock, arguments: str, says: str) -> None:
@@ -255,7 +300,7 @@ def test_the_gpus_verdict_is_that_of_the_cpu(gpu: None, fresh_tree: Tree) -> Non
     fresh_tree.make("BACKEND=cuda", *parts)
     subprocess.run([need_nvcc(), "-arch=native", "tests/grader/clock/verdict.cu",
                     "-Xlinker", "--start-group", *parts, "-Xlinker", "--end-group",
-                    "-lcublas", "-o", "product-test"], cwd=fresh_tree.path, check=True,
+                    "-lcublas", "-lcuda", "-o", "product-test"], cwd=fresh_tree.path, check=True,
                    timeout=BUILD_SECONDS)
     done = subprocess.run(["./product-test"], cwd=fresh_tree.path, capture_output=True, text=True,
                           timeout=SECONDS, check=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import clean_environment
+from conftest import REPOSITORY, clean_environment
 from forks import Run, fake_grader
 from grader_fake import grading
 from hypothesis import given
@@ -72,7 +72,7 @@ UNUSABLE: list[Any] = [
     GOOD | {"state": "fast"}, GOOD | {"ratio": 0.6}, GOOD | {"ratio": "0.5"}, GOOD | {"ratio": -1},
     GOOD | {"ratio": float("nan")}, GOOD | {"ratio": float("inf")}, GOOD | {"score": 100},
     GOOD | {"samples": 0}, GOOD | {"samples": 11.5}, GOOD | {"samples": True},
-    GOOD | {"device": None}, GOOD | {"seconds": None}, GOOD | {"cublas_seconds": None},
+    GOOD | {"device": None}, GOOD | {"seconds": None}, GOOD | {"beside_seconds": None},
     GOOD | {"seconds": 0.1}, GOOD | {"seconds": fake.spread(0.0)},
     GOOD | {"seconds": fake.spread(-1e-4)}, GOOD | {"seconds": fake.spread(1e-4) | {"n": 3}},
     GOOD | {"seconds": fake.spread(1e-4) | {"minimum": 2e-4}},
@@ -453,7 +453,7 @@ def test_hidden_shapes_stay_hidden(state: str) -> None:
     record = on_gpu(f"clock: {state}\nright", HIDDEN)
     seen = student_view(record)
     text = seen.model_dump_json()
-    for secret in ("zebra", "yak", "1601", "1709", "stripes", "cublas_times\":{", "times\":{",
+    for secret in ("zebra", "yak", "1601", "1709", "stripes", "beside_times\":{", "times\":{",
                    "hidden/z", f'"ratio":{state}'):
         assert secret not in text, secret
     assert [timing.name for timing in seen.performance] == ["hidden speed 1", "hidden speed 2"]
@@ -538,10 +538,16 @@ def test_shapes_are_selected_like_cases(tmp_path: Path) -> None:
     ran = command(tmp_path, "clock: 0.4\nright", "--backend", "cuda", "-k", "speed-2048")
     assert ran.returncode == 1 and "0.40 of cuBLAS's speed" in ran.stdout
     ran = command(tmp_path, "clock: 0.4\nright", "-k", "speed")
-    assert ran.returncode == 0 and "not timed: no GPU" in ran.stdout
+    assert ran.returncode == 0 and "not timed (no GPU)" in ran.stdout
 
 
 # ---- what is shipped -----------------------------------------------------------------------------
+
+
+def test_who_is_timed_beside_more_than_a_copy_names_it() -> None:
+    folders = [REPOSITORY / "lab", *(path.parent for path in sorted(REPOSITORY.glob("labs/*/lab.c")))]
+    named = {folder.name for folder in folders if ".beside = " in (folder / "lab.c").read_text()}
+    assert named == {folder.name for folder in folders if (folder / "speed.cu").is_file()} and "lab" in named
 
 
 def test_what_is_shipped_is_public_and_large_enough() -> None:

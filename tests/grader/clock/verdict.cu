@@ -1,20 +1,21 @@
-/* verdict.cu: grader/clock/product.h against support.h. The same A and B from a seed, and on each
- * C, right or wrong in some way, the same verdict as the CPU's.
+/* verdict.cu: lab/speed.cu against lab/truth.c. The same A and B from a seed, and on each C, right
+ * or wrong in some way, the same verdict as the CPU's.
  *
  * Output: `ok WHAT` or `not ok WHAT: ...` a line; exit status 0 if all are ok. Needs a GPU. */
 extern "C" {
-#include "../../../grader/clock/product.h"
 #include "../../../grader/clock/timer.h"
 }
+#include "../../../engine/report/poison.h"
+#include "../../../lab/sgemm.h"
 #include "../../../lab/verify.h"
 #include "../../../support.h"
 
+#include <cuda.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int failures;
-static struct judgement judgement;
 
 static void result(bool ok, const char *what, int m, int n, int k) {
     printf("%s %s (m n k %d %d %d)\n", ok ? "ok" : "not ok", what, m, n, k);
@@ -27,10 +28,11 @@ static void must(bool right, const char *why) {
     exit(EXIT_MACHINE);
 }
 
+static void went_well(const char *problem) { must(!problem, problem); }
+
 struct test {
     int m, n, k;
-    struct product *product;
-    float *device_C;
+    struct speed *speed;
     float *A, *B, *C, *spoilt; /* host; C is cuBLAS's */
 };
 
@@ -40,8 +42,7 @@ static bool near(double x, double y) { return fabs(x - y) <= 1e-6 * fmax(fabs(x)
 
 /* Both verdicts on t->spoilt. */
 static bool agree(const struct test *t) {
-    struct product_verdict here;
-    static struct verdict there; /* large */
+    static struct verdict here, there; /* large */
     struct problem problem = {};
     problem.m = t->m;
     problem.n = t->n;
@@ -51,21 +52,25 @@ static bool agree(const struct test *t) {
     problem.C = t->spoilt;
     problem.comparison = COMPARE_FLOAT32;
     must(verify(&problem, VERIFY_FULL, NULL, &there), "verify");
-    cudaMemcpy(t->device_C, t->spoilt, count_C(t) * sizeof(float), cudaMemcpyHostToDevice);
-    must(product_verdict(t->product, t->device_C, &here, &judgement), judgement.reason);
-    bool same = here.wrong == there.wrong && here.unwritten == there.unwritten &&
-                here.not_float32 == there.not_float32 && verdict_passed(&here) == there.passed &&
-                near(here.max_u, there.max_error_u) && near(here.rms_u, there.rms_error_u);
+    cudaMemcpy(t->speed->out[MATRIX_C], t->spoilt, count_C(t) * sizeof(float), cudaMemcpyDefault);
+    went_well(lab_speed.verify(t->speed, &here));
+    const struct wrong_element *mine = &here.first[0], *first = &there.first[0];
+    bool same = here.wrong == there.wrong && here.nan == there.nan &&
+                here.unwritten == there.unwritten && here.not_float32 == there.not_float32 &&
+                here.passed == there.passed && here.compared == there.compared &&
+                near(here.max_error_u, there.max_error_u) &&
+                near(here.rms_error_u, there.rms_error_u);
     if (there.wrong)
-        same &= here.row == there.first[0].row && here.col == there.first[0].col &&
-                memcmp(&here.got, &there.first[0].got, sizeof here.got) == 0 &&
-                near(here.expected, there.first[0].expected);
-    if (!there.wrong && !there.unwritten) same &= here.row == -1 && here.col == -1;
+        same &= here.first_count && mine->row == first->row && mine->col == first->col &&
+                memcmp(&mine->got, &first->got, sizeof mine->got) == 0 &&
+                near(mine->expected, first->expected) && near(mine->bound, first->bound);
+    if (there.unwritten)
+        same &= memcmp(&here.unwritten_box, &there.unwritten_box, sizeof here.unwritten_box) == 0;
     if (!same)
-        printf("    GPU: wrong %zu unwritten %zu max %g rms %g at %d %d; CPU: %lu %lu %g %g\n",
-               here.wrong, here.unwritten, here.max_u, here.rms_u, here.row, here.col,
-               (unsigned long)there.wrong, (unsigned long)there.unwritten, there.max_error_u,
-               there.rms_error_u);
+        printf("    GPU: wrong %lu unwritten %lu max %g rms %g at %d %d; CPU: %lu %lu %g %g\n",
+               (unsigned long)here.wrong, (unsigned long)here.unwritten, here.max_error_u,
+               here.rms_error_u, mine->row, mine->col, (unsigned long)there.wrong,
+               (unsigned long)there.unwritten, there.max_error_u, there.rms_error_u);
     return same;
 }
 
@@ -111,7 +116,7 @@ static const struct {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static float *copy_back(const float *device, size_t count) {
+static float *copy_back(const void *device, size_t count) {
     float *host = (float *)malloc(count * sizeof *host);
     must(host, "out of memory");
     cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost);
@@ -129,24 +134,28 @@ static bool filled_alike(const float *data, uint64_t seed, enum matrix_name whic
 }
 
 static bool all_unwritten(struct test *t) {
-    struct product_verdict verdict;
-    must(product_poison(t->product, t->device_C, &judgement), judgement.reason);
-    must(product_verdict(t->product, t->device_C, &verdict, &judgement), judgement.reason);
-    return verdict.unwritten == count_C(t) && verdict.wrong == 0 && !verdict_passed(&verdict) &&
-           verdict.row == 0 && verdict.col == 0;
+    struct verdict verdict;
+    must(cuMemsetD32Async((CUdeviceptr)t->speed->out[MATRIX_C], POISON_BITS, count_C(t), NULL) ==
+             CUDA_SUCCESS,
+         "poison");
+    went_well(lab_speed.verify(t->speed, &verdict));
+    const struct box *box = &verdict.unwritten_box;
+    return verdict.unwritten == count_C(t) && verdict.wrong == 0 && !verdict.passed &&
+           box->row_first == 0 && box->col_first == 0 && box->row_last == t->m - 1 &&
+           box->col_last == t->n - 1;
 }
 
 static void one_seed(struct test *t, uint64_t seed) {
-    must(product_fill(t->product, seed, &judgement), judgement.reason);
-    t->A = copy_back(product_A(t->product), (size_t)t->m * t->k);
-    t->B = copy_back(product_B(t->product), (size_t)t->k * t->n);
+    went_well(lab_speed.fill(t->speed, seed));
+    t->A = copy_back(t->speed->in[MATRIX_A], (size_t)t->m * t->k);
+    t->B = copy_back(t->speed->in[MATRIX_B], (size_t)t->k * t->n);
     result(filled_alike(t->A, seed, MATRIX_A, t->m, t->k) &&
                filled_alike(t->B, seed, MATRIX_B, t->k, t->n),
            "the same A and B", t->m, t->n, t->k);
     result(all_unwritten(t), "poison is unwritten", t->m, t->n, t->k);
-    must(product_cublas(t->product, t->device_C, &judgement), judgement.reason);
+    went_well(lab_speed.run(t->speed));
     must(cudaDeviceSynchronize() == cudaSuccess, "cuBLAS");
-    t->C = copy_back(t->device_C, count_C(t));
+    t->C = copy_back(t->speed->out[MATRIX_C], count_C(t));
     t->spoilt = (float *)malloc(count_C(t) * sizeof *t->spoilt);
     must(t->spoilt, "out of memory");
     for (const auto &way : ways) {
@@ -158,11 +167,11 @@ static void one_seed(struct test *t, uint64_t seed) {
 }
 
 static void one_shape(int m, int n, int k) {
-    struct test t = {m, n, k, product_new(m, n, k, &judgement)};
-    must(t.product, judgement.reason);
-    cudaMalloc(&t.device_C, count_C(&t) * sizeof(float));
+    struct test t = {m, n, k};
+    const struct shape shape = {{m, n, k}};
+    went_well(lab_speed.begin(&shape, &t.speed));
     for (uint64_t seed = 1; seed <= 2; ++seed) one_seed(&t, seed);
-    cudaFree(t.device_C);
+    lab_speed.end(t.speed);
 }
 
 /* Of no work at all: the hold is over before the first event passes, and the host's clock has it.
@@ -182,8 +191,9 @@ static void nothing_takes_no_time(void) {
 
 static void too_large(void) {
     const int huge = 2000000;
-    result(!product_new(huge, huge, 1, &judgement) && judgement.state == STATE_MACHINE,
-           "too large is an error", huge, huge, 1);
+    const struct shape shape = {{huge, huge, 1}};
+    struct speed *speed;
+    result(lab_speed.begin(&shape, &speed) != NULL, "too large is an error", huge, huge, 1);
     result(cudaGetLastError() == cudaSuccess, "... and no other's", huge, huge, 1);
 }
 

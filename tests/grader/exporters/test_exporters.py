@@ -69,11 +69,11 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
     timed = state == "timed"
     values: dict[str, Any] = dict(
         name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
-        title="a title", params={"m": 1024, "k": 1111, "n": 1999}, none=0.3, full=0.9, points=of, score=got,
+        title="a title", params={"m": 1024, "k": 1111, "n": 1999}, none=0.3, full=0.9, points=of, beside="cuBLAS", score=got,
         max_score=0 if state == "not-timed" else of, state=state,
         reason="" if timed and got == of else "0.45 of cuBLAS's speed", hint="", device="a GPU",
         ratio=0.4567 if timed else None, samples=11, times=spread(0.002) if timed else None,
-        cublas_times=spread(0.001) if timed else None, seconds=2.5)
+        beside_times=spread(0.001) if timed else None, seconds=2.5)
     return Timing(**(values | changes))
 
 
@@ -610,7 +610,7 @@ def test_the_launch_of_a_public_case_is_shown() -> None:
 def test_records_of_other_formats_are_graded_again(tmp_path: Path) -> None:
     old = json.loads(PUBLIC.model_dump_json())
     (tmp_path / "result.json").write_text(json.dumps(old | {"format": 2}))
-    with pytest.raises(BadInput, match="a record of another format than 5.*grade again"):
+    with pytest.raises(BadInput, match="a record of another format than 6.*grade again"):
         read_record(tmp_path / "result.json")
     old["build"]["unknown"] = [7]
     (tmp_path / "result.json").write_text(json.dumps(old))
@@ -651,7 +651,7 @@ def changed(old: str, new: str) -> str:
 
 @pytest.mark.parametrize("text, says", [
     *((text, "not a result") for text in ("", "{", "[]", "{}", "\udcff")),
-    (changed('"format":5', '"format":4'), "format"),
+    (changed('"format":6', '"format":5'), "format"),
     (changed('"score":54.5', '"score":NaN'), "score: Input should be a finite number"),
     (changed('"max_score":116.0', '"max_score":1e999'), "max_score: Input should be a finite"),
     (changed('"score":54.5', '"score":117'), "117 of 116 points"),
@@ -660,7 +660,7 @@ def changed(old: str, new: str) -> str:
     (changed('"seconds":2.5', '"seconds":-1'), "performance.0.seconds"),
     (changed('"ratio":0.4567', '"ratio":NaN'), "performance.0.ratio"),
     (changed('"median":0.002', '"median":Infinity'), "performance.0.times.median"),
-    (changed('"median":0.001', '"median":-1'), "performance.0.cublas_times.median"),
+    (changed('"median":0.001', '"median":-1'), "performance.0.beside_times.median"),
     (changed("2026-11-21T", "yesterday "), "started"),
     (changed('"complete":true', '"complete":false'), "--partial"),
     (None, "No such file"),

@@ -26,10 +26,10 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 KERNEL = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
 
 
-def grade(results: Path, submission: Path, suite: str | Path = "all") -> tuple[int, dict]:
+def grade(results: Path, submission: Path, suite: str | Path = "all", *more: str) -> tuple[int, dict]:
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--backend", "cuda", "--submission", str(submission),
-         "--suite", str(suite), "--results", str(results), "--name", "it"],
+         "--suite", str(suite), "--results", str(results), "--name", "it", *more],
         cwd=REPOSITORY, env=clean_environment(), capture_output=True,
         text=True, check=False)  # fmt: skip
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
@@ -49,7 +49,39 @@ def test_full_marks(tmp_path: Path) -> None:
     for timing in record["performance"]:
         assert timing["state"] == "timed" and timing["samples"] == 11, timing
         assert 0.1 < timing["ratio"] < 0.6 and timing["score"] < timing["max_score"], timing
-        assert timing["times"]["median"] > timing["cublas_times"]["median"] > 0
+        assert timing["times"]["median"] > timing["beside_times"]["median"] > 0
+
+
+SPEED_OF_SCAN = """title = "Speed"
+[[case]]
+name = "blocks"
+n = 5000
+fill = "random"
+points = 1
+[[performance]]
+name = "fast"
+n = 16777216
+points = 3
+none = 0.01
+full = 0.99
+"""
+
+
+@pytest.mark.alone
+def test_another_lab(tmp_path: Path) -> None:
+    """It is timed beside a copy, and its own truth judges what was timed."""
+    suite, wrong = tmp_path / "speed.toml", tmp_path / "wrong.cu"
+    right = REPOSITORY / "labs/scan/instructor/solutions/3_work_efficient.cu"
+    suite.write_text(SPEED_OF_SCAN)
+    wrong.write_text(right.read_text().replace("out[first] = tree[t];",
+                                               "out[first] = tree[t] + (first == 9999999);"))
+    for submission, state, reason in ((right, "timed", "of a copy's speed"), (
+            wrong, "wrong", "1 of the 16777216 elements of out is wrong; the first: out[9999999] is ")):
+        _, record = grade(tmp_path / state, submission, suite, "--lab", "labs/scan")
+        timing, = record["performance"]
+        assert (timing["state"], timing["beside"]) == (state, "a copy") and reason in timing["reason"], timing
+        assert record["tests"][0]["score"] == 1
+        assert state == "wrong" or 0.01 < timing["ratio"] < 0.99 and 0 < timing["score"] < 3
 
 
 @pytest.mark.alone
