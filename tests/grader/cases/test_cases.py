@@ -211,6 +211,12 @@ def test_a_mistake_is_reported_in_one_line(
     assert "name" in change or f" {table['name']!r}: " in text
 
 
+def test_few_operations_on_much_memory_take_time_enough(testcases: Path) -> None:
+    write(testcases, "public/p", GOOD, FAST | {"m": 4096, "k": 1, "n": 4096})
+    assert load_suites(LAB, "public", testcases)[0].performance[0].sizes.operations < 2.68e8
+    assert "or arrays of 64 MiB" in complaint(testcases, GOOD, FAST | {"m": 4096, "k": 1, "n": 4000})
+
+
 def test_a_performance(testcases: Path) -> None:
     """Between cases or in a file of its own, with its gate in a public suite."""
     write(testcases, "public/p", GOOD, FAST)
