@@ -78,7 +78,7 @@ static const struct rule {
 static bool explains(const struct rule *r, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
     if (f->kind == FINDING_GLOBAL_RACE && r->rule == cause_guard) return false;
-    if (f->kind == FINDING_UNWRITTEN && r->changes == VALUES) return false;
+    if (cause_is_of_stores(f) && r->changes == VALUES) return false;
     if (slot_has(f->slot, SLOT_SUM_CHANGED)) return r->rule == cause_sum;
     return true;
 }

@@ -36,8 +36,13 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
     return last + 1;
 }
 
+bool cause_is_of_stores(const struct finding *f) {
+    return f->kind == FINDING_UNWRITTEN ||
+           (f->kind == FINDING_OUT_OF_BOUNDS && f->at.access == FINDING_WRITE);
+}
+
 bool cause_concerns(const struct situation *s, int matrix) {
-    return matrix == MATRIX_C || s->failed->finding.kind != FINDING_UNWRITTEN;
+    return matrix == MATRIX_C || !cause_is_of_stores(&s->failed->finding);
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */

@@ -85,8 +85,9 @@ long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
  * last column is no row. False: some load's index is not known. */
 bool cause_rows_of_b(const struct situation *s, long long *first, long long *last);
 
-/* Whether a mistake in the loads, or the store, of this matrix can be behind the finding: no load
- * leaves an element of C unwritten. */
+/* Whether it is about which elements are stored, which no load decides. */
+bool cause_is_of_stores(const struct finding *f);
+/* Whether a mistake in the loads, or the store, of this matrix can be behind the finding. */
 bool cause_concerns(const struct situation *s, int matrix);
 
 /* For each word of a shared array, whether the first block stores and reads it; null: out of

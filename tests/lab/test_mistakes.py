@@ -67,6 +67,15 @@ def test_what_is_never_written_is_explained_by_no_load(checker: Builder, tmp_pat
     assert finding["kind"] == "unwritten" and not finding["cause"], finding
 
 
+def test_a_store_beyond_c_is_explained_by_no_load(checker: Builder, tmp_path: Path) -> None:
+    """Rows of B are taken to be k long, too."""
+    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(mistakes.replaced(handout, ["B[b_row * n", "B[b_row * k", "if (row < m && col < n)", ""], "handout"))
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
+    assert (finding["kind"], finding["access"], finding["cause"]) == ("out-of-bounds", "write", None), finding
+
+
 def test_a_load_that_another_line_makes_is_not_left_out(checker: Builder, tmp_path: Path) -> None:
     """The first tiles are loaded before the loop, which leaves out the second ones."""
     prefetch = (mistakes.FOLDER / "styles" / "prefetch.cu").read_text()
