@@ -18,7 +18,7 @@
 # Of make's defaults for one submission none is passed on: class.toml has its own.
 class_lab = $(if $(filter LAB,$(GIVEN)),--lab="$$LAB")
 grade-class regrade: course-packages parts-beside-pip
-	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: it is 1, or not given" >&2; exit 2 ;; esac; \
+	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: must be 1, or not given" >&2; exit 2 ;; esac; \
 	set -f; exec $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
 	    $(call option,RESULTS,results) $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,LIMIT,limit) \
 	    $(call option,PROTECTION,protection) $(call option,QUEUE,queue) $${SLURM+--slurm="$$SLURM"} \

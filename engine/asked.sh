@@ -11,7 +11,7 @@ refuse() {
 case $LAB in
 '' | *[!A-Za-z0-9_./-]*) refuse "LAB=$LAB: must have no blanks, or signs that a shell acts on" ;;
 esac
-[ -f "$LAB/lab.c" ] || refuse "LAB=$LAB: no lab is there, for want of $LAB/lab.c"
+[ -f "$LAB/lab.c" ] || refuse "LAB=$LAB: there is no lab here: $LAB/lab.c is missing"
 name=$(sed -n '/^ *\.name = "\([a-z][A-Za-z0-9_]*\)",$/{ s//\1/p; q; }' "$LAB/lab.c")
 [ "$name" ] || refuse "$LAB/lab.c: has no line '.name = \"...\",' of letters, digits and _ behind a small letter, by which programs are called"
 

@@ -128,7 +128,7 @@ linked) # a program of kernel.cu's own main()
 program) # -> build/program, or build/program-check, which is run
     cmp -s "$1" "$out" || cp "$1" "$out"
     case $ARGS in *[\`\$\;\&\|\<\>\#\(\)]* | *"
-"*) fail 2 "ARGS=$ARGS: has a sign that a shell acts on, so this is not taken" ;; esac
+"*) fail 2 "ARGS=$ARGS: has a character that a shell acts on; this is not allowed" ;; esac
     case $out in *-check) eval "set -- $ARGS" && ENGINE_FIRST=$FIRST ENGINE_JSON=$JSON \
         ENGINE_TIMEOUT=$TIMEOUT exec "$out" "$@" ;; esac
     ;;

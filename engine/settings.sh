@@ -33,7 +33,7 @@ case $out in
     case ${ARCH-native} in
     native) ARCH=${GPU:-$(sh engine/gpu_arch.sh)} || exit ;;
     sm_[1-9]*) ;;
-    *) fail 2 "ARCH=$ARCH is no GPU's architecture: it is native, or sm_ and a number (sm_90)" ;;
+    *) fail 2 "ARCH=$ARCH is not a GPU architecture: use native, or sm_ and a number (sm_90)" ;;
     esac
     asked="$NVCC, $ARCH, ${CUDA_FLAGS-usual}, ${C_FLAGS-usual}"
     ;;
@@ -58,7 +58,7 @@ check() { # variable, compiler, language; sets `family`
     case $family in
     gcc) oldest=$oldest_gcc ;;
     clang) oldest=$oldest_clang ;;
-    *) fail 3 "$name=$compiler is no C/C++ compiler that works here; install gcc $oldest_gcc or clang $oldest_clang, or newer" ;;
+    *) fail 3 "$name=$compiler is not a working C/C++ compiler; install gcc $oldest_gcc or clang $oldest_clang, or newer" ;;
     esac
     [ "$2" -ge "$oldest" ] ||
         fail 3 "$name=$compiler is $1 $2, which is too old: gcc $oldest_gcc or clang $oldest_clang, or newer, is needed (make $name=...)"
@@ -66,7 +66,7 @@ check() { # variable, compiler, language; sets `family`
 
 case $out in
 */c/*) # binutils first: gcc cannot do without the rest of them, and says so in its own words
-    command -v "$AR" >/dev/null || fail 3 "$AR is not installed, nor are, it seems, as and ld: install binutils"
+    command -v "$AR" >/dev/null || fail 3 "$AR is not installed (as and ld are probably missing, too): install binutils"
     check CC "$CC" c
     # A store to where a function returns to is found by frame pointers; and a call that fails is to
     # be still on the stack when the runtime looks up its caller.

@@ -122,8 +122,8 @@ def described(folder: str = "lab") -> Lab:
     where there is none, if the cache has it. Raises BadInput and MachineFault."""
     place = os.path.relpath(ROOT / folder, ROOT)
     if place.startswith(os.pardir) or not (ROOT / place / "lab.c").is_file():
-        raise BadInput(f"--lab (LAB with make): {folder[:200]!r}: no lab is there, for want of "
-                       f"{place[:200]}/lab.c")
+        raise BadInput(f"--lab (LAB with make): {folder[:200]!r}: there is no lab here: "
+                       f"{place[:200]}/lab.c is missing")
     made = kept(f"lab-{hash_of(source_files(place), [platform.machine()])}",
                 lambda stage: make_lab(stage, place))
     return lab.read(place, made / "build" / "lab")

@@ -156,7 +156,7 @@ def main() -> int:
         interrupt.handle(signal.SIG_DFL)
         lab = os.path.normpath(arguments.lab)
         if not (REPOSITORY / lab / "lab.c").is_file():
-            raise BadInput(f"LAB={arguments.lab}: no lab is there, for want of {lab}/lab.c")
+            raise BadInput(f"LAB={arguments.lab}: there is no lab here: {lab}/lab.c is missing")
         directory = arguments.directory if lab == "lab" else arguments.directory / Path(lab).name
         print(make(lab, arguments.platform, directory))
     except BadInput as bad:

@@ -103,7 +103,7 @@ def test_a_criterion_without_a_file(tree: Tree) -> None:
 def test_a_folder_that_is_no_lab(tree: Tree) -> None:
     for folder in ("labs/none", "..", "/"):
         status, printed = grade(tree, kernel(), "--lab", folder)
-        assert status == 2 and "no lab is there" in printed
+        assert status == 2 and "there is no lab here" in printed
 
 
 def test_the_secrets_of_all_labs_are_kept_from_a_submission() -> None:

@@ -152,7 +152,7 @@ def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_no_lab() -> None:
-    for given, said in (("labs/none", "no lab is there, for want of labs/none/lab.c"),
+    for given, said in (("labs/none", "there is no lab here: labs/none/lab.c is missing"),
                         ("a b", "must have no blanks")):
         done = subprocess.run([need("make"), f"LAB={given}"], cwd=REPOSITORY, env=clean_environment(None),
                               capture_output=True, text=True, check=False)

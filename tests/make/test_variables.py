@@ -211,7 +211,7 @@ def test_a_class_is_named(tree: Tree, venv: Path) -> None:
 @pytest.mark.parametrize("word", ["ACCEPT=2", "ACCEPT=0", "ACCEPT=1 no"])
 def test_a_switch_is_on_or_not_given(tree: Tree, word: str) -> None:
     done = make(tree, "-o", "course-packages", "regrade", word, BACKEND="cpu")
-    assert done.returncode == 2 and f"{word}: it is 1, or not given" in done.stderr
+    assert done.returncode == 2 and f"{word}: must be 1, or not given" in done.stderr
 
 
 @pytest.mark.parametrize("target", GRADERS)
