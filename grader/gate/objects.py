@@ -302,7 +302,7 @@ def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
              CONSTANTS: SHF_ALLOC, NOT_LOADED: 0} | more
     stacks = [each["sh_flags"] for each in read.sections if each.name == ".note.GNU-stack"]
     if not stacks or any(flags & SHF_EXECINSTR for flags in stacks):
-        raise Refused("asks for an executable stack", STUDENT_FILE, 0, "take out what needs it")
+        raise Refused("asks for an executable stack", STUDENT_FILE, 0, "remove what needs it")
     for number, section in enumerate(read.sections):
         if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
             continue  # of a section that is checked itself
@@ -312,13 +312,13 @@ def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
         frames = section.name == ".eh_frame" and flags == SHF_ALLOC | SHF_WRITE  # some compilers
         if flags != right and not frames:
             raise Refused(f"puts something into the section {section.name or number}", STUDENT_FILE,
-                          0, "take the attribute out that asks for a section")
+                          0, "remove the attribute that asks for a section")
 
 
 def check_starters(read: Object, allowed: re.Pattern[str]) -> None:
     """Functions that would run before main()."""
     if len(read.starters) > LARGEST_NUMBER_OF_STARTERS:
-        raise Refused("runs functions before main()", STUDENT_FILE, 0, "take them out")
+        raise Refused("runs functions before main()", STUDENT_FILE, 0, "remove them")
     for number, addend in read.starters:
         symbol = read.symbols[number]
         place = Place(symbol["st_shndx"], symbol["st_value"] + addend)

@@ -31,7 +31,7 @@ class Forbidden(NamedTuple):
     words: re.Pattern[str]
     tried: str
     """What it means to use one; {} is the word."""
-    hint: str = "take it out"
+    hint: str = "remove it"
 
 
 EMULATORS_OWN = "uses the emulator's own {}"
@@ -45,7 +45,7 @@ AS_WRITTEN = (
     Forbidden(re.compile(r"__SANITIZE\w*|(thread|address|memory|undefined_behavior)_sanitizer"
                          r"|__has_feature|__has_extension"),
               "asks whether it is being checked ({})",
-              f"take it out: {ONE_KERNEL}"),
+              f"remove it: {ONE_KERNEL}"),
     Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
               "use __device__, or cudaMalloc"),
 )
@@ -225,7 +225,7 @@ def check_directive(words: list[bytes], line: int) -> None:
             raise Refused(f"includes the file {inside}", STUDENT_FILE, line,
                           "only kernel.cu is graded; headers of the system have plain names")
     if name in (b"define", b"undef") and MADE_CALLS.fullmatch(words[1] if words[1:] else b""):
-        raise Refused(f"defines {words[1].decode()} anew", STUDENT_FILE, line, "take it out")
+        raise Refused(f"redefines {words[1].decode()}", STUDENT_FILE, line, "remove it")
     if name == b"embed":
         raise Refused("embeds a file", STUDENT_FILE, line, "only kernel.cu is graded")
 
@@ -291,7 +291,7 @@ def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
             if INSTRUCTIONS.fullmatch(header):
                 raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
                               "instructions, which the checker cannot see", STUDENT_FILE,
-                              tokens[-1].line if tokens else 0, "take it out")
+                              tokens[-1].line if tokens else 0, "remove it")
             following = MARKER.search(text, at)
             of_headers.append(text[at:following.start() if following else len(text)])
         marker = following
@@ -357,7 +357,7 @@ def check_pragma(tokens: list[Token], i: int) -> int:
     family = bool(words) and bool(FAMILIES.fullmatch(words[0]))
     name = b"".join(words[family:family + 1]).decode(errors="replace")
     if PRAGMAS.fullmatch(name):
-        raise Refused(f"uses #pragma {name}", STUDENT_FILE, tokens[i].line, "take it out")
+        raise Refused(f"uses #pragma {name}", STUDENT_FILE, tokens[i].line, "remove it")
     return end
 
 
@@ -383,13 +383,13 @@ def check_word(word: bytes, line: int, others: set[bytes], attribute: bool) -> N
         check_emulators(word, line)
     text = word.decode(errors="replace")
     if attribute and not ATTRIBUTES.fullmatch(text):
-        raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "take the attribute out")
+        raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "remove the attribute")
     if word in others and ATOMIC.fullmatch(text):
         raise Refused(f"uses C++'s {text}", STUDENT_FILE, line, CUDAS_ATOMICS)
     if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in others):
         raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries",
                       STUDENT_FILE, line,
-                      "take it out, or declare it if it is yours; CUDA C has no need of it")
+                      "remove it, or declare it if it is yours; CUDA C does not need it")
 
 
 def belongs_to_others(reserved: str, of_headers: bool) -> bool:
