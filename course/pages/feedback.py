@@ -21,7 +21,7 @@ INSTEAD: dict[State, str] = {
     "excused": "This assignment does not count for you.",
     "missing": "Nothing was handed in.",
     "unusable": "What was handed in cannot be graded:",
-    "fault": "Not graded yet: the machine that grades failed. You have lost no points by this.",
+    "fault": "Not graded yet: the machine that grades failed. This costs you no points.",
     "waiting": "Not graded yet.",
 }
 
@@ -222,11 +222,11 @@ def bars(test: Case) -> list[Bar]:
 def in_words(feedback: Feedback) -> str:
     """What to do, as the heading of a section."""
     if len(feedback.advice) > 1:
-        return "Correct the first of these first"
+        return "Fix the first of these first"
     if feedback.advice:
-        return "Correct this"
+        return "Fix this"
     missing = lost(feedback.hidden) + lost(feedback.speed)
-    return "What to try next" if missing else "Nothing to correct"
+    return "What to try next" if missing else "Nothing to fix"
 
 
 def next_without_mistakes(feedback: Feedback) -> str:
@@ -241,7 +241,7 @@ def next_without_mistakes(feedback: Feedback) -> str:
                 f"{len(hidden)} hidden ones lost points. Check sizes of your own, all different and none "
                 f"a multiple of your block: {check(feedback.record, sizes_of(feedback))}")
     if lost(feedback.speed):
-        return "No mistake was found. What is missing is speed, below."
+        return "No mistake was found. Only speed is missing: see below."
     return "No mistake was found."
 
 

@@ -109,7 +109,7 @@ def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
     page = feedback(standing(make_record(tests)), tmp_path)
     assert len([1 for name, _ in page.elements if name == "h3"]) == 2
     said = page.text
-    assert "You lost points for this in a, b." in said and "Correct the first of these first" in said
+    assert "You lost points for this in a, b." in said and "Fix the first of these first" in said
 
 
 def test_the_command_shows_the_same_inputs_again(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_hidden_cases_show_points_and_the_kind_of_a_mistake(tmp_path: Path) -> N
 
 def test_nothing_to_correct(tmp_path: Path) -> None:
     page = feedback(standing(RECORDS["full"]), tmp_path)
-    assert "Nothing to correct" in page.text
+    assert "Nothing to fix" in page.text
 
 
 def test_what_all_cases_keep_together(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_how_the_points_come_about(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("state, words", [
     ("missing", "Nothing was handed in."), ("waiting", "Not graded yet."),
-    ("fault", "You have lost no points by this."), ("excused", "does not count for you")])
+    ("fault", "This costs you no points."), ("excused", "does not count for you")])
 def test_without_a_grade(state: str, words: str, tmp_path: Path) -> None:
     page = feedback(Standing(ADA, state), tmp_path)  # type: ignore[arg-type]
     assert words in page.text
