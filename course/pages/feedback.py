@@ -132,9 +132,10 @@ def remarks(standing: Standing, deadline: datetime | None) -> list[str]:
     if standing.points is not None and standing.state in INSTEAD:  # else the total says it
         lines.append(INSTEAD[standing.state])
     if standing.state == "unusable" and standing.counted:
-        until = f" by {deadline:%A, %B} {deadline.day}, {deadline:%Y, %H:%M %Z}" if deadline else ""
+        # Whether it has passed depends on who reads the page when.
+        until = f" (deadline: {deadline:%A, %B} {deadline.day}, {deadline:%Y, %H:%M %Z})" if deadline else ""
         lines += [standing.counted.problem,
-                  f"It earns no points as it is. Hand in {SOURCE} again{until}, alone or in a zip."]
+                  f"It earns no points as it is. Hand in {SOURCE} again, alone or in a zip{until}."]
     override = standing.override
     if override and override.excused:
         lines.append(because("Excused", override))

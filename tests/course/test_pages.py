@@ -231,7 +231,7 @@ def test_what_cannot_be_graded(tmp_path: Path) -> None:
         assert ("0 of 40 points" in said) == (points is not None)
         assert "It earns no points as it is. Hand in kernel.cu again, alone or in a zip." in said
     write_feedback(unusable, "SGEMM", tmp_path, WHEN)
-    assert "again by Friday, November 20, 2026, 18:30 UTC, alone" in (tmp_path / "ada.html").read_text()
+    assert "or in a zip (deadline: Friday, November 20, 2026, 18:30 UTC)." in (tmp_path / "ada.html").read_text()
 
 
 def test_attempts(tmp_path: Path) -> None:

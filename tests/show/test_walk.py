@@ -131,6 +131,16 @@ def test_replay(checker: Builder, tmp_path: Path, kernel: str) -> None:
             interval += 1
 
 
+def test_the_line_of_an_else_is_its_own(checker: Builder, tmp_path: Path) -> None:
+    """A store there is not taken for the other branch's, which no thread of some warps has reached."""
+    kernel = f"{STYLES}/textbook.cu"
+    lines = (REPOSITORY / kernel).read_text().splitlines()
+    first, other = (1 + next(i for i, text in enumerate(lines) if what in text) for what in ("// load B", "x] = 0;"))
+    found = accesses(walk(checker("gcc -O1", kernel), tmp_path / "page.html", 20))
+    threads = {line: {each.thread for each in found if each.line == line and each.interval == 2} for line in (first, other)}
+    assert threads[first] == set(range(64)) and threads[other] == set(range(64, 256))
+
+
 @pytest.mark.parametrize("kernel, shape", sample([
     (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
     (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
