@@ -84,9 +84,10 @@ class Shown:
         return name, "", harmless(last.message if last else "stopped")
 
     def picture(self, now: float) -> RenderableType:
-        table = Table.grid(padding=(0, 2), expand=False)
-        for width in (28, 20, None):
+        table = Table.grid(padding=(0, 2), expand=True)
+        for width in (28, 20):
             table.add_column(max_width=width, no_wrap=True, overflow="ellipsis")
+        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")  # what a long remark gives way with
         for name, got, said in self.ended:
             table.add_row(name, got, Text(said, "dim"))
         for _ in range(ROWS - len(self.ended)):

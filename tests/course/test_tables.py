@@ -13,10 +13,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from fake_class import Class, make_project
 from course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, together
+from course.jobs.results import Key
 from course.model import Attempt, HandIn, Override, Standing, Student
+from course.progress import Shown
 from course.roster import Roster, read_roster
 from course.record import Record
 from records import make_record
@@ -178,6 +181,14 @@ def read_some(terminal: int) -> bytes:
         return os.read(terminal, 1 << 16)
     except OSError:  # the other side is closed
         return b""
+
+
+def test_a_long_remark_leaves_names_and_points_whole() -> None:
+    shown, out = Shown({}, Key("lab", (), "", "", 1, "cpu", "", None, ""), "grading"), io.StringIO()
+    shown.ended.append(("Ginger Gold, attempt 2", "0 of 100 points", "refused: " + "kernel.cu " * 20))
+    Console(width=80, file=out).print(shown.picture(0))
+    (line,) = (line for line in out.getvalue().splitlines() if "Ginger" in line)
+    assert line.startswith("Ginger Gold, attempt 2  0 of 100 points  refused: kernel.cu") and "…" in line
 
 
 MOVES = re.compile(r"\x1b\[[0-9;?]*[A-HJKhl]")
