@@ -2,7 +2,7 @@
  *
  * tries:    38
  * loses:    tiled
- * named:    shared in the work */
+ * named:    did the work */
 
 #define TILE 16
 

@@ -2,7 +2,7 @@
  * GPU.
  *
  * loses:    work
- * named:    shared in the work */
+ * named:    did the work */
 
 __global__ void scanBlock(int n, const int *in, int *out)
 {
