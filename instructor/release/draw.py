@@ -9,6 +9,7 @@ which nobody can guess. Out: testcases/hidden/NAME.toml; the same seed draws the
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -18,6 +19,7 @@ from typing import Any
 from grader.cases.read import load_suites, read_toml
 from grader.errors import BadInput
 from grader.lab import Lab
+from instructor.release.repository import REPOSITORY
 
 TRIES = 1000
 HEAD = "# Drawn by `make hidden` from instructor/hidden/{name}: nobody has seen these cases.\n\n"
@@ -27,9 +29,10 @@ def suites(lab: Lab, seed: str, folder: Path) -> Path:
     """A folder of test cases below `folder`: the lab's public ones, and hidden ones that were drawn. Raises
     BadInput."""
     number = seed_in(seed)
-    kinds = sorted((lab.home / "instructor" / "hidden").glob("*.toml"))
+    place = lab.home / "instructor" / "hidden"
+    kinds = sorted(place.glob("*.toml"))
     if not kinds:
-        raise BadInput(f"{lab.folder}/instructor/hidden: no kinds of cases here: write NAME.toml, a suite as in "
+        raise BadInput(f"{os.path.relpath(place, REPOSITORY)}: no kinds of cases here: write NAME.toml, a suite as in "
                        "testcases/hidden with ranges for sizes, such as n = [65, 95] (docs/instructor.md)")
     shutil.copytree(lab.testcases / "public", folder / "public")
     (folder / "hidden").mkdir()

@@ -159,9 +159,10 @@ def all_cases(suites: Iterable[Suite]) -> list[Case]:
 
 def cases_of(lab: Lab, drawn: Path | None) -> list[Suite]:
     """The lab's own suites, or those that were drawn. A lab may have public ones alone. Raises BadInput."""
-    if drawn or toml_files(lab.testcases / "hidden"):
+    hidden = lab.testcases / "hidden"
+    if drawn or toml_files(hidden):
         return load_suites(lab, "all", drawn)
-    report(f"{lab.folder}/testcases/hidden: no cases here; these are the public ones alone")
+    report(f"{os.path.relpath(hidden, REPOSITORY)}: no cases here; these are the public ones alone")
     return load_suites(lab, "public")
 
 
