@@ -143,7 +143,7 @@ void report_launches(struct report *report) {
                1e3 * s.min, 1e3 * s.max);
     if (!cpu) append(text, sizeof text, ", %.4g GFLOP/s", s.gflops);
     report_detail(report, "%s", text);
-    if (cpu) report_detail(report, "(on the CPU: it predicts nothing about the time on a GPU)");
+    if (cpu) report_detail(report, "(This is the CPU's time. It predicts nothing about a GPU.)");
 }
 
 /* ---- verification ---- */
