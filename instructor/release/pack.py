@@ -78,7 +78,11 @@ def project_files(lab: str, public: bool) -> dict[str, str]:
     for name in untracked_files("testcases", "grader", lab):
         raise BadInput(f"{name}: git does not track it, so it would not be packed; `git add` it, "
                        "or move it away")
-    return {name: file for name, file in laid_over(lab, tracked_files()).items()
+    files = laid_over(lab, tracked_files())
+    if not public and not any(name.startswith(HIDDEN) for name in files):
+        raise BadInput(f"{HIDDEN}: {lab} has no hidden cases, which this bundle grades, too: write some, or draw them "
+                       "with make hidden, and `git add` them")
+    return {name: file for name, file in files.items()
             if not is_in(name, *LEFT_OUT) and not (public and name.startswith(HIDDEN))}
 
 

@@ -113,7 +113,8 @@ def test_the_same_files_give_the_same_bytes(fresh_tree: Tree, tmp_path: Path) ->
 
 
 def test_what_cannot_be_packed_is_refused(fresh_tree: Tree, tmp_path: Path) -> None:
-    """A link; and, with git, a case that git does not track."""
+    """A link; with git, a case that git does not track; and a lab without hidden cases, which all but public
+    bundles grade."""
     link = fresh_tree.path / "grader" / "link.py"
     link.symlink_to("/etc/passwd")
     _, said = make_bundle(fresh_tree.path, "autolab", tmp_path / "o", status=2)
@@ -124,6 +125,10 @@ def test_what_cannot_be_packed_is_refused(fresh_tree: Tree, tmp_path: Path) -> N
     fresh_tree.write(f"{HIDDEN}/forgotten.toml", "title = 'x'\n")
     _, said = make_bundle(fresh_tree.path, "gradescope", tmp_path / "o", status=2)
     assert f"{HIDDEN}/forgotten.toml" in said and "git add" in said
+    shutil.rmtree(fresh_tree.path / HIDDEN)
+    run("git", "add", "-A", cwd=fresh_tree.path)
+    _, said = make_bundle(fresh_tree.path, "gradescope", tmp_path / "o", status=2)
+    assert "lab has no hidden cases" in said and "make hidden" in said
     assert not (tmp_path / "o").exists()
 
 
