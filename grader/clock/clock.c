@@ -12,7 +12,7 @@
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
 #include "../../engine/host/result.h"
-#include "../../engine/report/poison.h"
+#include "device_poison.h"
 #include "player.h"
 #include "timer.h"
 #include <cuda.h>
@@ -155,8 +155,8 @@ static bool new_data(struct clock *c) {
 /* As the outputs of the submission, which the player poisons. */
 static bool poison(struct clock *c) {
     for (int i = 0; i < c->layout.arrays && lab_speed.computes; i++)
-        if (c->speed->out[i] && cuMemsetD32Async((CUdeviceptr)c->speed->out[i], POISON_BITS,
-                                                 c->layout.bytes[i] / 4, NULL) != CUDA_SUCCESS)
+        if (c->speed->out[i] &&
+            poison_device((CUdeviceptr)c->speed->out[i], c->layout.bytes[i]) != CUDA_SUCCESS)
             return machine(c, "poisoning outputs", "the driver failed");
     return true;
 }

@@ -1,7 +1,7 @@
 /* replay.h's functions. */
 #include "replay.h"
-#include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
+#include "device_poison.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -281,9 +281,8 @@ bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgem
 static bool poison(struct replay *r, struct judgement *j) {
     for (int i = 0; i < r->plan->buffer_count; i++)
         if ((i >= lab_arrays(&lab) || !role_has_values(lab.arrays[i].role)) &&
-            !machine(cuMemsetD32Async(r->buffers[i], POISON_BITS,
-                                      room_for(r->plan->bytes[i]) / sizeof(uint32_t), NULL),
-                     "poisoning outputs", j))
+            !machine(poison_device(r->buffers[i], room_for(r->plan->bytes[i])), "poisoning outputs",
+                     j))
             return false;
     return machine(cuCtxSynchronize(), "poisoning outputs", j);
 }

@@ -18,7 +18,7 @@
 extern "C" {
 #include "../../grader/clock/timer.h"
 }
-#include "../../engine/report/poison.h"
+#include "../../grader/clock/device_poison.h"
 #include "../../lab/sgemm.h"
 #include "../../support.h"
 #include "../solutions/9_every_shape/every_shape.cu"
@@ -88,7 +88,7 @@ static bool is_sensible(const Kernel &kernel, const Problem &p, const Plan &plan
 
 static void poison(const Problem &p) {
     const size_t elements = (size_t)p.m * (size_t)p.n;
-    if (cuMemsetD32Async((CUdeviceptr)p.C, POISON_BITS, elements, NULL) != CUDA_SUCCESS)
+    if (poison_device((CUdeviceptr)p.C, elements * sizeof *p.C) != CUDA_SUCCESS)
         stop("C", "it cannot be poisoned");
 }
 

@@ -17,7 +17,7 @@
 extern "C" {
 #include "../../grader/clock/timer.h"
 }
-#include "../../engine/report/poison.h"
+#include "../../grader/clock/device_poison.h"
 #include "../../lab/sgemm.h"
 #include "../../support.h"
 
@@ -135,7 +135,7 @@ static void call(struct contest *c, enum contestant who) {
 
 static void poison(struct contest *c) {
     const size_t elements = (size_t)c->m * (size_t)c->n;
-    if (cuMemsetD32Async((CUdeviceptr)c->C, POISON_BITS, elements, NULL) != CUDA_SUCCESS)
+    if (poison_device((CUdeviceptr)c->C, elements * sizeof *c->C) != CUDA_SUCCESS)
         stop("C", "it cannot be poisoned");
 }
 
