@@ -28,7 +28,7 @@ static const struct sentence_table *table_of(const struct cause *c) {
 const char *cause_name(int kind) {
     if (kind <= CAUSE_NONE) return NULL;
     if (kind < CAUSE_FORMULA) return names[kind - 1];
-    if (kind < LAB_CAUSES) return lab.formulas[kind - CAUSE_FORMULA].name;
+    if (cause_is_formula(kind)) return lab.formulas[kind - CAUSE_FORMULA].name;
     return kind - LAB_CAUSES < lab_lessons.count ? lab_lessons.causes[kind - LAB_CAUSES] : NULL;
 }
 
@@ -47,7 +47,7 @@ void cause_say_shape(const struct cause *c, char *text, size_t bytes) {
 void cause_say(const struct cause *c, struct finding_words *w) {
     memset(w, 0, sizeof *w);
     sentences_say(&c->said, table_of(c), w);
-    if (CAUSE_FORMULA <= c->kind && c->kind < LAB_CAUSES)
+    if (cause_is_formula(c->kind))
         APPEND(w->what, "%s", lab.formulas[c->kind - CAUSE_FORMULA].claim);
     if (c->hint[0]) snprintf(w->hint, sizeof w->hint, "%s", c->hint);
     const size_t length = strlen(w->detail);

@@ -18,6 +18,9 @@ enum cause_kind {
     LAB_CAUSES = CAUSE_FORMULA + LAB_FORMULAS /* and of lab_lessons.causes */
 };
 
+/* Whether the mistake is what the result is instead: one of lab.formulas. */
+static inline bool cause_is_formula(int kind) { return CAUSE_FORMULA <= kind && kind < LAB_CAUSES; }
+
 /* Plain data, as struct finding is. */
 struct cause {
     int32_t kind; /* CAUSE_NONE: none is known */

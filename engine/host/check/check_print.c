@@ -54,9 +54,8 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     const struct cause *cause = &outcome->cause;
     const bool explained = cause->kind != CAUSE_NONE;
     static const struct explained nothing;
-    const bool is_headline = cause->kind >= CAUSE_FORMULA && cause->kind < LAB_CAUSES;
     struct finding_words words;
-    finding_explain(f, is_headline ? &nothing : &outcome->explained, &words);
+    finding_explain(f, cause_is_formula(cause->kind) ? &nothing : &outcome->explained, &words);
     struct finding_words mistake;
     cause_say(cause, &mistake);
     if (explained) {
