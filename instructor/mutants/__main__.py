@@ -197,16 +197,12 @@ class Workers:
         if key in self.known:
             return Tried(mutant, HARMS_NOTHING, self.known[key])
         with self.copy() as copy, copy.having(mutant):
-            left_out = self.left_out_of(mutant.room) if self.without_defect[mutant.room].done() else []
-            failed = self.failed(mutant.room, copy, "-x", *left_out)
+            left_out = self.without_defect[mutant.room]
+            failed = self.failed(mutant.room, copy, "-x", *deselected(left_out.result() if left_out.done() else []))
             # The rooms began before, so this ends; and what lives need not wait for it.
-            if failed and f"--deselect={failed[0].removeprefix('tests/')}" in self.left_out_of(mutant.room):
-                failed = self.failed(mutant.room, copy, "-x", *self.left_out_of(mutant.room))
+            if failed and failed[0] in left_out.result():
+                failed = self.failed(mutant.room, copy, "-x", *deselected(left_out.result()))
         return Tried(mutant, KILLED if failed else LIVES, failed[0] if failed else "")
-
-    def left_out_of(self, room: Room) -> list[str]:
-        """For pytest; waits until it is known."""
-        return [f"--deselect={test.removeprefix('tests/')}" for test in self.without_defect[room].result()]
 
     def fail_without_defect(self, room: Room) -> list[str]:
         with self.copy() as copy:
@@ -239,6 +235,11 @@ class Workers:
         for pid in [*self.running]:
             end(pid)
         self.pool.shutdown()
+
+
+def deselected(tests: list[str]) -> list[str]:
+    """Options of pytest's."""
+    return [f"--deselect={test.removeprefix('tests/')}" for test in tests]
 
 
 def end(pid: int) -> None:
