@@ -1,5 +1,5 @@
 /* Poison on the device: what an output holds before each run that counts. Header only, and for C
- * and CUDA, since the clock and the programs of instructor/bench/ put it there alike. */
+ * and CUDA, since the clock and the benchmarks of BLAS libraries put it there alike. */
 #ifndef GRADER_CLOCK_DEVICE_POISON_H
 #define GRADER_CLOCK_DEVICE_POISON_H
 #include "../../engine/report/poison.h"
