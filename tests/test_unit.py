@@ -51,17 +51,19 @@ def c_flags(tree) -> list[str]:
     return shlex.split(shown.stdout)
 
 
-def compile_plain(tree, *flags: str):
-    """What main.cu is linked with as a library with these flags, once for all tests and workers."""
-    library = tree.programs / "plain-sanitized.a"
+REPORT = ["engine/report", "engine/report/record", "engine/report/words", "engine/report/text"]
+PLAIN = [*REPORT, ".", "lab", "lab/verdict", "lab/mistakes", "engine", "engine/form", "engine/host",
+         "engine/host/driver"]
+
+
+def compile_plain(tree, folders: list[str], *flags: str):
+    """What is in these folders as a library with these flags, once for all tests and workers."""
+    library = tree.programs / f"{len(folders)}-sanitized.a"
     with locked(library.with_suffix(".lock")):
         if not library.exists():
             objects = library.with_suffix(".objects")
             objects.mkdir()
-            sources = [tree.path / "support.c"]
-            for folder in ("lab", "lab/verdict", "lab/mistakes", "engine", "engine/form", "engine/report", "engine/report/record",
-                           "engine/report/words", "engine/report/text", "engine/host", "engine/host/driver"):
-                sources += tree.path.glob(f"{folder}/*.c")
+            sources = [path for folder in folders for path in tree.path.glob(f"{folder}/*.c")]
             compile_c(tree, objects, *flags, "-c", *map(str, sources))
             subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)
     return library
@@ -75,7 +77,10 @@ def compile_test(tree, source, *flags: str):
             archives = ["build/liblab.a", "build/libhost.a", "build/libreport.a", "build/libcheck.a",
                         "build/libengine.a"]
             tree.make(*archives)
-            linked = [compile_plain(tree, *flags)] if flags else archives
+            linked = archives
+            if flags:  # by day what reads these bytes, and the rest as users have it
+                linked = [compile_plain(tree, REPORT, *flags), *archives] if source.stem in BY_DAY else \
+                    [compile_plain(tree, PLAIN, *flags)]
             compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)),
                       "-Wl,-z,muldefs", "-Wl,--start-group", *map(str, linked), "-Wl,--end-group",
                       "-o", str(program), "-lm")
@@ -85,8 +90,8 @@ def compile_test(tree, source, *flags: str):
 def compile_c(tree, folder, *words: str) -> None:
     """In this folder; a warning is an error."""
     built = subprocess.run(
-        ["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", *words], cwd=folder,
-        capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
+        ["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", f"-I{tree.path}/engine/cuda/include", *words],
+        cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
     )
     assert built.returncode == 0, built.stderr
 
