@@ -295,8 +295,7 @@ class Grading:
         for key, test in self._known.items():
             if isinstance(test, Test) and test.finding:
                 cause = causes.get((test.finding.kind, test.finding.line))
-                finding = test.finding.model_copy(update={"cause": cause})
-                self._known[key] = test.model_copy(update={"finding": finding})
+                self._known[key] = test.model_copy(update={"finding": test.finding.behind(cause)})
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:

@@ -178,6 +178,12 @@ static struct judged judge(const struct task *t) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
+static int lines(const char *text) {
+    int found = *text != '\0';
+    for (; *text; text++) found += *text == '\n';
+    return found;
+}
+
 /* In words that are made here. */
 static void json_finding(struct json *json, const char *name, const struct finding *f,
                          const struct explained *explained) {
@@ -196,6 +202,7 @@ static void json_finding(struct json *json, const char *name, const struct findi
     json_text(json, "file", f->at.file);
     json_value(json, "line", "%d", f->at.line);
     json_text(json, "formula", explained->formula);
+    json_value(json, "explained", "%d", lines(explained->text));
     json_text(json, "claim", explained->claim);
     json_value(json, "products", "%.6f", explained->products);
     json_value(json, "barrier_after", "%d", finding_barrier_after(f));

@@ -61,6 +61,8 @@ class Finding(Strict):
     hint: str | None = None
     formula: str | None = None
     """What a wrong result is instead: see struct explanation in engine/lab.h."""
+    explained: int = Field(0, exclude=True)
+    """How many of the last lines of `detail` say so."""
     claim: str | None = Field(None, exclude=True)
     """The same in words, where one mistake explains all that is wrong."""
     products: float = 0.0
@@ -85,8 +87,13 @@ class Finding(Strict):
         if not self.cause:
             return [*self.detail, *launch]
         symptom = f"symptom: {at(self.file, self.line, self.what)}"
-        others = [line for line in self.detail if self.cause.what not in line]  # a formula is said once
-        return [*self.cause.detail, symptom, *others, *launch]
+        return [*self.cause.detail, symptom, *self.detail, *launch]
+
+    def behind(self, cause: Cause | None) -> Finding:
+        """This with its cause. If that is what the result is instead, it is said once."""
+        said = bool(cause) and cause.kind == self.formula
+        detail = self.detail[:len(self.detail) - self.explained] if said else self.detail
+        return self.model_copy(update={"cause": cause, "detail": detail})
 
 
 class Loads(Strict):

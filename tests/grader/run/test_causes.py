@@ -127,6 +127,17 @@ def test_what_is_printed_names_it_first() -> None:
         assert "hint: where does the next row of B begin?" in said
 
 
+@pytest.mark.parametrize(("formula", "said"), [("product-of-a-and-a", 1), ("factor", 2), (None, 2)])
+def test_a_formula_that_is_the_cause_is_said_once(formula: str | None, said: int) -> None:
+    what = "C is the product of A with itself"
+    finding = Finding(**words_of("wrong-result"), what="C is wrong", formula=formula, explained=1,
+                      detail=["all 121 are wrong", f"all that is wrong: {what}"])
+    cause = Cause(kind="product-of-a-and-a", what=what, file="kernel.cu", line=3)
+    found = finding.behind(cause)
+    assert found.cause == cause and len(found.detail) == said and found.detail[0] == "all 121 are wrong"
+    assert finding.behind(None) == finding
+
+
 def test_only_some_are_looked_for() -> None:
     """A submission may have a mistake in each case."""
     cases = [fake.case(f"c{size}", size, size, size, criteria=["memory"])
