@@ -3,6 +3,7 @@ the machine. In: those paths; out: bubblewrap's options, none of which is newer 
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from collections.abc import Sequence
@@ -61,9 +62,15 @@ def compiler_prefixes() -> list[Path]:
     """Where compilers are that were not installed by the system: /opt/gcc-13."""
     named = (os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++",
              os.environ.get("NVCC") or "nvcc")
+    return prefixes_of(" ".join(named), os.environ.get("PATH"))
+
+
+@functools.cache  # asked for each process that is started
+def prefixes_of(named: str, search: str | None) -> list[Path]:
+    """Of these compilers, separated by blanks, found in the folders of `search`."""
     prefixes = []
-    for word in " ".join(named).split():
-        found = shutil.which(word)
+    for word in named.split():
+        found = shutil.which(word, path=search)
         if not found:
             continue
         for path in {Path(found).absolute(), Path(found).resolve()}:
