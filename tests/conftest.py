@@ -17,6 +17,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -42,8 +43,8 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and four more, since tests wait half of their time; but not hundreds."""
-    return min(len(os.sched_getaffinity(0)) + 4, 16)
+    """One worker a core and six more, since tests wait half of their time; but not hundreds."""
+    return min(len(os.sched_getaffinity(0)) + 6, 16)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,6 +78,8 @@ class FailuresAtOnce:
 
 @pytest.hookimpl(trylast=True)  # pytest's own has made the terminal reporter by then
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's, for what it starts behind its back
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which programs of tests are to hear
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal and not hasattr(config, "workerinput"):  # a worker of xdist's shows nothing
         config.pluginmanager.register(FailuresAtOnce(terminal))

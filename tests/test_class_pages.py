@@ -14,7 +14,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
-from conftest import REPOSITORY, Tree, clean_environment, repository_files
+from conftest import REPOSITORY, Tree, clean_environment, repository_files, sample
 from records import FOLDER, RECORDS, SEEN
 from test_pages import both_pages, class_page, feedback, standing
 
@@ -123,8 +123,8 @@ def test_templates_are_part_of_the_repository() -> None:
 # ---- in a browser --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("which", [0, 1], ids=["feedback", "class"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "which"), sample(
+    [("light", 0), ("dark", 0), ("light", 1), ("dark", 1)], every=3))  # each page and each scheme once
 def test_in_a_browser(driver: Any, tmp_path: Path, which: int, scheme: str) -> None:
     """For everybody; nothing is refused by the policy; no page scrolls sideways."""
     path = both_pages(tmp_path)[which]

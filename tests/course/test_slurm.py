@@ -197,7 +197,7 @@ def test_this_machine_does_not_grade_beside_an_array(pupils: Class, slurm: Slurm
     assert pupils.run(*SLURM).returncode == 0
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c(pupils: Class, slurm: Slurm, times: int) -> None:
     """Once: the submission that runs is finished, what waits is taken back, also of its task. Twice:
     all of it is cancelled."""

@@ -249,7 +249,7 @@ def code_lines(text: str) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("cxx", COMPILERS)
+@pytest.mark.parametrize("cxx", ["g++", pytest.param("clang++", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("text", "lines"), ARCH.values(), ids=ARCH.keys())
 def test_cuda_arch_is_the_devices(cxx, text, lines, rewrite, sanitized, tmp_path):
     for program in (rewrite, sanitized):

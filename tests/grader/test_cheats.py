@@ -19,8 +19,8 @@ from conftest import (
     RUN_SECONDS,
     Tree,
     clean_environment,
-    first_of_each,
     missing,
+    slow_but,
 )
 
 from grader import options
@@ -80,8 +80,13 @@ def grade(path: Path, parts: Parts, results: Path, suite: str) -> Record:
 
 def one_of_each_way(chosen: Callable[[Path], bool],
                     way: Callable[[Path], str] = lambda path: path.stem[:2]) -> pytest.MarkDecorator:
-    """The chosen ones; the first of each number in `make test`, and all in `make test-all`."""
-    paths = first_of_each([path for path in CHEATS if chosen(path)], way)
+    """The chosen ones; in `make test` the first of each number, and of more than ten numbers every other
+    one, and all in `make test-all`, and in `make cases`."""
+    chosen_ones = [path for path in CHEATS if chosen(path)]
+    ways = sorted({way(path) for path in chosen_ones})
+    by_day = ways[::2] if len(ways) > 10 else ways
+    paths = slow_but(chosen_ones, lambda number, path: way(path) in by_day
+                     and way(path) not in map(way, chosen_ones[:number]))
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 

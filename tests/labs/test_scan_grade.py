@@ -59,7 +59,7 @@ def test_a_solution(tree: Tree, kernel: Path) -> None:
         assert case["loads"]["accesses"] == 5000 * 5001 // 2 + 5000
 
 
-@pytest.mark.parametrize("cheat", sample(CHEATS, every=4, start=1), ids=lambda path: path.stem)
+@pytest.mark.parametrize("cheat", sample(CHEATS, every=8, start=5), ids=lambda path: path.stem)
 def test_a_cheat(tree: Tree, cheat: Path) -> None:
     text = cheat.read_text()
     record, loses = grade(tree, text), head(text, "loses")

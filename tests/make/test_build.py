@@ -184,7 +184,7 @@ def test_kernel_in_the_tree(tree, name):
 
 
 @pytest.mark.parametrize(("backend", "directory"), [
-    ("cpu", "two words, l'été, $x #y"), ("cuda", "two words größe"),
+    ("cpu", "two words, l'été, $x #y"), pytest.param("cuda", "two words größe", marks=pytest.mark.slow),
 ])
 def test_kernel_outside_of_the_repository(tree, tmp_path, backend, directory):
     """A TA builds submissions where they are; the headers beside them are found, and support.h."""
@@ -244,7 +244,7 @@ def toolkit(tmp_path) -> Path:
 
 @pytest.mark.parametrize(("variable", "cxx"), sample(
     [("CPATH", "g++"), ("CPATH", "clang++"), ("CPLUS_INCLUDE_PATH", "g++"),
-     ("CPLUS_INCLUDE_PATH", "clang++")], every=2))
+     ("CPLUS_INCLUDE_PATH", "clang++")], every=4))
 def test_cudas_own_headers_do_not_come_in(tree, toolkit, variable, cxx):
     """The emulator's are taken where it has one; where not, one line says so."""
     text = (REPOSITORY / TILED).read_text()
