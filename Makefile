@@ -101,21 +101,23 @@ build/libcheck.a: $(call objects_of,$(filter-out %/lessons.c %/writers_program.c
 build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
 build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 
-# Under watch: with kernel.cu, what explains; two programs that it starts, one that says which blocks write, and one
-# that knows local variables; and the plain program beside it.
+# Under watch: with kernel.cu, what explains; within it, a program that says which blocks write, and the command that
+# makes another one when it is asked for, which knows local variables; and the plain program beside it.
 explains = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host/host.o $(LAB)/call.o) \
            build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
-build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_program.o $(explains) | \
-        build/check/kernel.spaces build/lab.sh              ; $(step) lab $@ $^
+locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
+build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_command.o $(explains) | \
+        build/check/insert build/check/kernel.spaces build/lab.sh ; $(step) lab $@ $^
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
-build/check/locals: build/check/kernel.ii build/check/insert $(watched) $(explains)
-	$(step) locals $@ $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
+build/check/locals: build/check/kernel.ii build/check/insert $(watched) $(explains) ; $(locals)
+build/check/locals_command: FORCE build/c/settings          ; $(step) keep $@ $(locals)
+build/check/locals_command.o: build/check/locals_command engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
 build/check/plain_kernel.o: build/check/kernel.ii build/cpu/settings ; $(step) plain $@
 build/check/writers: build/check/plain_kernel.o build/c/engine/host/check/writers_program.o \
         build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o $(driver) build/libruntime.a ; $(step) quietly $@ $^
 build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o $(LAB)/call.o engine/host/driver/launches.o) \
         build/check/source.o $(driver) build/libruntime.a   ; $(step) quietly $@ $^
-build/check/%_program.o: build/check/% engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
+build/check/writers_program.o: build/check/writers engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
 build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/show/page/page.S build/c/settings
 	$(step) page $@
 

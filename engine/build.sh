@@ -145,12 +145,12 @@ locals) # the program once more, from a kernel.cu that says which local variable
         : >"$out"
     fi
     ;;
-plain) # kernel.cu as the plain program has it
-    flags=$EMULATED_FLAGS
+plain) # kernel.cu as the plain program has it; of what is debug information, lines alone are asked for
+    flags="$EMULATED_FLAGS -g1"
     preprocess "$KERNEL" 2>/dev/null && mv "$base.new" "$base.ii" && compile $flags 2>/dev/null || : >"$out"
     ;;
 quietly) link "$@" 2>/dev/null || : >"$out" ;;
-embed) # a program in an object, by its name
+embed) # a file in an object, by its name
     run $CC "-DPROGRAM=$(basename "$base")" "-DFILE=\"$1\"" -c engine/host/check/embedded.S -o "$out"
     ;;
 page) sh engine/show/page/page.sh build/check && run $CC -c engine/show/page/page.S -o "$out" ;;

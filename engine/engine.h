@@ -71,7 +71,10 @@ enum engine_keeps {
     KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then; and
                         counts */
     KEEP_TRACE = 4,  /* each access of the first two blocks and the last one in each direction */
-    KEEP_BLOCK = 8   /* the same of `block` alone, of `launch` alone */
+    KEEP_BLOCK = 8,  /* the same of `block` alone, of `launch` alone */
+    KEEP_LOADS = 16  /* of KEEP_COUNTS what says how often each element is loaded and what threads
+                        read of each other: requests of global memory alone, and neither sectors nor
+                        lines. Shared memory keeps its short path */
 };
 
 struct engine_limits { /* 0: as the runtime has it */

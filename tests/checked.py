@@ -47,6 +47,9 @@ clang's by day."""
 
 Builder = Callable[[str, "str | Path"], Path]
 
+LOCALS = ".locals"
+"""Beside a program that was kept: the one that it would have made, which knows local variables."""
+
 
 @pytest.fixture(scope="session")
 def checker(build_checker: Callable[..., Path]) -> Builder:
@@ -92,19 +95,23 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
         here, kept = path / name, programs / name  # it runs where its kernel is
         if here.exists():
             return here
+        targets = {"": "sgemm-check", LOCALS: "build/check/locals"}
         with locked(programs / f"{name}.lock"):
             if not kept.exists():
                 # Who calls whom is not looked at again (kernel.spaces): test_refused.py and
                 # test_solutions.py are about it, and it is a compilation of five.
                 left = ["-o", "build/check/kernel.spaces", *leave_writers(tree(setup), lean)]
-                tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup), *left,
+                tree(setup).make(*targets.values(), f"KERNEL={kernel}", *variables(setup), *left,
                                  env=tree(setup).fast_linker())
-                shutil.copy2(path / "sgemm-check", kept)
                 kept.with_suffix(".folder").write_text(str(path))
+                for suffix, target in reversed(targets.items()):
+                    shutil.copy2(path / target, kept.with_suffix(suffix))
         # Its debug information has the folder's name, which is as long as that of this one.
         built_in = kept.with_suffix(".folder").read_bytes()
-        here.write_bytes(kept.read_bytes().replace(built_in, os.fsencode(path)))
-        here.chmod(0o755)
+        for suffix in reversed(targets):
+            program = kept.with_suffix(suffix).read_bytes().replace(built_in, os.fsencode(path))
+            here.with_suffix(suffix).write_bytes(program)
+            here.with_suffix(suffix).chmod(0o755)
         return here
 
     return build
@@ -147,8 +154,10 @@ class Checked:
 def run_check(program: Path, *args: object, **options: Any) -> Checked:
     """In the checkout, as everybody runs it: places in messages are relative to it."""
     words = [str(arg) for arg in args]
+    locals_program = program.with_suffix(LOCALS)
+    made = ["--locals-program", locals_program] if locals_program.exists() else []
     process = subprocess.run(
-        [program, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
+        [program, *made, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
         **options,
     )

@@ -60,6 +60,12 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
     return true;
 }
 
+/* What came by the short path, where it is counted. */
+INLINE void exchange(struct watch *w, uintptr_t word, bool write) {
+    if (LIKELY(!w->exchange.stored_by)) return;
+    (write ? exchange_stores : exchange_reads)(&w->exchange, word, running_index.linear);
+}
+
 /* The same for one or two bytes of a word of which parts have been accessed before. */
 INLINE bool fine_in_bytes(struct watch *w, uintptr_t address, unsigned size, bool write,
                           epoch now) {
@@ -153,7 +159,10 @@ INLINE void read_word(const void *p, const void *code) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
-            if (LIKELY(read_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) return;
+            if (LIKELY(read_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) {
+                exchange(w, word, false);
+                return;
+            }
         } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p) ||
                    is_settled(w, (uintptr_t)p)) {
             return;
@@ -167,8 +176,10 @@ INLINE void write_word(const void *p, const void *code) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words) &&
-            LIKELY(write_shared(w, &w->shadow[word], epoch_now(&w->epochs, code))))
+            LIKELY(write_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) {
+            exchange(w, word, true);
             return;
+        }
         if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
     }
     slowly(p, WORD, true, code);
@@ -186,8 +197,12 @@ INLINE void access_part(const void *p, unsigned size, bool write, const void *co
     struct watch *w = watch_here();
     if (LIKELY(w)) {
         const uintptr_t address = (uintptr_t)p;
-        if ((address - w->shared_begin) / WORD < w->shared_words) {
-            if (fine_in_bytes(w, address, size, write, epoch_now(&w->epochs, code))) return;
+        const uintptr_t word = (address - w->shared_begin) / WORD;
+        if (word < w->shared_words) {
+            if (fine_in_bytes(w, address, size, write, epoch_now(&w->epochs, code))) {
+                exchange(w, word, write);
+                return;
+            }
         } else if (fine_on_stack(p, size, write, CALLEE)) {
             return;
         }

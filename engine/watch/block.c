@@ -25,14 +25,17 @@ struct watch *watch_attach(void) {
     return w;
 }
 
-bool watch_is_consumed(const struct watch *w) {
+static unsigned consumed(const struct watch *w) {
+    unsigned why = 0;
     for (const struct consumer **each = watch_consumers; *each; ++each)
-        if (!(*each)->skips || !(*each)->skips(w)) return true;
-    return false;
+        if (!(*each)->skips || !(*each)->skips(w))
+            why |= (*each)->of_global ? SLOW_GLOBAL_CONSUMER : SLOW_CONSUMER;
+    return why;
 }
 
-static void close_fast_path(struct watch *w) {
-    w->shared_words = 0;
+bool watch_is_consumed(const struct watch *w) { return consumed(w) != 0; }
+
+static void close_global(struct watch *w) {
     memset(w->input, 0, sizeof w->input);
     for (int i = 0; i < SETTLED_SPANS; ++i) w->settled.span[i].words = 0;
 }
@@ -41,8 +44,7 @@ static struct span span_of(const struct region *r) {
     return (struct span){r->begin, r->bytes / WORD};
 }
 
-static void open_fast_path(struct watch *w) {
-    w->shared_words = w->epochs.has_pairs ? 0 : w->all_words;
+static void open_global(struct watch *w) {
     w->settled = settled_now();
     const struct region *first = region_with_phases();
     int count = 0;
@@ -53,18 +55,24 @@ static void open_fast_path(struct watch *w) {
     }
 }
 
+static void set_fast_path(struct watch *w) {
+    const bool shared = !(w->slow & (SLOW_CONSUMER | SLOW_STEPS | SLOW_INDEX));
+    w->shared_words = shared && !w->epochs.has_pairs ? w->all_words : 0;
+    if (w->slow)
+        close_global(w);
+    else
+        open_global(w);
+}
+
 void watch_slowly(struct watch *w, enum slow_reason why) {
     w->slow |= why;
-    close_fast_path(w);
+    set_fast_path(w);
 }
 
 void watch_fast(struct watch *w, enum slow_reason no_more) {
-    w->slow &= ~(no_more | SLOW_CONSUMER);
-    if (watch_is_consumed(w)) w->slow |= SLOW_CONSUMER;
-    if (w->slow)
-        close_fast_path(w);
-    else
-        open_fast_path(w);
+    w->slow &= ~(no_more | SLOW_CONSUMER | SLOW_GLOBAL_CONSUMER);
+    w->slow |= consumed(w);
+    set_fast_path(w);
 }
 
 void watch_add_consumer(const struct consumer *consumer) {

@@ -17,14 +17,22 @@
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/words/threads.h"
+#include "record/exchange.h"
 #include "shadow/epoch.h"
 #include "shadow/settled.h"
 
 enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases is the first */
 
 /* Why all accesses of a block take the slow path: they are consumed; an epoch has no room for a
- * thread's steps; the audit; and an index outside of its array, whose access is yet to come. */
-enum slow_reason { SLOW_CONSUMER = 1, SLOW_STEPS = 2, SLOW_AUDIT = 4, SLOW_INDEX = 8 };
+ * thread's steps; and an index outside of its array, whose access is yet to come. Why those to
+ * global memory do: these are consumed; and the audit. */
+enum slow_reason {
+    SLOW_CONSUMER = 1,
+    SLOW_STEPS = 2,
+    SLOW_INDEX = 4,
+    SLOW_GLOBAL_CONSUMER = 8,
+    SLOW_AUDIT = 16
+};
 
 /* A word of shared memory. Two readers, because one of them may be the thread that writes next; of
  * two warps, if there are two; else of the warp's last step. Where barriers and operations of whole
@@ -74,6 +82,7 @@ struct watch {
     size_t shared_words; /* 0: accesses to shared memory take the slow path */
     struct shared_word *shadow;
     struct shared_word *bytes; /* one for each byte, of words whose epochs are EPOCH_IN_BYTES */
+    struct exchange exchange;
     struct span input[FAST_SPANS];
     struct settled settled;
     uint32_t last_read[MAX_BLOCK_THREADS]; /* word of input[0] that each thread read last, plus 1 */
@@ -153,6 +162,7 @@ static inline void watch_steps(struct watch *w) {
  */
 struct consumer {
     bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
+    bool of_global; /* what takes the short path to shared memory, it does not need */
     void (*block_begins)(struct watch *w);
     void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
     /* The running thread reads what a lane of its warp has brought to a warp operation. */

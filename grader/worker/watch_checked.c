@@ -109,7 +109,7 @@ static const struct writers *writers(void) { return watched_run.writers; }
 static void begin_to_check(const struct watched *watched) {
     struct engine_run run = host_run(&watched->arrays.shape, watched->arrays.elements);
     counting = watched->count;
-    if (counting) run.keeps = KEEP_COUNTS;
+    if (counting) run.keeps = KEEP_LOADS;
     run.writers = writers;
     run.stopped = stopped;
     run.machine_fault = watched->machine_fault;

@@ -5,11 +5,12 @@ one that is right; each line that is to be named ends in a mark."""
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from checked import EACH_SETUP, Builder, run_check
-from conftest import sample, slow_but
+from conftest import Tree, sample, slow_but
 
 
 @pytest.fixture(scope="session")
@@ -229,3 +230,20 @@ def test_another_mistake_is_not_blamed_on_them(checker: Builder, tmp_path: Path,
     assert run.status == 1, run
     cause = run.finding["cause"]
     assert cause is None or cause["name"] not in ("not-shared", "no-value"), run
+
+
+def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
+    """`make check` of a kernel without a mistake does not pay for it. A program that was built before
+    does not ask the one of another kernel."""
+    own, other = (tree.path / f"{name}.cu" for name in ("own", "other"))
+    own.write_text(tiled({"ARRAYS": PARTS["ARRAYS"].replace("__shared__", "", 1)}))
+    other.write_text(own.read_text().replace("A_s", "other"))
+    made, before = tree.path / "build/check/locals", tree.path / "sgemm-check-before"
+    made.unlink(missing_ok=True)
+    tree.make("sgemm-check", "KERNEL=own.cu", "BACKEND=cpu")
+    assert not made.exists()
+    said = run_check(shutil.copy2(tree.path / "sgemm-check", before), "--json")
+    assert said.finding["cause"]["name"] == "not-shared" and made.stat().st_size
+    tree.make("sgemm-check", "KERNEL=other.cu", "BACKEND=cpu")
+    assert run_check(tree.path / "sgemm-check", "--json").finding["cause"]["name"] == "not-shared"
+    assert run_check(before, "--json").finding["cause"] is None

@@ -1,8 +1,9 @@
-/* Starting the program that knows the local variables, and what the two say to each other: a number
- * of a descriptor, the kind and line of the finding on its command line, and a struct cause back.
- */
+/* Making and starting the program that knows the local variables, and what the two say to each
+ * other: a number of a descriptor, the kind and line of the finding and which kernel.cu it is in on
+ * its command line, and a struct cause back. */
 #define _GNU_SOURCE
 #include "locals_program.h"
+#include "../../report/text/source.h"
 #include "cause_local.h"
 #include "child.h"
 #include "command.h"
@@ -12,9 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Embedded; nothing where kernel.cu has no such variables. */
-extern const char locals_program[] __attribute__((weak));
-extern const char locals_program_end[] __attribute__((weak));
+/* Words that make `made`, an empty file where kernel.cu has no such variables: embedded where make
+ * check is built. */
+extern const char locals_command[] __attribute__((weak));
+static const char made[] = "build/check/locals";
 
 extern char **environ;
 
@@ -23,10 +25,31 @@ bool locals_are_asked(enum finding_kind kind) {
     return text && text->cause != FINDING_CAUSE_NEVER;
 }
 
-/* -1: there is none. */
-static int program_file(const struct check_options *o) {
+static _Noreturn void run_command(void) {
+    enum { WORDS = 64 };
+    char *const text = strdup(locals_command), *word[WORDS], *rest = text;
+    int count = 0;
+    while (count < WORDS - 1 && (word[count] = strsep(&rest, " \n")) && *word[count]) count++;
+    word[count] = NULL;
+    execvp(word[0], word);
+    _exit(EXIT_MACHINE);
+}
+
+/* -1: there is none. It may be of another kernel.cu: hash_of_source(). */
+static int program_file(const struct check_options *o, struct shape shape) {
+    const struct child_limits limits = {60, 600};
     if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
-    return child_program("check", locals_program, locals_program_end);
+    if (!locals_command) return -1;
+    if (child_quiet(shape, &limits)) run_command();
+    return open(made, O_RDONLY | O_CLOEXEC);
+}
+
+/* FNV-1a. */
+static uint64_t hash_of_source(void) {
+    uint64_t hash = 0xCBF29CE484222325;
+    for (const char *c = source_text(); c && *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001B3;
+    return hash;
 }
 
 static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
@@ -34,7 +57,8 @@ static _Noreturn void run_locals_program(int program, int answer, const struct c
     struct command c = {0};
     command_add(&c, "%s-check", lab.name);
     command_add(&c, "--locals");
-    command_add(&c, "%d,%d,%d", answer, (int)failed->finding.kind, failed->finding.at.line);
+    command_add(&c, "%d,%d,%d,%" PRIu64, answer, (int)failed->finding.kind, failed->finding.at.line,
+                hash_of_source());
     command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
     command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
     command_add(&c, "--timeout=%g", o->run.timeout);
@@ -61,7 +85,7 @@ static bool read_answer(int from, struct cause *cause) {
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
     const struct child_limits limits = {15, 120}; /* its own children have theirs */
     int answer[2];
-    const int program = program_file(o);
+    const int program = program_file(o, failed->shape);
     if (program < 0) return;
     if (pipe(answer) == 0) {
         fcntl(answer[0], F_SETFD, FD_CLOEXEC);
@@ -78,11 +102,13 @@ void locals_ask(const struct check_options *o, const struct outcome *failed, str
 
 bool locals_read_request(const char *value, struct check_options *o) {
     int kind;
+    uint64_t hash;
     char more;
-    if (sscanf(value, "%d,%d,%d%c", &o->locals_answer, &kind, &o->locals_failed.line, &more) != 3)
+    if (sscanf(value, "%d,%d,%d,%" SCNu64 "%c", &o->locals_answer, &kind, &o->locals_failed.line,
+               &hash, &more) != 4)
         return false;
     o->locals_failed.kind = (enum finding_kind)kind;
-    return finding_text(o->locals_failed.kind) != NULL;
+    return hash == hash_of_source() && finding_text(o->locals_failed.kind) != NULL;
 }
 
 void locals_answer(const struct check_options *o) {

@@ -1,6 +1,6 @@
 /* make check once more, from the same kernel.cu, but one that says which local variables come
- * into scope (locals/insert.c). It lies within the first one, where there are such variables, and
- * runs when a mistake may come of one. */
+ * into scope (locals/insert.c). Where there are such variables, it is made and runs when a mistake
+ * may come of one. */
 #ifndef ENGINE_HOST_LOCALS_PROGRAM_H
 #define ENGINE_HOST_LOCALS_PROGRAM_H
 #include "check.h"

@@ -27,7 +27,6 @@ void emulator_spin(void); /* block.c's; the other threads have a turn */
 enum {
     HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
-    THREAD_BITS = 10,
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
 
@@ -86,10 +85,8 @@ struct counts {
     uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
     uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
     uint32_t block_number;    /* from 1 on */
-    uint32_t *stored_by; /* of each word of shared memory: block, in so many bits, and thread */
     struct {
         uint64_t loads, needed; /* of global memory */
-        uint64_t exchanged;
         bool stores;
     } block;
     uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged, exchanged;
@@ -97,6 +94,7 @@ struct counts {
     struct reuse_origins origins;
 };
 
+static bool costs; /* sectors, conflicts, lines, and all of shared memory */
 static struct counts *all_workers;
 static struct counted_launch *launches;
 static int launch_count;
@@ -234,37 +232,33 @@ static unsigned sectors_of(const struct request *r, struct sector *sectors) {
     return count;
 }
 
-/* Elements of an input that this block has not loaded before: those that the sector has a byte of
- * that is asked for. */
+static void count_sectors(struct counted *sum, const struct request *r) {
+    struct sector sectors[WARP_SIZE];
+    const unsigned count = sectors_of(r, sectors);
+    sum->sectors += count;
+    for (unsigned i = 0; i < count; ++i)
+        sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
+}
+
+/* Elements of an input that this block has not loaded before. */
 static void note_needed(struct counts *c, const struct place_of_array *array,
-                        const struct sector *sector) {
-    const uintptr_t first = sector->number * SECTOR;
-    const size_t element = array->element;
-    const size_t before = first < array->begin ? (array->begin - first) % element
-                                               : element - 1 - (first - array->begin - 1) % element;
-    unsigned byte = (unsigned)before;
-    for (; array->loaded_by && byte < SECTOR; byte += (unsigned)element) {
-        const uint32_t bytes = element < SECTOR ? (UINT32_C(1) << element) - 1 : ~UINT32_C(0);
-        const size_t offset = first + byte - array->begin;
-        if (!(sector->bytes >> byte & bytes) || offset >= array->bytes) continue;
-        uint32_t *by = &array->loaded_by[offset / element];
-        c->block.needed += *by != c->block_number;
-        *by = c->block_number;
+                        const struct request *r) {
+    for (uint32_t left = array->loaded_by ? r->lanes : 0; left; left &= left - 1) {
+        const size_t offset = r->address[__builtin_ctz(left)] - array->begin;
+        const size_t end = offset + r->size < array->bytes ? offset + r->size : array->bytes;
+        for (size_t i = offset / array->element; i * array->element < end; ++i) {
+            c->block.needed += array->loaded_by[i] != c->block_number;
+            array->loaded_by[i] = c->block_number;
+        }
     }
 }
 
 static void finish_global(struct counts *c, struct counted *sum, const struct request *r, int place,
                           enum counted_way way, unsigned elements) {
-    struct sector sectors[WARP_SIZE];
-    unsigned count = sectors_of(r, sectors);
-    sum->sectors += count;
+    if (costs) count_sectors(sum, r);
     if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
     if (way != COUNTED_LOADS) c->block.stores = true;
-    for (unsigned i = 0; i < count; ++i) {
-        sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
-        if (way == COUNTED_LOADS && place < COUNTED_OTHER)
-            note_needed(c, &c->array[place], &sectors[i]);
-    }
+    if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, &c->array[place], r);
 }
 
 /* --- finished requests: both ------------------------------------------------------------------ */
@@ -403,29 +397,23 @@ static __attribute__((noinline)) void make_room(struct held *held) {
     held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
 }
 
-/* What the running thread stores in shared memory, and what it reads of other threads' there. The
- * detectors remember no more stores once they have found something. */
-static void count_shared(struct watch *w, const struct access *access) {
-    struct counts *c = w->counts;
-    const uint32_t block = c->block_number << THREAD_BITS, running = block | running_index.linear;
+/* Of what did not come by the short path. */
+static void count_exchange(struct watch *w, const struct access *access) {
     const size_t last = watch_word(w, access->address + access->size - 1);
-    for (size_t i = watch_word(w, access->address); i <= last && i < w->all_words; ++i) {
-        const uint32_t by = c->stored_by[i];
-        if (access->write)
-            c->stored_by[i] = running;
-        else
-            c->block.exchanged += by >> THREAD_BITS == block >> THREAD_BITS && by != running;
-    }
+    for (size_t i = watch_word(w, access->address); i <= last && i < w->all_words; ++i)
+        (access->write ? exchange_stores : exchange_reads)(&w->exchange, i, running_index.linear);
 }
 
 static void count_received(struct watch *w, const struct access *access) {
     const unsigned lane = worker_lane_of((const void *)access->address);
-    if (lane < WARP_SIZE && lane != running_index.linear % WARP_SIZE) w->counts->block.exchanged++;
+    if (lane < WARP_SIZE && lane != running_index.linear % WARP_SIZE) w->exchange.read++;
 }
 
 static void count_access(struct watch *w, const struct access *access) {
     struct counts *c = w->counts;
-    if (watch_is_shared(w, access->address)) count_shared(w, access);
+    const bool shared = watch_is_shared(w, access->address);
+    if (shared) count_exchange(w, access);
+    if (shared && !costs) return;
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
     struct site *site = site_of(c, access);
     struct held *held = &site->held[warp];
@@ -460,9 +448,9 @@ static void find_arrays(struct counts *c) {
     }
 }
 
-static struct counts *attach(const struct watch *w) {
+static struct counts *attach(struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
-    c->stored_by = must(calloc(w->all_words, sizeof *c->stored_by));
+    w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
     grow_table(c);
     find_arrays(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
@@ -481,6 +469,8 @@ static void all_lanes_run(struct counts *c, unsigned threads) {
 static void block_begins(struct watch *w) {
     if (!w->counts) w->counts = attach(w);
     w->counts->block_number++;
+    w->exchange.block = w->counts->block_number << EXCHANGE_THREAD_BITS;
+    w->exchange.read = 0;
     w->counts->block_barriers = 0;
     memset(&w->counts->block, 0, sizeof w->counts->block);
     all_lanes_run(w->counts, w->launch->block_threads);
@@ -508,12 +498,12 @@ static void block_ended(struct watch *w) {
     if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
     c->barriers += c->block_barriers;
     c->needed += c->block.needed;
-    c->exchanged += c->block.exchanged;
+    c->exchanged += w->exchange.read;
     if (c->block.stores) return;
     c->idle_blocks++;
     c->idle_loads += c->block.loads;
     c->idle_needed += c->block.needed;
-    c->idle_exchanged += c->block.exchanged;
+    c->idle_exchanged += w->exchange.read;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -642,12 +632,12 @@ static void launch_ended(const struct launch *launch) {
         reuse_take_origins(&c->origins);
     }
     reuse_launch_ended(counted);
-    find_lines(counted, &totals);
+    if (costs) find_lines(counted, &totals);
     free(totals.all);
 }
 
-void counts_watch(void) {
-    static const struct consumer counting = {
+void counts_watch(bool with_costs) {
+    static struct consumer counting = {
         .block_begins = block_begins,
         .access = count_access,
         .receives = count_received,
@@ -658,5 +648,7 @@ void counts_watch(void) {
         .launch_ended = launch_ended,
         .copied = origin_copied,
     };
+    costs = with_costs;
+    counting.of_global = !costs;
     watch_add_consumer(&counting);
 }

@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/* From now on launches are counted. Before the first one. */
-void counts_watch(void);
+/* From now on launches are counted. Before the first one. Without `costs`, only what KEEP_LOADS
+ * says. */
+void counts_watch(bool costs);
 
 /* The launches so far, in their order. Returns how many. */
 int counts_launches(const struct counted_launch **launches);
