@@ -3,7 +3,7 @@
  * First come many honest accesses, for whoever looks at the first ones of a block only.
  *
  * tries:    39
- * named:    variadic | hidden from the checker */
+ * named:    variable number of arguments | hidden from the checker */
 
 #include <stdarg.h>
 
