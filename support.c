@@ -120,10 +120,10 @@ static void print_launch(struct report *report, const struct finding_launch *l, 
     append_extent(text, sizeof text, l->grid);
     append(text, sizeof text, ", block");
     append_extent(text, sizeof text, l->block);
-    append(text, sizeof text, ", %" PRIu64 " bytes of shared memory",
-           l->static_bytes + l->shared_bytes);
+    append(text, sizeof text, ", %s bytes of shared memory",
+           grouped(l->static_bytes + l->shared_bytes).text);
     if (l->shared_bytes)
-        append(text, sizeof text, ", %" PRIu64 " of them dynamic", l->shared_bytes);
+        append(text, sizeof text, ", %s of them dynamic", grouped(l->shared_bytes).text);
     if (repeats > 1) append(text, sizeof text, ", %d times", repeats);
     report_detail(report, "%s", text);
 }
@@ -220,9 +220,9 @@ static void print_passed(const struct report *report) {
     fprintf(report->out, "TEST PASSED %" PRIu64 "\n", v->compared);
     if (v->compared < elements)
         fprintf(report->out,
-                "%" PRIu64 " of %" PRIu64 " elements were compared (--verify quick),\n"
+                "%s of %s elements were compared (--verify quick),\n"
                 "and every row was checked as a whole.\n",
-                v->compared, elements);
+                grouped(v->compared).text, grouped(elements).text);
 }
 
 enum exit_status report_end(struct report *report) {

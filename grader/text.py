@@ -71,5 +71,10 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def grouped(count: int) -> str:
+    """1234, and 12,345 from five digits on, as `make check` writes it."""
+    return f"{count:,}" if count >= 10_000 else str(count)
+
+
 def counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{grouped(count)} {what}" if count == 1 else f"{grouped(count)} {what}s"

@@ -1,4 +1,5 @@
 /* SGEMM: what is right, and what it takes. */
+#include "../engine/report/text/text.h"
 #include "fill.h"
 #include "product.h"
 #include "sgemm.h"
@@ -148,10 +149,10 @@ static bool allows(const struct shape *s, char message[MESSAGE_SIZE]) {
         if (elements <= INT32_MAX) continue;
         lab_extents(&lab.arrays[i], s, extent);
         snprintf(message, MESSAGE_SIZE,
-                 "%s would be %lld x %lld = %lld elements: a matrix has at most %d, "
+                 "%s would be %lld x %lld = %s elements: a matrix has at most %s, "
                  "because kernels index with int",
                  lab.arrays[i].name, (long long)extent[0], (long long)extent[1],
-                 (long long)elements, INT32_MAX);
+                 grouped((uint64_t)elements).text, grouped(INT32_MAX).text);
         return false;
     }
     return true;

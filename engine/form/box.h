@@ -14,4 +14,9 @@ static inline void box_add(struct box *box, int row, int col) {
     box->col_last = max_int(box->col_last, col);
 }
 
+static inline uint64_t box_elements(const struct box *box) {
+    return (uint64_t)(box->row_last - box->row_first + 1) *
+           (uint64_t)(box->col_last - box->col_first + 1);
+}
+
 #endif

@@ -24,7 +24,9 @@ void fault_say(const struct fault_facts *f, char *text, size_t bytes) {
     text[0] = '\0';
     switch (f->code) {
     case FAULT_ENDLESS: append(text, bytes, format, f->seconds); break;
-    case FAULT_TIME_LIMIT: append(text, bytes, format, f->blocks, f->of, f->seconds); break;
+    case FAULT_TIME_LIMIT:
+        append(text, bytes, format, grouped(f->blocks).text, grouped(f->of).text, f->seconds);
+        break;
     case FAULT_HOST: append(text, bytes, format, strsignal(f->signal)); break;
     case FAULT_DEVICE_POINTER: append(text, bytes, format, f->address); break;
     case FAULT_ASSERTION:

@@ -30,16 +30,18 @@ static void append_threads(char *text, size_t size, const struct finding_launch 
         append(text, size, "%llu x %llu threads (x, y)", (unsigned long long)g[0] * b[0],
                (unsigned long long)g[1] * b[1]);
     else
-        append(text, size, "%llu block%s of %llu thread%s", blocks, plural(blocks), threads,
-               plural(threads));
+        append(text, size, "%s block%s of %s thread%s", grouped(blocks).text, plural(blocks),
+               grouped(threads).text, plural(threads));
 }
 
 static void append_extents(char *text, size_t size, int dimensions, const int64_t *extent) {
     if (dimensions == 1)
-        append(text, size, "%" PRId64 " element%s", extent[0], plural((uint64_t)extent[0]));
+        append(text, size, "%s element%s", grouped((uint64_t)extent[0]).text,
+               plural((uint64_t)extent[0]));
     else if (dimensions == 2)
-        append(text, size, "%" PRId64 " column%s and %" PRId64 " row%s", extent[1],
-               plural((uint64_t)extent[1]), extent[0], plural((uint64_t)extent[0]));
+        append(text, size, "%s column%s and %s row%s", grouped((uint64_t)extent[1]).text,
+               plural((uint64_t)extent[1]), grouped((uint64_t)extent[0]).text,
+               plural((uint64_t)extent[0]));
     for (int i = 0; dimensions > 2 && i < dimensions; i++)
         append(text, size, i ? " x %" PRId64 : "%" PRId64, extent[i]);
     if (dimensions > 2) append(text, size, " elements");
@@ -99,8 +101,8 @@ const char *launch_refusal(const struct finding_launch *launch, const struct lau
         char in_z[32] = "";
         if (threads <= limits->threads)
             snprintf(in_z, sizeof in_z, ", %u of them in z", limits->block[2]);
-        snprintf(text, MESSAGE_SIZE, "a block has %u x %u x %u = %llu threads, a GPU allows %u%s",
-                 b[0], b[1], b[2], threads, limits->threads, in_z);
+        snprintf(text, MESSAGE_SIZE, "a block has %u x %u x %u = %s threads, a GPU allows %s%s",
+                 b[0], b[1], b[2], grouped(threads).text, grouped(limits->threads).text, in_z);
         return vocabulary()->many_threads;
     }
     if (exceeds(g, limits->grid)) {
@@ -110,9 +112,8 @@ const char *launch_refusal(const struct finding_launch *launch, const struct lau
     }
     const uint64_t shared = launch->static_bytes + launch->shared_bytes;
     if (shared > limits->shared) {
-        snprintf(text, MESSAGE_SIZE,
-                 "a block needs %" PRIu64 " bytes of shared memory, a GPU allows %zu", shared,
-                 limits->shared);
+        snprintf(text, MESSAGE_SIZE, "a block needs %s bytes of shared memory, a GPU allows %s",
+                 grouped(shared).text, grouped(limits->shared).text);
         return "how many bytes do all shared arrays of a block take together?";
     }
     return NULL;

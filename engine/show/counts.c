@@ -102,22 +102,6 @@ static struct work work_of(const struct counted_launch *sum, struct shape s) {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-struct grouped {
-    char text[32];
-};
-
-/* 1234567 as 1,234,567. */
-static struct grouped grouped(uint64_t number) {
-    struct grouped g = {""};
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) g.text[to++] = ',';
-        g.text[to++] = digits[i];
-    }
-    return g;
-}
-
 static void print_extent(FILE *out, const unsigned extent[3]) {
     if (extent[2] > 1)
         fprintf(out, "(%u,%u,%u)", extent[0], extent[1], extent[2]);
@@ -213,17 +197,19 @@ static void print_barriers(FILE *out, const struct counted_launch *l) {
 static void print_line(FILE *out, const struct counted_line *line) {
     const struct counted *c = &line->counted;
     double requests = (double)c->requests;
-    fprintf(out, "    %s:%d  ", line->file, line->line);
+    char place[sizeof line->file + 24] = "", words[200] = "";
+    APPEND(place, "%s:%d  ", line->file, line->line);
     if (line->place == COUNTED_SHARED)
-        fprintf(out, "shared %s: %.1f needless passes per request (%u-way)\n", way_names[line->way],
-                (double)c->conflicts / requests, c->worst);
-    else if (is_broadcast(c))
-        fprintf(out, "%s of %s: %.1f sectors per request, a broadcast from each\n",
-                way_names[line->way], place_name(line->place), (double)c->sectors / requests);
+        APPEND(words, "shared %s: %.1f needless passes per request (%u-way)", way_names[line->way],
+               (double)c->conflicts / requests, c->worst);
     else
-        fprintf(out, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used\n",
-                way_names[line->way], place_name(line->place), (double)c->sectors / requests,
-                coalesced(c));
+        APPEND(words, "%s of %s: %.1f sectors per request, ", way_names[line->way],
+               place_name(line->place), (double)c->sectors / requests);
+    if (line->place != COUNTED_SHARED && is_broadcast(c))
+        APPEND(words, "a broadcast from each");
+    else if (line->place != COUNTED_SHARED)
+        APPEND(words, "%.1f %% of their bytes used", coalesced(c));
+    print_paragraph("    ", place, words, out);
 }
 
 static void print_lines(FILE *out, const struct counted_launch *l) {
@@ -292,13 +278,17 @@ void print_counts(FILE *out, const struct counted_launch *launches, int count, s
 void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
                        struct shape s) {
     const struct loads loads = loads_of(launches, count, s);
-    fprintf(out, "\nelements that all blocks together load from global memory: %s\n",
-            grouped(loads.kernel).text);
-    if (!lab.naive) return;
-    fprintf(out, "the naive kernel, %s: %s", lab.naive, grouped(loads.naive).text);
-    if (loads.kernel && loads.kernel < loads.naive)
-        fprintf(out, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
+    char words[200] = "";
+    APPEND(words, "elements that all blocks together load from global memory: %s",
+           grouped(loads.kernel).text);
     fputc('\n', out);
+    print_paragraph("", "", words, out);
+    if (!lab.naive) return;
+    words[0] = '\0';
+    APPEND(words, "the naive kernel, %s: %s", lab.naive, grouped(loads.naive).text);
+    if (loads.kernel && loads.kernel < loads.naive)
+        APPEND(words, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
+    print_paragraph("", "", words, out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

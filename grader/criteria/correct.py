@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..lab import Lab
 from ..record.model import Cause, Finding, at
 from ..run.outcome import Outcome
-from ..text import counted, listed
+from ..text import counted, grouped, listed
 from . import Lost, Seen
 
 TITLE = "correct"
@@ -66,7 +66,7 @@ def what_went_wrong(lab: Lab, run: Outcome) -> str:
     bad = run.wrong + run.unwritten
     if bad:
         is_wrong = "is wrong or was" if bad == 1 else "are wrong or were"
-        return f"{bad} of {run.elements} elements of {lab.result} {is_wrong} never written"
+        return f"{grouped(bad)} of {grouped(run.elements)} elements of {lab.result} {is_wrong} never written"
     if run.guards_changed:
         return f"wrote {counted(run.guards_changed, 'number')} outside {lab.arrays}"
     return lab.kinds["not-float32"].headline

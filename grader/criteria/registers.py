@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from ..text import grouped
 from . import Lost, Seen, tiled
 
 TITLE = "registers"
@@ -26,6 +27,6 @@ def judge(seen: Seen) -> Lost | None:
     most = math.floor(seen.limit("exchanged", LIMITS) * operations)
     if read <= most:
         return None
-    return Lost(f"threads read {read} elements from shared memory that others have stored, "
-                f"{read / operations:.2f} for each operation; at most {most} are allowed",
+    return Lost(f"threads read {grouped(read)} elements from shared memory that others have stored, "
+                f"{read / operations:.2f} for each operation; at most {grouped(most)} are allowed",
                 HINT.format(seen.lab.result))

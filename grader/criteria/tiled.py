@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 
 from ..record.model import Loads
-from ..text import counted, listed
+from ..text import counted, grouped, listed
 from . import Lost, Seen, correct
 
 TITLE = "tiles"
@@ -32,7 +32,7 @@ def judge(seen: Seen) -> Lost | None:
     least = math.ceil(sizes.outputs / ELEMENTS_OF_A_THREAD)
     if loads.threads < least:
         threads = counted(loads.threads, "thread")
-        return Lost(f"only {threads} did the work; at least {least} must",
+        return Lost(f"only {threads} did the work; at least {grouped(least)} must",
                     THREADS_HINT.format(seen.lab.result))
     if loads.all < sizes.least_loads:
         return Lost(f"its loads were not all seen: each element of {inputs} takes one")
@@ -43,10 +43,11 @@ def judge(seen: Seen) -> Lost | None:
 def against_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> str:
     most = most_loads(loads, limits)
     if loads.all > most:
-        return f"{loads.all} loads from global memory; at most {most} are allowed"
+        return (f"the kernel loads {grouped(loads.all)} elements from global memory; "
+                f"at most {grouped(most)} count as tiled")
     if loads.exchanged < loads.all:
-        return (f"threads read {loads.exchanged} elements that others of their block have stored, "
-                f"and load {loads.all}; a tiled kernel reads at least as many as it loads")
+        return (f"threads read {grouped(loads.exchanged)} elements that others of their block have stored, "
+                f"and load {grouped(loads.all)}; a tiled kernel reads at least as many as it loads")
     return ""
 
 

@@ -22,14 +22,14 @@ static void say_counts(const struct study *s, const struct fit *fit, struct expl
     if (out->of == 1)
         APPEND(out->text, ": this explains the%s element%s.", what, looked);
     else
-        APPEND(out->text, ": this explains all %" PRIu64 "%s elements%s.", out->of, what, looked);
+        APPEND(out->text, ": this explains all %s%s elements%s.", grouped(out->of).text, what,
+               looked);
     if (fit->stray)
-        APPEND(out->text,
-               " %" PRIu64 " more %s NaN, as expected: there the formula reads outside A or B.",
-               fit->stray, is_or_are(fit->stray));
+        APPEND(out->text, " %s more %s NaN, as expected: there the formula reads outside A or B.",
+               grouped(fit->stray).text, is_or_are(fit->stray));
     if (fit->nowhere && fit->written <= fit->nowhere / 10)
-        APPEND(out->text, " It also leaves out the %" PRIu64 " element%s that %s never written.",
-               fit->nowhere, plural(fit->nowhere), was_or_were(fit->nowhere));
+        APPEND(out->text, " It also leaves out the %s element%s that %s never written.",
+               grouped(fit->nowhere).text, plural(fit->nowhere), was_or_were(fit->nowhere));
 }
 
 /* Of what it adds up. With float32 arithmetic only: less precision is no mistake in one line. */
@@ -133,9 +133,9 @@ static bool explain_nan(const struct study *s, struct explanation *out) {
     APPEND(out->formula, "%s", origins[best].formula);
     APPEND(out->hint, "%s", origins[best].hint);
     if (counts[best] < nan)
-        APPEND(out->text, "%" PRIu64 " of the %" PRIu64 " NaN", counts[best], nan);
+        APPEND(out->text, "%s of the %s NaN", grouped(counts[best]).text, grouped(nan).text);
     else
-        APPEND(out->text, nan > 1 ? "All %" PRIu64 " NaN" : "The NaN", nan);
+        APPEND(out->text, nan > 1 ? "All %s NaN" : "The NaN", grouped(nan).text);
     APPEND(out->text, "%s %s from %s.", s->complete ? "" : " that were looked at",
            nan > 1 ? "come" : "comes", origins[best].say);
     say_where(s, NOT_FINITE, out);

@@ -271,8 +271,8 @@ static bool blocks_of(const struct region *r, int tile, struct explanation *out)
     if (members == diagonal && diagonal == (uint64_t)length && length > 1)
         APPEND(out->text, "the blocks of %d x %d on the diagonal", tile, tile);
     else
-        APPEND(out->text, "%" PRIu64 " of the %" PRIu64 " blocks of %d x %d", members, total, tile,
-               tile);
+        APPEND(out->text, "%s of the %s blocks of %d x %d", grouped(members).text,
+               grouped(total).text, tile, tile);
     set(out, r->state == UNWRITTEN ? "blocks" : "blocks-wrong",
         "what do those blocks do that the others do not?");
     return true;

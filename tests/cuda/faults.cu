@@ -58,7 +58,7 @@ FAULT(stray_write) {
 
 /* A negative index made unsigned by threadIdx.x: 16 GB behind. */
 // expect: {HERE}: illegal memory access: write to address 0x[0-9a-f]+,
-// expect:     17179861184 bytes behind the end of a device allocation of 4000 bytes
+// expect:     17,179,861,184 bytes behind the end of a device allocation of 4000 bytes
 // expect:     thread \(0,0,0\) of block \(0,0,0\), in write_behind
 __global__ void write_behind(float *x, int row) {
     x[row * 1000 + threadIdx.x] = 1; // HERE
@@ -271,7 +271,7 @@ FAULT(endless_recursion) {
 }
 
 /* nvcc refuses more than 48 KB of static shared memory; the emulator does so at the launch. */
-// expect: the kernel declares 65536 bytes of __shared__ memory; a block may have 49152 \(nvcc would refuse to compile it\)
+// expect: the kernel declares 65,536 bytes of __shared__ memory; a block may have 49,152 \(nvcc would refuse to compile it\)
 __global__ void large(int *x) {
     __shared__ int tile[128][128];
     tile[threadIdx.x][0] = 1;
@@ -482,7 +482,7 @@ FAULT(endless_printf) {
 }
 
 /* Blocks that end, but too many of them: that is slow, and not endless. */
-// expect: {HERE}: time limit exceeded: [1-9]\d* of 1000000 blocks were done after [\d.]+ s
+// expect: {HERE}: time limit exceeded: [1-9]\d* of 1,000,000 blocks were done after [\d.]+ s
 // expect:     thread \(0,0,0\) of block \(\d+,0,0\), in slow
 __global__ void slow(int *x) {
     for (volatile int i = 0; i < 300000; i = i + 1) {} // HERE

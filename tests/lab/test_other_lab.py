@@ -66,7 +66,7 @@ def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
     tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add", "BACKEND=cpu")
     done = run(tree, "vector_add", "100")
     assert done.returncode == 1 and "TEST FAILED" in done.stdout
-    assert "3 of the 100 elements of c were never written.\nThey are among elements 97 to 99.\n" in done.stdout
+    assert "3 of the 100 elements of c were never written.\nThey are all of elements 97 to 99.\n" in done.stdout
     assert "1 of the 100 elements of c is wrong.\nIt is element 7.\n" in done.stdout
     assert "\nc, one character for 2 elements:\n" in done.stdout
 

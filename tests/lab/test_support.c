@@ -83,7 +83,7 @@ TEST(options_bad_sizes) {
     bad("1000 500", "2 sizes");
     bad("3 4 5 6", "4 sizes");
     bad("3 0 5", "'0' is not");
-    bad("50000", "2500000000 elements");
+    bad("50000", "2,500,000,000 elements");
     bad("65536 1 32768", "C would be");
     bad("1 65536 32768", "B would be");
     bad("65536 32768 1", "A would be");

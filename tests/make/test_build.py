@@ -115,7 +115,7 @@ def test_the_two_commands(fresh_tree):
     before = sorted(fresh_tree.path.rglob("*"))
     result = shell(fresh_tree, "make && ./sgemm 1000 500 700")
     assert result.returncode == 1, result.stderr
-    assert "TEST FAILED\nNone of the 700000 elements of C were written.\n" in result.stdout
+    assert "TEST FAILED\nNone of the 700,000 elements of C were written.\n" in result.stdout
 
     result = shell(fresh_tree, f"make clean sgemm KERNEL={TILED} && ./sgemm 1000 500 700")
     assert result.returncode == 0, result.stdout + result.stderr

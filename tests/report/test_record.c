@@ -336,6 +336,28 @@ TEST(words_are_of_the_record_alone) {
     CHECK_INT(finding_barrier_after(&f), 19);
 }
 
+static struct finding_words words_of_unwritten(int64_t count) {
+    struct finding f = {.kind = FINDING_UNWRITTEN};
+    struct finding_words words;
+    slot_set(f.slot, SLOT_OF, 700000);
+    slot_set(f.slot, SLOT_COUNT, count);
+    slot_set(f.slot, SLOT_ROW_FIRST, 0);
+    slot_set(f.slot, SLOT_ROW_LAST, 11);
+    slot_set(f.slot, SLOT_COLUMN_FIRST, 0);
+    slot_set(f.slot, SLOT_COLUMN_LAST, 999);
+    finding_say(&f, &words);
+    return words;
+}
+
+/* An L of them has a rectangle around it, and is not that. */
+TEST(unwritten_elements_are_within_a_rectangle_or_all_of_it) {
+    const struct finding_words all = words_of_unwritten(12000), some = words_of_unwritten(9999);
+    CHECK_STRING(all.what, "12,000 of the 700,000 elements of the result are never written");
+    CHECK_STRING(all.detail, "rows 0 to 11, columns 0 to 999");
+    CHECK_STRING(some.what, "9999 of the 700,000 elements of the result are never written");
+    CHECK_STRING(some.detail, "within rows 0 to 11, columns 0 to 999");
+}
+
 TEST(a_launch_is_refused_alone) {
     struct finding_launch l = complete(FINDING_LEAK).launch;
     char text[LAUNCH_TEXT];

@@ -7,6 +7,7 @@
  * while. */
 #define _GNU_SOURCE
 #include "../../report/poison.h"
+#include "../../report/text/text.h"
 #include "runtime.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -113,20 +114,20 @@ void memory_describe(const void *address, char *text, size_t bytes) {
     for (unsigned i = 0; i < QUARANTINED; ++i) {
         const struct range *freed = &memory.freed[i];
         if (at < freed->begin || at >= freed->end) continue;
-        snprintf(text, bytes, "in %zu bytes of device memory that were freed",
-                 (size_t)(freed->end - freed->begin));
+        snprintf(text, bytes, "in %s bytes of device memory that were freed",
+                 grouped((uint64_t)(freed->end - freed->begin)).text);
         return;
     }
     if (!a || away > DESCRIBED_BYTES) return;
     if (at < a->begin)
-        snprintf(text, bytes, "%zu bytes before the beginning of a device allocation of %zu bytes",
-                 away, a->bytes);
+        snprintf(text, bytes, "%s bytes before the beginning of a device allocation of %s bytes",
+                 grouped(away).text, grouped(a->bytes).text);
     else if (away)
-        snprintf(text, bytes, "%zu bytes behind the end of a device allocation of %zu bytes",
-                 away - 1, a->bytes);
+        snprintf(text, bytes, "%s bytes behind the end of a device allocation of %s bytes",
+                 grouped(away - 1).text, grouped(a->bytes).text);
     else
-        snprintf(text, bytes, "byte %zu of a device allocation of %zu bytes",
-                 (size_t)(at - a->begin), a->bytes);
+        snprintf(text, bytes, "byte %zu of a device allocation of %s bytes",
+                 (size_t)(at - a->begin), grouped(a->bytes).text);
 }
 
 enum allocation_kind allocation_kind_of(const void *address, size_t bytes) {

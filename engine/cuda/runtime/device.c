@@ -2,6 +2,7 @@
  *
  * Streams exist and do nothing: every operation is done when its call returns. */
 #define _GNU_SOURCE
+#include "../../report/text/text.h"
 #include "runtime.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -272,9 +273,9 @@ cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
     if (f->static_shared > SHARED_PER_BLOCK) {
         fault_begin_message();
         fprintf(stderr,
-                "the kernel declares %zu bytes of __shared__ memory; a block may have %d (nvcc "
+                "the kernel declares %s bytes of __shared__ memory; a block may have %s (nvcc "
                 "would refuse to compile it)\n",
-                f->static_shared, SHARED_PER_BLOCK);
+                grouped(f->static_shared).text, grouped(SHARED_PER_BLOCK).text);
         return cudaErrorInvalidValue;
     }
     return dynamic_bytes <= f->dynamic_limit ? cudaSuccess : cudaErrorInvalidValue;

@@ -27,11 +27,11 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
 
 /* Where not all blocks were watched. */
 static void print_blocks(FILE *out, const struct engine_blocks *b) {
-    fprintf(out, "%" PRIu64 " of %" PRIu64 " blocks watched: ", b->watched, b->all);
+    fprintf(out, "%s of %s blocks watched: ", grouped(b->watched).text, grouped(b->all).text);
     if (b->writing == 1)
         fputs("the one that writes, and a sample", out);
     else
-        fprintf(out, "the %" PRIu64 " that write, and a sample", b->writing);
+        fprintf(out, "the %s that write, and a sample", grouped(b->writing).text);
 }
 
 /* The finding below the mistake that it comes from. */

@@ -1,6 +1,7 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
  * wrong elements, a map of C, and what C is instead. */
 #include "failure.h"
+#include "../../form/box.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
 #include "launch_report.h"
@@ -21,17 +22,16 @@ static void print_damage(const struct report *report) {
         const struct damage *d = &report->damage[i];
         const char *name = lab.arrays[i].name;
         if (d->elements)
-            fprintf(report->out,
-                    "%" PRIu64 " element%s of the input %s changed: only %s may be written.\n",
-                    d->elements, plural(d->elements), name, output_name(report));
+            fprintf(report->out, "%s element%s of the input %s changed: only %s may be written.\n",
+                    grouped(d->elements).text, plural(d->elements), name, output_name(report));
         if (d->before)
             fprintf(report->out,
-                    "%" PRIu64 " float%s just before %s %s overwritten: an index is negative.\n",
-                    d->before, plural(d->before), name, was_or_were(d->before));
+                    "%s float%s just before %s %s overwritten: an index is negative.\n",
+                    grouped(d->before).text, plural(d->before), name, was_or_were(d->before));
         if (d->after)
             fprintf(report->out,
-                    "%" PRIu64 " float%s just after %s %s overwritten: is each store guarded?\n",
-                    d->after, plural(d->after), name, was_or_were(d->after));
+                    "%s float%s just after %s %s overwritten: is each store guarded?\n",
+                    grouped(d->after).text, plural(d->after), name, was_or_were(d->after));
     }
 }
 
@@ -43,13 +43,17 @@ static void print_span(FILE *out, const char *what, int first, int last) {
         fprintf(out, "%ss %d to %d", what, first, last);
 }
 
+/* They may be all of the box, or some within it; of all elements there is nothing to say. */
 static void print_box(const struct report *report, const struct box *box, uint64_t count) {
+    const bool whole = count == box_elements(box);
+    if (count == (uint64_t)lab_elements(output_of(report), &report->options.which.shape)) return;
+    if (count == 1)
+        fputs(has_rows(report) ? "It is in " : "It is ", report->out);
+    else
+        fputs(whole ? "They are all of " : "They lie within ", report->out);
     if (has_rows(report)) {
-        fputs(count == 1 ? "It is in " : "They lie in ", report->out);
         print_span(report->out, "row", box->row_first, box->row_last);
         fputs(", ", report->out);
-    } else {
-        fputs(count == 1 ? "It is " : "They are among ", report->out);
     }
     print_span(report->out, has_rows(report) ? "column" : "element", box->col_first, box->col_last);
     fputs(".\n", report->out);
@@ -61,13 +65,13 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
         if (elements == 1)
             fprintf(report->out, "The one element of %s was not written.\n", output_name(report));
         else
-            fprintf(report->out, "None of the %" PRIu64 " elements of %s were written.\n", elements,
-                    output_name(report));
+            fprintf(report->out, "None of the %s elements of %s were written.\n",
+                    grouped(elements).text, output_name(report));
         if (lab.first_step) fprintf(report->out, "Start in kernel.cu: %s\n", lab.first_step);
         return;
     }
-    fprintf(report->out, "%" PRIu64 " of the %" PRIu64 " elements of %s %s never written.\n",
-            v->unwritten, elements, output_name(report), was_or_were(v->unwritten));
+    fprintf(report->out, "%s of %s %s never written.\n", how_many(v->unwritten, elements).text,
+            output_name(report), was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
     if (report->explanation_count == 0 && !report_has_threads(report))
         fprintf(report->out,
@@ -107,7 +111,7 @@ static void print_wrong(const struct report *report) {
     fprintf(report->out, "%s of %s%s %s wrong.\n", wrong.text, output_name(report),
             v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
     if (v->nan)
-        fprintf(report->out, "%" PRIu64 " of them %s NaN%s\n", v->nan, is_or_are(v->nan),
+        fprintf(report->out, "%s of them %s NaN%s\n", grouped(v->nan).text, is_or_are(v->nan),
                 explains_nan(report) || !lab.nan ? "."
                 : report_has_shared(report)      ? lab.nan_with_shared
                                                  : lab.nan);
@@ -165,11 +169,12 @@ static void print_map(const struct report *report) {
 
 /* -- all of it -- */
 
+/* One hint: of what explains most. The same mistake may be behind the others. */
 static void print_explanations(const struct report *report) {
     for (int i = 0; i < report->explanation_count; i++) {
         fputc('\n', report->out);
         print_paragraph("", "", report->explanations[i].text, report->out);
-        print_paragraph("", "hint: ", report->explanations[i].hint, report->out);
+        if (i == 0) print_paragraph("", "hint: ", report->explanations[i].hint, report->out);
     }
 }
 

@@ -8,7 +8,7 @@
 
 /* The next conversion of a row: where it begins. False: there is none. */
 static bool next(const char **at) {
-    while ((*at = strchr(*at, '%')) && !((*at)[1] && strchr("dst", (*at)[1]))) ++*at;
+    while ((*at = strchr(*at, '%')) && !((*at)[1] && strchr("dnst", (*at)[1]))) ++*at;
     return *at;
 }
 
@@ -57,6 +57,8 @@ static void say(const struct sentences *s, struct reader *r, const char *row, ch
         append(text, bytes, "%.*s", (int)(at - from), from);
         if (at[1] == 'd') {
             append(text, bytes, "%" PRId64, s->number[r->numbers++]);
+        } else if (at[1] == 'n') {
+            append(text, bytes, "%s", grouped((uint64_t)s->number[r->numbers++]).text);
         } else {
             append(text, bytes, "%s", s->text + r->bytes);
             r->bytes += strlen(s->text + r->bytes) + 1;
@@ -92,7 +94,7 @@ static size_t length_of(const char *text, size_t bytes, char conversion) {
 
 static bool is_sentence(const struct sentences *s, struct reader *r, const char *row) {
     for (const char *at = row; next(&at); at += 2) {
-        if (at[1] == 'd') {
+        if (at[1] == 'd' || at[1] == 'n') {
             if (++r->numbers > s->numbers) return false;
             continue;
         }

@@ -2,8 +2,8 @@
  * makes a remark keeps these, and who prints it makes the words. So another process's are checked:
  * a sentence that the table does not have cannot be said.
  *
- * A row has %d for an integer, %s for a word (letters, digits, _) and %t for a text such as an
- * index (what finding_check() takes for a name or a condition). */
+ * A row has %d for an integer, %n for a count (grouped()), %s for a word (letters, digits, _) and
+ * %t for a text such as an index (what finding_check() takes for a name or a condition). */
 #ifndef ENGINE_REPORT_SENTENCES_H
 #define ENGINE_REPORT_SENTENCES_H
 #include "../../finding.h"

@@ -27,14 +27,26 @@ int text_width(FILE *out) {
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col < WIDTH ? size.ws_col : WIDTH;
 }
 
+struct grouped grouped(uint64_t count) {
+    enum { PLAIN = 4, GROUP = 3 }; /* digits */
+    struct grouped g = {""};
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    for (int i = 0, to = 0; i < length; i++) {
+        if (i && length > PLAIN && (length - i) % GROUP == 0) g.text[to++] = ',';
+        g.text[to++] = digits[i];
+    }
+    return g;
+}
+
 struct how_many how_many(uint64_t count, uint64_t of) {
     struct how_many words = {""};
     if (of == 1)
         APPEND(words.text, "the one element");
     else if (count == of)
-        APPEND(words.text, "all %" PRIu64 " elements", of);
+        APPEND(words.text, "all %s elements", grouped(of).text);
     else
-        APPEND(words.text, "%" PRIu64 " of the %" PRIu64 " elements", count, of);
+        APPEND(words.text, "%s of the %s elements", grouped(count).text, grouped(of).text);
     return words;
 }
 

@@ -33,6 +33,12 @@ static inline const char *plural(uint64_t count) { return count == 1 ? "" : "s";
 static inline const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
 static inline const char *was_or_were(uint64_t count) { return count == 1 ? "was" : "were"; }
 
+/* A count for people: 1234, and 12,345 from five digits on. */
+struct grouped {
+    char text[32];
+};
+struct grouped grouped(uint64_t count);
+
 /* "all 1156 elements", "1 of the 1156 elements", "the one element". */
 struct how_many {
     char text[64];

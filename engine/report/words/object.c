@@ -38,7 +38,8 @@ static void append_indices(char *text, size_t bytes, const struct finding_object
 }
 
 static void append_allocated(char *text, size_t bytes, const struct finding_object *o) {
-    append(text, bytes, "byte %" PRId64 " of the %" PRId64 " allocated", o->byte, o->bytes);
+    append(text, bytes, "byte %" PRId64 " of the %s allocated", o->byte,
+           grouped((uint64_t)o->bytes).text);
     append(text, bytes, "%.80s", finding_at(o->file, o->line).text);
 }
 
@@ -53,7 +54,8 @@ void finding_element(const struct finding *f, char *text, size_t bytes) {
     case OBJECT_ARRAY:
     case OBJECT_POINTED_TO: append_indices(text, bytes, o); break;
     case OBJECT_PART:
-        append(text, bytes, "%s (byte %" PRId64 " of its %" PRId64 ")", o->name, o->byte, o->bytes);
+        append(text, bytes, "%s (byte %" PRId64 " of its %s)", o->name, o->byte,
+               grouped((uint64_t)o->bytes).text);
         break;
     case OBJECT_DYNAMIC:
         append(text, bytes, "byte %" PRId64 " of dynamic shared memory", o->byte);
@@ -62,7 +64,7 @@ void finding_element(const struct finding *f, char *text, size_t bytes) {
     case OBJECT_ALLOCATED: append_allocated(text, bytes, o); break;
     case OBJECT_ALLOCATION: append(text, bytes, "byte %" PRId64 " of %s", o->byte, o->name); break;
     }
-    if (o->several) append(text, bytes, " of %" PRId64 " bytes", o->bytes);
+    if (o->several) append(text, bytes, " of %s bytes", grouped((uint64_t)o->bytes).text);
 }
 
 struct phrase finding_element_of(const struct finding *f) {

@@ -15,6 +15,7 @@
 #define HAS(name) slot_has(f->slot, SLOT_##name)
 #define GET(name) slot_get(f->slot, SLOT_##name)
 #define REAL(name) slot_real(f->slot, SLOT_##name)
+#define COUNT(number) grouped((uint64_t)(number)).text
 
 struct phrase {
     char text[ELEMENT_TEXT];

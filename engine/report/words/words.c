@@ -62,7 +62,7 @@ static void say_size(const struct finding *f, struct finding_words *w) {
     if (o->form != OBJECT_POINTED_TO && o->form != OBJECT_ALLOCATION) return;
     const bool whole = o->element_bytes && o->bytes % o->element_bytes == 0;
     const int64_t count = whole ? o->bytes / o->element_bytes : o->bytes;
-    DETAIL(", but %s has %" PRId64 " %s%s", o->name, count, whole ? "element" : "byte",
+    DETAIL(", but %s has %s %s%s", o->name, COUNT(count), whole ? "element" : "byte",
            plural((uint64_t)count));
 }
 
@@ -98,9 +98,8 @@ static void ask_about_short(const struct finding *f, struct finding_words *w) {
     const bool as_row = o->dimensions > 1 && rows > -FIRST && element / (elements / rows) >= FIRST;
     const bool as_element = elements > -FIRST && element >= FIRST;
     if (as_row || as_element)
-        HINT("is an index of a 16-bit type? After 32767 a short is -32768, and %s has %" PRId64
-             " %s",
-             o->name, as_row ? rows : elements, as_row ? "rows" : "elements");
+        HINT("is an index of a 16-bit type? After 32,767 a short is -32,768, and %s has %s %s",
+             o->name, COUNT(as_row ? rows : elements), as_row ? "rows" : "elements");
 }
 
 /* "C has 4 rows and 8 columns" */
@@ -108,10 +107,10 @@ static void say_extents(const struct finding *f, struct finding_words *w) {
     const struct finding_object *o = &f->object;
     const int64_t *extent = o->extent;
     if (o->dimensions == 1)
-        DETAIL("%s has %" PRId64 " element%s", o->name, extent[0], plural((uint64_t)extent[0]));
+        DETAIL("%s has %s element%s", o->name, COUNT(extent[0]), plural((uint64_t)extent[0]));
     else if (o->dimensions == 2)
-        DETAIL("%s has %" PRId64 " row%s and %" PRId64 " column%s", o->name, extent[0],
-               plural((uint64_t)extent[0]), extent[1], plural((uint64_t)extent[1]));
+        DETAIL("%s has %s row%s and %s column%s", o->name, COUNT(extent[0]),
+               plural((uint64_t)extent[0]), COUNT(extent[1]), plural((uint64_t)extent[1]));
     else
         DETAIL("%s has %" PRId64 " x %" PRId64 " x %" PRId64 " elements", o->name, extent[0],
                extent[1], extent[2]);
@@ -198,8 +197,8 @@ static void say_shared_bounds(const struct finding *f, struct finding_words *w) 
         return;
     }
     WHAT("%s outside dynamic shared memory", load_or_store(f));
-    DETAIL("thread %s %s %s, but the launch asked for %" PRId64 " bytes, %" PRId64 " floats", AT,
-           finding_verb(&f->at), ELEMENT, bytes, bytes / FLOAT);
+    DETAIL("thread %s %s %s, but the launch asked for %s bytes, %s floats", AT,
+           finding_verb(&f->at), ELEMENT, COUNT(bytes), COUNT(bytes / FLOAT));
     HINT("the third value in <<<...>>> is the dynamic shared memory of a block, in bytes");
 }
 
@@ -232,7 +231,7 @@ static void say_unstored(const struct finding *f, struct finding_words *w) {
                    table.text);
         break;
     case UNSTORED_SOME:
-        DETAIL("\n%" PRId64 " of the %" PRId64 " elements of %s %s not been stored", first, last,
+        DETAIL("\n%s of the %s elements of %s %s not been stored", COUNT(first), COUNT(last),
                table.text, first == 1 ? "has" : "have");
         break;
     default: break;
@@ -255,7 +254,7 @@ static void say_uninitialized_global(const struct finding *f, struct finding_wor
 static void say_input_written(const struct finding *f, struct finding_words *w) {
     const char *name = f->object.name;
     if (HAS(COUNT)) {
-        WHAT("%" PRId64 " element%s of %s changed, although it is an input", GET(COUNT),
+        WHAT("%s element%s of %s changed, although it is an input", COUNT(GET(COUNT)),
              plural((uint64_t)GET(COUNT)), name);
         return;
     }
@@ -323,9 +322,9 @@ static void say_bad_launch(const struct finding *f, struct finding_words *w) {
     if (hint)
         DETAIL("%s\n", text);
     else
-        DETAIL("a block asks for %" PRIu64 " bytes of dynamic shared memory, more than "
-               "cudaFuncSetAttribute has allowed\n",
-               f->launch.shared_bytes);
+        DETAIL("a block asks for %s bytes of dynamic shared memory, more than cudaFuncSetAttribute "
+               "has allowed\n",
+               COUNT(f->launch.shared_bytes));
     DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
                         : "the error was not checked: call cudaGetLastError() after the launch");
     HINT("%s", hint ? hint : "set the attribute to at least the third value in <<<...>>>");
@@ -341,10 +340,10 @@ static void say_failed_call(const struct finding *f, struct finding_words *w) {
 
 static void say_leak(const struct finding *f, struct finding_words *w) {
     if (GET(COUNT) == 1)
-        DETAIL("%" PRId64 " bytes, allocated here", GET(BYTES));
+        DETAIL("%s bytes, allocated here", COUNT(GET(BYTES)));
     else
-        DETAIL("%" PRId64 " allocations, %" PRId64 " bytes in all; the first was made here",
-               GET(COUNT), GET(BYTES));
+        DETAIL("%s allocations, %s bytes in all; the first was made here", COUNT(GET(COUNT)),
+               COUNT(GET(BYTES)));
 }
 
 /* In the runtime's words. */
@@ -428,6 +427,14 @@ static void say_how_many(const struct finding *f, struct finding_words *w) {
          is_or_are(count));
 }
 
+/* Whether they are a whole rectangle, or row: then its sides say which they are. */
+static bool is_whole_box(const struct finding *f) {
+    const uint64_t rows =
+                       HAS(ROW_FIRST) ? (uint64_t)GET(ROW_LAST) - (uint64_t)GET(ROW_FIRST) + 1 : 1,
+                   columns = (uint64_t)GET(COLUMN_LAST) - (uint64_t)GET(COLUMN_FIRST) + 1;
+    return (uint64_t)GET(COUNT) == rows * columns;
+}
+
 /* "row 3", or "rows 3 to 7" */
 static void say_range(struct finding_words *w, const char *one, int64_t first, int64_t last) {
     if (first == last)
@@ -444,8 +451,9 @@ static void say_unwritten(const struct finding *f, struct finding_words *w) {
              "or store another element?",
              vocabulary()->output);
     if (HAS(EXPLAINED)) return; /* which says it better */
+    if (!is_whole_box(f)) DETAIL("within ");
     if (HAS(ROW_FIRST)) {
-        say_range(w, "in row", GET(ROW_FIRST), GET(ROW_LAST));
+        say_range(w, "row", GET(ROW_FIRST), GET(ROW_LAST));
         say_range(w, ", column", GET(COLUMN_FIRST), GET(COLUMN_LAST));
     } else {
         say_range(w, "element", GET(COLUMN_FIRST), GET(COLUMN_LAST));

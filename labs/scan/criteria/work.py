@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from grader.criteria import Lost, Seen, correct
-from grader.text import counted
+from grader.text import counted, grouped
 
 TITLE = "work"
 PHRASE = "loads and stores more in global memory than a work-efficient scan does, or does the work in too few threads"
@@ -26,12 +26,12 @@ def judge(seen: Seen) -> Lost | None:
         return lost
     loads, n = seen.loads, seen.case.params["n"]
     if loads.threads < (least := math.ceil(n / ELEMENTS_OF_A_THREAD)):
-        return Lost(f"only {counted(loads.threads, 'thread')} did the work; at least {least} must",
+        return Lost(f"only {counted(loads.threads, 'thread')} did the work; at least {grouped(least)} must",
                     THREADS_HINT)
     if loads.accesses < LEAST_OF_AN_ELEMENT * n:
         return Lost("its loads and stores were not all seen: each element takes one of both")
     if loads.accesses > (most := seen.limit("accesses", LIMITS) * n):
-        return Lost(f"{loads.accesses} loads and stores of global memory, "
-                    f"{loads.accesses / n:.1f} per element; at most {most} are allowed, "
+        return Lost(f"{grouped(loads.accesses)} loads and stores of global memory, "
+                    f"{loads.accesses / n:.1f} per element; at most {grouped(most)} are allowed, "
                     f"{most / n:g} per element", WORK_HINT)
     return None

@@ -167,7 +167,7 @@ WRONG = [
     ({"time_limit": 1e-7}, "time_limit = 1e-07: it must be CPU seconds, from 0.1 to 600"),
     ({"time_limit": 601}, "time_limit = 601: it must be"),
     ({"m": 40000, "k": 1, "n": 40000}, "m k n = 40000 1 40000: its arrays would have 6.0 GiB"),
-    ({"m": 70000, "k": 1, "n": 70000}, "C would be 70000 x 70000 = 4900000000 elements"),
+    ({"m": 70000, "k": 1, "n": 70000}, "C would be 70000 x 70000 = 4,900,000,000 elements"),
     ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit "
      "would be 293206 s; at most 600 s are allowed"),
     ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "

@@ -76,7 +76,7 @@ def test_another_lab(tmp_path: Path) -> None:
     wrong.write_text(right.read_text().replace("out[first] = tree[t];",
                                                "out[first] = tree[t] + (first == 9999999);"))
     for submission, state, reason in ((right, "timed", "of a copy's speed"), (
-            wrong, "wrong", "1 of the 16777216 elements of out is wrong; the first: out[9999999] is ")):
+            wrong, "wrong", "1 of the 16,777,216 elements of out is wrong; the first: out[9999999] is ")):
         _, record = grade(tmp_path / state, submission, suite, "--lab", "labs/scan")
         timing, = record["performance"]
         assert (timing["state"], timing["beside"]) == (state, "a copy") and reason in timing["reason"], timing

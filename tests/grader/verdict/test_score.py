@@ -54,7 +54,7 @@ def judge(plain: Outcome, checked: Outcome | None) -> tuple[Test, str]:
 
 @pytest.mark.parametrize(("verb", "kept", "reason", "kind", "hint"), [
     ("right", "correct memory tiled", "", None, ""),
-    ("naive", "correct memory", "78608 loads from global memory; at most",
+    ("naive", "correct memory", "the kernel loads 78,608 elements from global memory; at most",
      None, "let each block load tiles"),
     ("wrong", "", "all 1156 are wrong", "wrong-result", "is it?"),
     ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
@@ -172,7 +172,7 @@ def test_no_checked_run_no_points_for_it() -> None:
     ("all_loads", "exchanged", "reason"),
     [
         (19652, 19652, ""),  # a quarter of the naive 78608 at most
-        (19653, 99999, "19653 loads from global memory; at most 19652 are allowed"),
+        (19653, 99999, "the kernel loads 19,653 elements from global memory; at most 19,652 count as tiled"),
         (2312, 2312, ""),  # as many as A and B have elements
         (2311, 99999, "its loads were not all seen"),
         (9900, 9900, ""),
@@ -202,7 +202,7 @@ def test_a_suite_may_ask_for_more(reuse: float | None, most: int) -> None:
 def test_registers_are_asked_for(limit: float | None, most: int) -> None:
     """By what is read of shared memory; a kernel without tiles has none of it."""
     more = {"criteria": [*FULL, "registers"], "limits": {"exchanged": limit} if limit else {}}
-    for loads, read, why in ((9900, most, ""), (9900, most + 1, "threads read"), (19653, 0, "19653 loads"),
+    for loads, read, why in ((9900, most, ""), (9900, most + 1, "threads read"), (19653, 0, "the kernel loads 19,653 elements"),
                              (9900, 0, "threads read 0")):
         loads = Loads(all=loads, naive=78608, once_per_block=0, exchanged=read, threads=10)
         kept = judge_case(full_case().model_copy(update=more), *runs("right", loads=loads)).criteria[-1]
@@ -350,7 +350,7 @@ def marks(*verbs: str, **more: Any) -> list[tuple[float, str, list[str]]]:
 
 
 def test_one_case_loses_what_the_suite_has_for_it() -> None:
-    loads = "78608 loads from global memory; at most 19652 are allowed"
+    loads = "the kernel loads 78,608 elements from global memory; at most 19,652 count as tiled"
     assert marks("right", "right") == [(11, "", []), (9, "", [])]
     assert marks("right", "naive") == [(11, "", []), (0, loads, ["c1"])]
     assert marks("leak", "right", "leak") == [(0, "kernel.cu:29: a mistake", ["c0", "c2"]), (9, "", [])]

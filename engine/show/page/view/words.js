@@ -15,7 +15,8 @@ function withoutFile(run, text) {
   return text.replace(new RegExp('\\bat (?:\\S*/)?' + name + ':(\\d+)', 'g'), 'at line $1');
 }
 
-const formatCount = (count) => count.toLocaleString('en-US');
+/* With commas from five digits on. */
+const formatCount = (count) => (count < 10000 ? String(count) : count.toLocaleString('en-US'));
 const plural = (count, one, many = one + 's') => formatCount(count) + ' ' + (count === 1 ? one : many);
 
 /* The number in at most so many characters, for a cell; '' if there is no room. */
