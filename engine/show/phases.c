@@ -3,6 +3,7 @@
 #include "../form/box.h"
 #include "../report/text/json.h"
 #include "../report/text/numbers.h"
+#include "../report/text/text.h"
 #include "../report/words/vocabulary.h"
 #include "../watch/shadow/regions.h"
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 enum {
     WHOLE = 8,  /* rows and columns of what is printed whole */
     FIRST = 3,  /* rows and columns of what is not, before the dots and the last one */
-    WIDTH = 78, /* of the lines */
+    MARGIN = 4, /* left of a table */
     TABLES = 16 /* side by side, at most */
 };
 
@@ -113,13 +114,13 @@ struct table {
     char cells[WHOLE][WHOLE][16];
 };
 
-/* Of up to WHOLE rows (or columns) all are printed, of more the first ones and the last. */
-static int printed(int count) { return count <= WHOLE ? count : FIRST + 2; }
+/* So many rows (or columns) come before the dots: all, if that is no fewer than there are. */
+static int printed(int count, int first) { return first >= count ? count : first + 2; }
 
 /* The row that is printed as number i; -1: the dots for those that are left out. */
-static int printed_index(int count, int i) {
-    if (count <= WHOLE || i < FIRST) return i;
-    return i == FIRST ? -1 : count - 1;
+static int printed_index(int count, int first, int i) {
+    if (first >= count || i < first) return i;
+    return i == first ? -1 : count - 1;
 }
 
 /* The value in row i, column j; false: there is none. */
@@ -130,17 +131,21 @@ static void set_cell(struct table *t, int row, int col, const char *word) {
     t->width = max_int(t->width, (int)strlen(word) + 2);
 }
 
-static struct table table_of(const char *title, int rows, int cols, cell_value *get,
-                             const void *context) {
-    struct table t = {.rows = printed(rows), .cols = printed(cols)};
+static int table_width(const struct table *t) {
+    return max_int((int)strlen(t->title), t->cols * t->width);
+}
+
+static struct table table_with(const char *title, int rows, int cols, int first_rows,
+                               int first_cols, cell_value *get, const void *context) {
+    struct table t = {.rows = printed(rows, first_rows), .cols = printed(cols, first_cols)};
+    const bool whole = t.rows == rows && t.cols == cols;
     if (rows == 1)
-        snprintf(t.title, sizeof t.title, cols <= WHOLE ? "%s" : "%s (%d elements)", title, cols);
+        snprintf(t.title, sizeof t.title, whole ? "%s" : "%s (%d elements)", title, cols);
     else
-        snprintf(t.title, sizeof t.title, rows <= WHOLE && cols <= WHOLE ? "%s" : "%s (%d x %d)",
-                 title, rows, cols);
+        snprintf(t.title, sizeof t.title, whole ? "%s" : "%s (%d x %d)", title, rows, cols);
     for (int row = 0; row < t.rows; row++)
         for (int col = 0; col < t.cols; col++) {
-            int i = printed_index(rows, row), j = printed_index(cols, col);
+            int i = printed_index(rows, first_rows, row), j = printed_index(cols, first_cols, col);
             char word[16] = "...";
             double value;
             if (i >= 0 && j >= 0 && get(context, i, j, &value))
@@ -152,8 +157,17 @@ static struct table table_of(const char *title, int rows, int cols, cell_value *
     return t;
 }
 
-static int table_width(const struct table *t) {
-    return max_int((int)strlen(t->title), t->cols * t->width);
+/* Of up to WHOLE rows (or columns) all are printed, of more the first ones and the last; of columns
+ * so many fewer as make it no wider than `room`. */
+static struct table table_of(const char *title, int rows, int cols, int room, cell_value *get,
+                             const void *context) {
+    int first = cols <= WHOLE ? cols : FIRST;
+    struct table t;
+    do {
+        t = table_with(title, rows, cols, rows <= WHOLE ? rows : FIRST, first, get, context);
+        first = first >= cols ? cols - 3 : first - 1;
+    } while (MARGIN + t.cols * t.width > room && first > 0);
+    return t;
 }
 
 static void print_table_line(FILE *out, const struct table *t, int line, bool last) {
@@ -169,14 +183,15 @@ static void print_table_line(FILE *out, const struct table *t, int line, bool la
 /* As many beside each other as fit. */
 static void print_tables(FILE *out, const struct table *tables, int count) {
     while (count > 0) {
-        int fit = 1, width = 4 + table_width(&tables[0]), rows = tables[0].rows;
-        for (; fit < count && width + 4 + table_width(&tables[fit]) <= WIDTH; fit++) {
-            width += 4 + table_width(&tables[fit]);
+        int fit = 1, width = MARGIN + table_width(&tables[0]), rows = tables[0].rows;
+        for (; fit < count && width + MARGIN + table_width(&tables[fit]) <= text_width(out);
+             fit++) {
+            width += MARGIN + table_width(&tables[fit]);
             rows = max_int(rows, tables[fit].rows);
         }
         for (int line = 0; line <= rows; line++) {
             for (int i = 0; i < fit; i++) {
-                fputs("    ", out);
+                fprintf(out, "%*s", MARGIN, "");
                 print_table_line(out, &tables[i], line, i == fit - 1);
             }
             fputc('\n', out);
@@ -256,7 +271,7 @@ static void print_part(FILE *out, const char *title, const struct shown_part *pa
     int rows = part->box.row_last - part->box.row_first + 1;
     int cols = part->box.col_last - part->box.col_first + 1;
     if (rows <= 0 || cols <= 0) return;
-    struct table t = table_of(title, rows, cols, part_cell, part);
+    struct table t = table_of(title, rows, cols, text_width(out), part_cell, part);
     print_tables(out, &t, 1);
 }
 
@@ -265,8 +280,8 @@ static void print_arrays(FILE *out, const struct phase *phase) {
     int count = 0;
     for (int i = 0; i < phase->array_count && count < TABLES; i++) {
         const struct phase_array *array = &phase->arrays[i];
-        tables[count++] =
-            table_of(array->name, rows_of(array), columns_of(array), array_cell, array);
+        tables[count++] = table_of(array->name, rows_of(array), columns_of(array), text_width(out),
+                                   array_cell, array);
     }
     if (count)
         print_tables(out, tables, count);
@@ -277,13 +292,16 @@ static void print_arrays(FILE *out, const struct phase *phase) {
 /* --- phases ----------------------------------------------------------------------------------- */
 
 static void print_loaded(FILE *out, const struct engine_array *array, const struct loaded *l) {
+    char words[400] = "";
     if (!l->loads) return;
-    fprintf(out, "    %s: ", array->name);
+    APPEND(words, "%s: ", array->name);
     if (array->dimensions > 1)
-        fprintf(out, "rows %s, columns ", ranges_of(l->rows, l->row_count).text);
+        APPEND(words, "rows %s, columns ", ranges_of(l->rows, l->row_count).text);
     else
-        fputs("elements ", out);
-    fprintf(out, "%s: %zu loads\n", ranges_of(l->cols, l->col_count).text, l->loads);
+        APPEND(words, "elements ");
+    APPEND(words, "%s: %zu load%s", ranges_of(l->cols, l->col_count).text, l->loads,
+           plural(l->loads));
+    print_paragraph("    ", "", words, out);
 }
 
 static void print_phase(FILE *out, const struct story *s, int number) {
@@ -308,9 +326,11 @@ static void print_element(FILE *out, const struct story *s, const struct box *bo
     const int64_t element = box->row_first * array_columns(array) + box->col_first;
     int64_t index[ENGINE_DIMENSIONS];
     array_index(array, element, index);
-    fprintf(out, "    %s", array->name);
-    for (int i = 0; i < array->dimensions; i++) fprintf(out, "[%" PRId64 "]", index[i]);
-    sum_print(out, s->sum, s->data, (size_t)element);
+    char words[400] = "";
+    APPEND(words, "%s", array->name);
+    for (int i = 0; i < array->dimensions; i++) APPEND(words, "[%" PRId64 "]", index[i]);
+    sum_say(words, sizeof words, s->sum, s->data, (size_t)element);
+    print_paragraph("    ", "", words, out);
 }
 
 static void print_stored(FILE *out, const struct story *s, int array) {
@@ -338,18 +358,18 @@ static void print_inputs(FILE *out, const struct story *s) {
         const struct values values = {region_array(i), s->data->of[i]};
         if (is_input(i) && values.of)
             tables[count++] = table_of(values.array->name, rows_of_array(i), columns_of_array(i),
-                                       value_cell, &values);
+                                       text_width(out), value_cell, &values);
     }
     fputc('\n', out);
     print_tables(out, tables, count);
 }
 
 /* "A and B" */
-static void print_input_names(FILE *out, const char *between) {
+static void say_input_names(char *text, size_t size, const char *between) {
     bool any = false;
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
-        fprintf(out, "%s%s", any ? between : "", region_array(i)->name);
+        append(text, size, "%s%s", any ? between : "", region_array(i)->name);
         any = true;
     }
 }
@@ -358,19 +378,27 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
                   const struct array_sum *sum, struct shape shape) {
     const struct story s = {phases, data, sum};
     if (!phases) {
-        fprintf(out, "\nNo %ss: that block loads nothing of ", vocabulary()->phase);
-        print_input_names(out, " and ");
-        fputs(".\n", out);
+        char words[200] = "";
+        APPEND(words, "No %ss: that block loads nothing of ", vocabulary()->phase);
+        say_input_names(words, sizeof words, " and ");
+        APPEND(words, ".");
+        fputc('\n', out);
+        print_paragraph("", "", words, out);
         return;
     }
-    fprintf(out, "\nblock (%u,%u) of %s, ", phases->block[0], phases->block[1], phases->kernel);
+    char words[400] = "";
+    APPEND(words, "block (%u,%u) of %s, ", phases->block[0], phases->block[1], phases->kernel);
     if (phases->many > 1)
-        fprintf(out, "launch %" PRIu64 " of %" PRIu64 ", ", phases->number, phases->many);
-    fprintf(out, "%u x %u threads, %s\n", phases->block_size[0], phases->block_size[1],
-            lab_shape_text(&lab, &shape).of);
-    fputs("A phase reaches from one __syncthreads() to the next and loads from ", out);
-    print_input_names(out, " or ");
-    fputs(".\n", out);
+        APPEND(words, "launch %" PRIu64 " of %" PRIu64 ", ", phases->number, phases->many);
+    APPEND(words, "%u x %u threads, %s", phases->block_size[0], phases->block_size[1],
+           lab_shape_text(&lab, &shape).of);
+    fputc('\n', out);
+    print_paragraph("", "", words, out);
+    words[0] = '\0';
+    APPEND(words, "A phase reaches from one __syncthreads() to the next and loads from ");
+    say_input_names(words, sizeof words, " or ");
+    APPEND(words, ".");
+    print_paragraph("", "", words, out);
     if (sum->terms)
         print_paragraph(
             "", "",

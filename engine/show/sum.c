@@ -1,5 +1,6 @@
 /* Sums of products: see sum.h. */
 #include "sum.h"
+#include "../report/text/text.h"
 #include "../watch/shadow/regions.h"
 
 static double value_of(const struct array_data *data, int array, size_t element) {
@@ -45,21 +46,21 @@ double sum_so_far(const struct array_sum *sum, const struct array_data *data,
     return so_far;
 }
 
-void sum_print(FILE *out, const struct array_sum *sum, const struct array_data *data,
-               size_t element) {
+void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
+             size_t element) {
     int64_t at[ENGINE_DIMENSIONS];
     double all = 0;
     array_index(region_array(sum->output), (int64_t)element, at);
-    fputs(" =", out);
+    append(text, size, " =");
     for (int64_t term = 0; term < sum->terms; term++) {
         double product = 1;
-        fputs(term ? " + " : " ", out);
+        append(text, size, term ? " + " : " ");
         for (int f = 0; f < sum->factors; f++) {
             const double value = value_of(data, sum->factor[f].array, factor_of(sum, f, at, term));
-            fprintf(out, f ? "*%.5g" : "%.5g", value);
+            append(text, size, f ? "*%.5g" : "%.5g", value);
             product *= value;
         }
         all += product;
     }
-    fprintf(out, " = %.6g\n", all);
+    append(text, size, " = %.6g", all);
 }

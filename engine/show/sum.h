@@ -20,9 +20,9 @@ struct array_data {
 double sum_so_far(const struct array_sum *sum, const struct array_data *data,
                   const struct phases *phases, size_t element, int phase);
 
-/* " = 1*1 + 2*5 + 3*9 + 4*13 = 90" */
-void sum_print(FILE *out, const struct array_sum *sum, const struct array_data *data,
-               size_t element);
+/* Appends " = 1*1 + 2*5 + 3*9 + 4*13 = 90". */
+void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
+             size_t element);
 
 #ifdef __cplusplus
 }
