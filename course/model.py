@@ -105,7 +105,7 @@ class Attempt:
 
     @property
     def problem(self) -> str:
-        """Why it cannot be graded; empty: it can."""
+        """Why it is unusable; empty: it is not."""
         return self.hand_in.problem or self.not_taken
 
 

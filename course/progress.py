@@ -79,7 +79,7 @@ class Shown:
             got = f"{points(record.score)} of {points(record.max_score)} points"
             return name, got, harmless(one_line("; ".join(record.whole), 200))
         if why := not_taken(job, self.key):
-            return name, "cannot be graded", harmless(why)
+            return name, "unusable", harmless(why)
         last = last_try(job)
         return name, "", harmless(last.message if last else "stopped")
 

@@ -238,7 +238,7 @@ class Record(Read):
             if refusal.hint:
                 lines.append(f"hint: {one_line(refusal.hint)}")
         elif not self.build.ok:
-            what = "does not build" if self.submission.bytes else "cannot be graded"
+            what = "does not build" if self.submission.bytes else "unusable"
             lines.append(f"{what}: {placed(self.build.file, self.build.line, self.build.message)}")
         return lines + [f"note: {one_line(note)}" for note in self.submission.notes]
 

@@ -22,7 +22,7 @@ from .mistakes import REFUSED, Mistake, mistakes_of
 from .source import lines_of
 
 STATES: dict[State, str] = {
-    "graded": "graded", "missing": "missing", "unusable": "cannot be graded", "excused": "excused",
+    "graded": "graded", "missing": "missing", "unusable": "unusable", "excused": "excused",
     "fault": "not graded: the machine failed", "waiting": "waiting",
 }  # fmt: skip
 BINS, DAYS = 10, 21

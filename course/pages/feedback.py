@@ -20,7 +20,7 @@ from .source import Line, around, lines_of, marked
 INSTEAD: dict[State, str] = {
     "excused": "This assignment does not count for you.",
     "missing": "Nothing was handed in.",
-    "unusable": "What was handed in cannot be graded:",
+    "unusable": "What was handed in is unusable:",
     "fault": "Not graded yet: the machine that grades failed. This costs you no points.",
     "waiting": "Not graded yet.",
 }
@@ -283,4 +283,4 @@ def time_of(attempt: Attempt) -> str:
 def result_of(attempt: Attempt) -> str:
     if attempt.record:
         return f"{points(attempt.record.score)} of {points(attempt.record.max_score)}"
-    return "cannot be graded" if attempt.problem else "not graded"
+    return "unusable" if attempt.problem else "not graded"

@@ -153,7 +153,7 @@ def whole(record: Record) -> list[str]:
             lines.append(f"hint: {one_line(refusal.hint)}")
     elif not record.build.ok:
         build = record.build
-        what = "does not build" if record.submission.bytes else "cannot be graded"
+        what = "does not build" if record.submission.bytes else "unusable"
         lines.append(f"{what}: {placed(build.file, build.line, build.message)}")
     return lines + [f"note: {one_line(note)}" for note in record.submission.notes]
 

@@ -227,7 +227,7 @@ def test_what_cannot_be_graded(tmp_path: Path) -> None:
         unusable = Standing(ADA, "unusable", (attempt,), attempt, points=points, possible=40)
         page = feedback(unusable, tmp_path)
         said = page.text
-        assert "cannot be graded" in said and "it holds two kernel.cu" in said
+        assert "is unusable" in said and "it holds two kernel.cu" in said
         assert ("0 of 40 points" in said) == (points is not None)
         assert "It earns no points as it is. Hand in kernel.cu again, alone or in a zip." in said
     write_feedback(unusable, "SGEMM", tmp_path, WHEN)
@@ -383,7 +383,7 @@ def rows(page: Path) -> list[list[str]]:
 
 def test_the_class_in_figures(tmp_path: Path) -> None:
     page = class_page(a_class(), tmp_path)
-    assert ("8 students: 5 graded (1 of them refused), 1 missing, 1 cannot be graded, "
+    assert ("8 students: 5 graded (1 of them refused), 1 missing, 1 unusable, "
             "1 not graded: the machine failed") in page.text
     assert "Mean 9, standard deviation 8.94; median 10, quartiles 0 and 15, lowest 0, highest 20, of 20 points." in page.text
     found = rows(tmp_path / "class.html")
