@@ -49,6 +49,11 @@ function distance(a, b,    i, j, cost, old, row) {
     return row[length(b)]
 }
 
+# "check does", "check, walk and program do"
+function listed(targets) {
+    return sub(/, [^,]*$/, " and&", targets) && sub(/ and, /, " and ", targets) ? targets " do" : targets " does"
+}
+
 function nearest(name, list,    each, count, i, best, least) {
     least = int(length(name) / 2)
     count = split(list, each, " ")
@@ -73,10 +78,10 @@ END {
         if (has(everywhere taken, name[i])) continue
         others = ""
         for (each = 1; each <= ordered; each++)
-            if (has(takes[order[each]], name[i])) others = others (others ? ", " : " ") order[each]
+            if (has(takes[order[each]], name[i])) others = others (others ? ", " : "") order[each]
         best = nearest(name[i], everywhere taken)
         line = "make" (goals == "all" ? "" : " " goals) " takes no " name[i]
-        if (others) line = line "; make" others " does"
+        if (others) line = line "; make " listed(others)
         else if (best) line = line "; did you mean " best "=?"
         else line = line (taken ? "; it takes" taken : "")
         print line

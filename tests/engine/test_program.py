@@ -33,6 +33,13 @@ def test_one_command_builds_and_runs() -> None:
     assert "no mistakes found: every load and store of 1 launch was checked" in done.stderr
 
 
+def test_a_variable_that_no_target_takes_is_refused() -> None:
+    done = the_engine().make("program", "CHECK=1", "FRST=1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "make program takes no FRST; did you mean FIRST=?" in done.stderr
+    assert "make clean takes no KERNEL; make program and embed do" in the_engine().make("clean", "KERNEL=x.cu").stderr
+
+
 def test_the_plain_build() -> None:
     engine = the_engine()
     engine.write(text_of("scan"))

@@ -73,7 +73,7 @@ def test_how_things_are_built_every_target_takes() -> None:
     ("all", "kernel", "make takes no kernel; did you mean KERNEL=?"),
     ("grade", "SUBMISION", "make grade takes no SUBMISION; did you mean SUBMISSION=?"),
     ("walk", "SHAPES", "make walk takes no SHAPES; make "),
-    ("check", "QUEUE", "make check takes no QUEUE; make grade-class, regrade does"),
+    ("check", "QUEUE", "make check takes no QUEUE; make grade-class and regrade do"),
     ("clean", "NONSENSE", "make clean takes no NONSENSE; it takes LAB"),
     ("clean check", "SEED", "make clean check takes no SEED; make "),
     ("clean check", "KERNEL", ""), ("sgemm-check", "SEED", ""), ("build/liblab.a", "SEED", ""),
