@@ -122,10 +122,16 @@ case $out in
         x86="-mindirect-branch=thunk-extern -mindirect-branch-register"
         ;;
     clang) # It needs options to report the read of C[i] += x, and to keep to array bounds; and it
-        # announces no long double of 10 bytes.
+        # announces no long double of 10 bytes. Four options, which another version may lack, keep
+        # loads and stores of an if and its else at their lines.
         flags="$flags -fno-sanitize=local-bounds -fsanitize-coverage=func,trace-pc,trace-loads,trace-stores"
         for option in instrument-read-before-write=1 distinguish-volatile=1 instrument-func-entry-exit=0; do
             flags="$flags -mllvm -tsan-$option"
+        done
+        for option in simplifycfg-sink-common simplifycfg-hoist-common simplifycfg-merge-cond-stores \
+            enable-tail-merge; do
+            $CXX -mllvm -$option=false -E -x c++ /dev/null >/dev/null 2>&1 &&
+                flags="$flags -mllvm -$option=false"
         done
         x86="-mretpoline -mretpoline-external-thunk -mlong-double-64"
         ;;

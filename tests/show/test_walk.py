@@ -141,6 +141,20 @@ def test_the_line_of_an_else_is_its_own(checker: Builder, tmp_path: Path) -> Non
     assert threads[first] == set(range(64)) and threads[other] == set(range(64, 256))
 
 
+@pytest.mark.slow
+def test_stores_of_an_if_and_its_else_stay_two(checker: Builder, tmp_path: Path) -> None:
+    """Of two to the same element clang would make one, which has no line."""
+    text = (REPOSITORY / NAIVE).read_text()
+    store = re.search(r"^ *(C\[.*\] = sum);.*$", text, re.MULTILINE)
+    assert store
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace(store[0], f"if (threadIdx.x < 4)\n{store[1]};\nelse\n{store[1]} + 0.0f;"))
+    first = text[:store.start()].count("\n") + 2
+    found = [each for each in accesses(walk(checker("clang -O1", kernel), tmp_path / "page.html", 16)) if each.write]
+    assert {line: {each.thread % 16 for each in found if each.line == line} for line in (first, first + 2)} == {
+        first: set(range(4)), first + 2: set(range(4, 16))}
+
+
 @pytest.mark.parametrize("kernel, shape", sample([
     (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
     (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
