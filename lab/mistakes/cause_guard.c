@@ -236,27 +236,29 @@ static void say_example(struct cause *cause, const struct chance *c, const char 
               W(c->block[1]), W(verb), W(name), W(c->row), W(c->col));
 }
 
-static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
-                       int matrix, const struct chances *all) {
-    const enum size right[] = {cause_rows[matrix], cause_columns[matrix]};
-    coordinate *const of[] = {row_of, col_of};
+/* Of the rows (0) or the columns (1) of a matrix: compared with a size that is not theirs. */
+static bool says_bound_of(const struct situation *s, struct cause *cause, const struct view *v,
+                          int matrix, const struct chances *all, int of) {
+    const enum size right = of ? cause_columns[matrix] : cause_rows[matrix];
     static const char *const word[] = {"row", "column"}, *const words[] = {"rows", "columns"};
     const char *name = cause_array_name(s, matrix);
-    for (int i = 0; i < 2; i++) {
-        const int size = wrong_bound(s, all, of[i], right[i]);
-        if (size < 0) continue;
-        cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
-        CAUSE_SAY(WHAT, ROW(BOUND), W(word[i]), W(name), W(s->size[size].name), W(name),
-                  W(s->size[right[i]].name), W(words[i]));
-        say_access(s, cause, v);
-        if (all->skipped)
-            say_example(cause, first_skipped(all), name, "skips");
-        else
-            say_example(cause, first_outside(all), name, "accesses");
-        CAUSE_SAY(HINT, ROW(ASK_CONDITION));
-        return true;
-    }
-    return false;
+    const int size = wrong_bound(s, all, of ? col_of : row_of, right);
+    if (size < 0) return false;
+    cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
+    CAUSE_SAY(WHAT, ROW(BOUND), W(word[of]), W(name), W(s->size[size].name), W(name),
+              W(s->size[right].name), W(words[of]));
+    say_access(s, cause, v);
+    if (all->skipped)
+        say_example(cause, first_skipped(all), name, "skips");
+    else
+        say_example(cause, first_outside(all), name, "accesses");
+    CAUSE_SAY(HINT, ROW(ASK_CONDITION));
+    return true;
+}
+
+static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
+                       int matrix, const struct chances *all) {
+    return says_bound_of(s, cause, v, matrix, all, 0) || says_bound_of(s, cause, v, matrix, all, 1);
 }
 
 /* Why loads of a tile are left out. */
@@ -344,9 +346,94 @@ static bool looks_at(const struct situation *s, struct cause *cause, int matrix)
     return found;
 }
 
+/* --- stores that meet in the next row of C ---------------------------------------------------- */
+
+/* For each element of C, what stores it of the threads that stay within their rows. Null: two of
+ * them store the same one, or memory is out. The caller frees it. */
+static const struct chance **owners(const struct situation *s, const struct chances *all) {
+    const long long rows = shape_size(&s->shape, PARAM_M), cols = shape_size(&s->shape, PARAM_N);
+    const struct chance **owner = calloc((size_t)(rows * cols), sizeof *owner);
+    for (size_t i = 0; owner && i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        if (!c->exists || !c->done) continue;
+        if (owner[c->row * cols + c->col]) {
+            free(owner);
+            return NULL;
+        }
+        owner[c->row * cols + c->col] = c;
+    }
+    return owner;
+}
+
+static bool same_thread(const struct chance *a, const struct chance *b) {
+    return memcmp(a->thread, b->thread, sizeof a->thread) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0;
+}
+
+/* The first store beyond the last column, to what is another thread's element; null: none is. */
+static const struct chance *first_beyond(const struct situation *s, const struct chances *all,
+                                         const struct chance *const owner[]) {
+    const long long rows = shape_size(&s->shape, PARAM_M), cols = shape_size(&s->shape, PARAM_N);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        const long long element = c->row * cols + c->col;
+        if (c->done && c->row >= 0 && c->col >= cols && element < rows * cols && owner[element] &&
+            !same_thread(owner[element], c))
+            return c;
+    }
+    return NULL;
+}
+
+/* Where k is so small that a condition that compared the column with it would be seen; with m, it
+ * was seen on another shape. */
+static bool says_beyond(const struct situation *s, struct cause *cause, const struct view *v,
+                        const struct chance *beyond) {
+    const long long cols = shape_size(&s->shape, PARAM_N);
+    if (!beyond || shape_size(&s->shape, PARAM_K) >= cols) return false;
+    cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
+    CAUSE_SAY(WHAT, ROW(BEYOND));
+    say_access(s, cause, v);
+    say_example(cause, beyond, cause_array_name(s, MATRIX_C), "stores");
+    CAUSE_SAY(DETAIL, ROW(NEXT_ROW), W(beyond->row + beyond->col / cols), W(beyond->col % cols));
+    CAUSE_SAY(HINT, ROW(ASK_BEYOND));
+    return true;
+}
+
+/* A race of two threads that store an element of C. */
+static bool is_of_store(const struct situation *s, const struct finding *f) {
+    const int line = s->store.access ? s->store.access->place.line : 0;
+    return strcmp(f->object.name, cause_array_name(s, MATRIX_C)) == 0 &&
+           f->at.access == FINDING_WRITE && f->other.access == FINDING_WRITE &&
+           f->at.line == line && f->other.line == line;
+}
+
+/* Of stores of which no two meet but where one has gone beyond the last column. */
+static bool says_columns(const struct situation *s, struct cause *cause, const struct chances *all,
+                         const struct chance *const owner[]) {
+    const struct view *v = &s->store;
+    const int64_t *failed = s->failed->shape.of;
+    const int size = wrong_bound(s, all, col_of, SIZE_N);
+    if (size < 0) return says_beyond(s, cause, v, first_beyond(s, all, owner));
+    return failed[size] > failed[SIZE_N] && says_bound_of(s, cause, v, MATRIX_C, all, 1);
+}
+
+static bool says_next_row(const struct situation *s, struct cause *cause) {
+    const struct view *v = &s->store;
+    struct chances all;
+    if (!is_of_store(s, &s->failed->finding) || !v->alone || v->layout.size != SIZE_N ||
+        v->layout.mixed)
+        return false;
+    const struct chance **owner = find_chances(s, v, MATRIX_C, &all) ? owners(s, &all) : NULL;
+    const bool found = owner && says_columns(s, cause, &all, owner);
+    free(owner);
+    free(all.chance);
+    return found;
+}
+
 /* Without tiles, one condition is around everything: then C is what it is about. */
 bool cause_guard(const struct situation *s, struct cause *cause) {
     const bool tiles = s->use[0].access != s->load[0].access;
+    if (s->failed->finding.kind == FINDING_GLOBAL_RACE) return says_next_row(s, cause);
     for (int i = 0; i < MATRIX_COUNT; i++)
         if (looks_at(s, cause, tiles ? i : MATRIX_COUNT - 1 - i)) return true;
     return false;

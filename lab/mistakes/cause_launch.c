@@ -245,13 +245,55 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
     return false;
 }
 
+static uint64_t threads_in(const unsigned grid[3], const unsigned block[3]) {
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) threads *= (uint64_t)grid[i] * block[i];
+    return threads;
+}
+
+static uint64_t elements_of_c(const struct shape *shape) {
+    return (uint64_t)shape_size(shape, PARAM_M) * (uint64_t)shape_size(shape, PARAM_N);
+}
+
+static void say_threads_for(const struct situation *s, struct cause *cause,
+                            const struct shape *shape, const unsigned grid[3],
+                            const unsigned block[3]) {
+    say_launch(s, cause, grid, block);
+    CAUSE_SAY(DETAIL, ROW(THREADS_FOR), W(threads_in(grid, block)), W(elements_of_c(shape)));
+}
+
+/* Without a tile: blocks of another size for another C, and too few threads for either, each of
+ * which stores one element. */
+static bool block_depends_on_c(const struct situation *s, struct cause *cause) {
+    const struct trace *t = s->recovery->trace;
+    const struct recovered *store = s->store.access;
+    const struct shape *failed = &s->failed->shape;
+    const unsigned *grid = s->launch->grid, *block = s->launch->block;
+    if (s->failed->finding.kind != FINDING_UNWRITTEN || (!s->whole && !s->only_store)) return false;
+    if (!store || !s->store.alone || store->elements > 1 || store->steps > 1 || store->phases > 1)
+        return false;
+    if (!block[0] || memcmp(t->block, block, sizeof t->block) == 0 ||
+        threads_in(grid, block) >= elements_of_c(failed) ||
+        threads_in(t->grid, t->block) >= elements_of_c(&s->shape))
+        return false;
+    cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+    CAUSE_SAY(WHAT, ROW(BLOCK_DEPENDS));
+    CAUSE_SAY(DETAIL, ROW(FOR_C), W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
+    say_threads_for(s, cause, failed, grid, block);
+    CAUSE_SAY(DETAIL, ROW(THEN_FOR_C), W(shape_size(&s->shape, PARAM_M)),
+              W(shape_size(&s->shape, PARAM_N)));
+    say_threads_for(s, cause, &s->shape, t->grid, t->block);
+    CAUSE_SAY(HINT, ROW(ASK_BLOCK_DEPENDS));
+    return true;
+}
+
 bool cause_block_shape(const struct situation *s, struct cause *cause) {
     struct filling filling;
     for (int i = 0; i < s->recovery->count; i++) {
         if (!find_filling(s, &s->recovery->access[i], &filling)) continue;
         if (tile_too_small(s, cause, &filling) || tile_not_filled(s, cause, &filling)) return true;
     }
-    return gaps_between_blocks(s, cause);
+    return gaps_between_blocks(s, cause) || block_depends_on_c(s, cause);
 }
 
 /* --- a grid that does not cover C ------------------------------------------------------------- */

@@ -72,12 +72,10 @@ static const struct rule {
     {cause_sum, WHOLE, VALUES},
 };
 
-/* A race on a tile has no other cause here than a block that does not fit it; no condition makes
- * two threads store one element; and where C is A B plus or times a number, the right elements are
- * multiplied. */
+/* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
+ * plus or times a number, the right elements are multiplied. */
 static bool explains(const struct rule *r, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
-    if (f->kind == FINDING_GLOBAL_RACE && r->rule == cause_guard) return false;
     if (cause_is_of_stores(f) && r->changes == VALUES) return false;
     if (slot_has(f->slot, SLOT_SUM_CHANGED)) return r->rule == cause_sum;
     return true;

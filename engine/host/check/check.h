@@ -77,6 +77,8 @@ void run_shape(const struct check_options *options, struct shape shape, struct o
 
 /* --- evidence.c ------------------------------------------------------------------------------- */
 
+enum { EVIDENCE_TILE = 16 }; /* where nothing else is known */
+
 /* How wide a part a block works on, as far as the kernel's shared arrays and the launch of this
  * run say. */
 int evidence_tile(const struct outcome *run);

@@ -34,7 +34,7 @@ int evidence_tile(const struct outcome *run) {
     }
     if (run->finding.launch.block[1] > 1 || !width)
         for (int d = 0; d < 2; d++) width = larger(width, run->finding.launch.block[d]);
-    return width > 1 ? width : 16;
+    return width > 1 ? width : EVIDENCE_TILE;
 }
 
 bool evidence_shape(const struct outcome *run, struct shape *shape) {

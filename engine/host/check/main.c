@@ -155,16 +155,10 @@ static bool cause_is_asked(enum finding_kind kind) {
     return text && text->cause == FINDING_CAUSE_MAYBE;
 }
 
-/* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
-static void find_cause(const struct check_options *o, struct outcome *failed,
-                       struct outcome *room) {
+/* On shapes for tiles of this width. */
+static void ask_rules(const struct check_options *o, int width, struct outcome *failed,
+                      struct outcome *room) {
     struct shape shape;
-    const bool asked = cause_is_asked(failed->finding.kind);
-    if (asked) cause_of_body(&failed->finding, &failed->cause);
-    if (failed->cause.kind) return;
-    if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
-    if (!asked || (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0)) return;
-    const int width = evidence_tile(failed);
     for (int i = 0; !failed->cause.kind && truth_shape(SHAPE_TELL, i, width, &shape); i++) {
         gather_evidence(o, shape, failed, NULL, room);
         const struct cause cause = room->cause;
@@ -172,6 +166,21 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
         if (cause.kind && (cause.shows_launch || !is_right_on(o, shape, room)))
             failed->cause = cause;
     }
+}
+
+/* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
+static void find_cause(const struct check_options *o, struct outcome *failed,
+                       struct outcome *room) {
+    const bool asked = cause_is_asked(failed->finding.kind);
+    if (asked) cause_of_body(&failed->finding, &failed->cause);
+    if (failed->cause.kind) return;
+    if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
+    if (!asked || (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0)) return;
+    const int width = evidence_tile(failed);
+    ask_rules(o, width, failed, room);
+    /* A block that is narrow where elements are left out may be wider for another shape. */
+    if (failed->finding.kind == FINDING_UNWRITTEN && width < EVIDENCE_TILE)
+        ask_rules(o, EVIDENCE_TILE, failed, room);
 }
 
 /* --- what --counts and --phases say ----------------------------------------------------------- */
