@@ -43,8 +43,7 @@ def judge(seen: Seen) -> Lost | None:
 def against_loads(loads: Loads, limits: Mapping[str, float] = LIMITS) -> str:
     most = most_loads(loads, limits)
     if loads.all > most:
-        return (f"the kernel loads {grouped(loads.all)} elements from global memory; "
-                f"at most {grouped(most)} count as tiled")
+        return f"the kernel loads {grouped(loads.all)} elements; at most {grouped(most)} count as tiled"
     if loads.exchanged < loads.all:
         return (f"threads read {grouped(loads.exchanged)} elements that others of their block have stored, "
                 f"and load {grouped(loads.all)}; a tiled kernel reads at least as many as it loads")

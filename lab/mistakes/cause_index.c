@@ -459,7 +459,10 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     if (s->load[MATRIX_B].access->phases > 1)
         CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_B].access->phases));
     CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
-    CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
+    if (s->use[MATRIX_B].access == s->load[MATRIX_B].access)
+        CAUSE_SAY(HINT, ROW(ASK_LOOP_OVER_K));
+    else
+        CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
     if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
         APPEND(cause->hint, "%s", s->failed->explained.hint);
     return true;

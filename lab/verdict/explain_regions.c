@@ -131,7 +131,7 @@ static const struct {
     end_function *ends;
     const char *formula, *say, *hint;
 } ends[] = {
-    {rounded_down, "grid-rounded-down", "C ends with the last whole block", cover_hint},
+    {rounded_down, "grid-rounded-down", "only whole blocks of C are written", cover_hint},
     {exchanged, "grid-exchanged", "as if the grid were as high as C is wide",
      "which of the grid's x and y counts the columns of C?"},
     {rows_from_k, "grid-from-k", "the rows end at k, which is not a dimension of C",

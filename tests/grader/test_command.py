@@ -326,7 +326,7 @@ def test_no_line_is_wider_than_the_terminal(kernel: Path, text: str, columns: in
 
 def test_a_reason_has_the_width_there_is(kernel: Path) -> None:
     """Beside its case where it fits, below it where it does not, and never in a narrow column."""
-    reason = "the kernel loads 524,288 elements from global memory; at most 131,072 count as tiled"
+    reason = "the kernel loads 524,288 elements; at most 131,072 count as tiled"
     assert f"2/2\n    {reason}\n    hint: let each block" in grade(kernel, "naive").stdout
     shown = on_a_terminal(fake(kernel, "naive"), 1, COLUMNS="120", NO_COLOR="1")
     assert f"2/2  {reason}\r\n    hint: let each block" in shown

@@ -390,7 +390,7 @@ def test_a_failed_run_shows_its_launches(tree, name):
 
 def test_a_grid_explains_what_was_not_written(tree):
     run = run_sgemm(tree.build(faulty("18_grid_rounded_down")), 35, 70, 64)
-    assert ("Never written: rows 32 to 34; C ends with the last whole block. The grid has 2 x 16 = "
+    assert ("Never written: rows 32 to 34; only whole blocks of C are written. The grid has 2 x 16 = "
             "32 threads in y; C has 35 rows. hint:") in " ".join(run.stdout.split())
 
 
@@ -700,14 +700,13 @@ def test_the_failure_shows_where(tree):
     program = tree.build(faulty("18_k_in_whole_tiles"))
     shown = run_sgemm(program, 34, 20, 40, "--seed", 1).stdout
     assert "All 1360 elements of C are wrong.\n" in shown
-    assert "rows 0 to 33" not in shown  # of all there is nothing to say
+    assert "rows 0 to 33" not in shown  # all of C: there is nothing to say
     assert re.search(r"^ +row +column +expected +got +tolerance$", shown, re.MULTILINE)
     first = re.search(r"^ +0 +0 +(\S+) +(\S+) +(\S+)$", shown, re.MULTILINE)
     assert abs(float(first[1]) - float(first[2])) > float(first[3]) > 0
     assert re.search(r"^ row +0 \|XXX\|$", shown, re.MULTILINE) and "X all wrong" in shown
     shown = run_sgemm(tree.build(FAILING), 34).stdout
-    assert ("900 of the 1156 elements of C were never written.\n"
-            "They lie within rows 0 to 33, columns 0 to 33.\n") in shown
+    assert "900 of the 1156 elements of C were never written.\n" in shown and "They" not in shown
     assert re.search(r"^ row +0 \|\.UU\|$", shown, re.MULTILINE)
 
 

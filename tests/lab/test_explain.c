@@ -810,7 +810,7 @@ static void check_extent(int m, int n, int k, int rows, int cols, const char *fo
 
 TEST(unwritten_edges_are_described) {
     check_extent(34, 34, 34, 32, 32, "grid-rounded-down",
-                 "Never written: rows 32 to 33 and columns 32 to 33; C ends with the last");
+                 "Never written: rows 32 to 33 and columns 32 to 33; only whole");
     check_extent(35, 64, 50, 32, 64, "grid-rounded-down", "Never written: rows 32 to 34; ");
     check_extent(120, 250, 201, 120, 128, "grid-exchanged",
                  "columns 128 to 249; as if the grid were as high");

@@ -353,9 +353,9 @@ static struct finding_words words_of_unwritten(int64_t count) {
 TEST(unwritten_elements_are_within_a_rectangle_or_all_of_it) {
     const struct finding_words all = words_of_unwritten(12000), some = words_of_unwritten(9999);
     CHECK_STRING(all.what, "12,000 of the 700,000 elements of the result are never written");
-    CHECK_STRING(all.detail, "rows 0 to 11, columns 0 to 999");
+    CHECK_STRING(all.detail, "they are all of rows 0 to 11, columns 0 to 999");
     CHECK_STRING(some.what, "9999 of the 700,000 elements of the result are never written");
-    CHECK_STRING(some.detail, "within rows 0 to 11, columns 0 to 999");
+    CHECK_STRING(some.detail, "they lie within rows 0 to 11, columns 0 to 999");
 }
 
 TEST(a_launch_is_refused_alone) {

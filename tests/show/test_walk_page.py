@@ -152,7 +152,7 @@ def test_loads_are_those_of_the_run(driver: Any, checker: Builder, folder: Path)
     assert page.js("return walk.loads") == 0
     page.press(Keys.END)
     assert page.js("return walk.loads") == data["loads"]["launch"] == 2 * 16 * 40
-    assert "1,280" in page.text("totals") and "20,480" in page.text("totals")  # and the naive one's
+    assert "1280" in page.text("totals") and "20,480" in page.text("totals")  # and the naive one's
 
 
 def test_keys(tiled: tuple[Page, Any]) -> None:
@@ -471,8 +471,8 @@ def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> 
     """How many phases there are is not known then, and why it was cut is said."""
     page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1)
     assert ", phase 1: " in page.text("step-number") and "of 2" not in page.text("bar")
-    assert "Recorded until step" in page.text("cut")
-    assert "left out: they came after the mistake" in page.text("cut")
+    assert f"The recording stops at step {page.step}, in phase 1, at the mistake: " in page.text("cut")
+    assert page.text("cut").endswith(" later accesses are not shown.") and "later" not in page.text("sentence")
     page, _ = opened(driver, checker, folder, TILED)
     assert page.text("cut") == "" and "phase 1 of 3" in page.text("bar")
 
@@ -482,8 +482,8 @@ def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -
     page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1)
     assert page.step == len(data["steps"]) - 1
     many = "" if data["counted"] else "more than "  # A slow machine may not have filled the trace.
-    assert f"the kernel went on until it was stopped; {many}" in page.text("cut")
-    assert page.text("cut").endswith(" later accesses are left out.")
+    assert f"the kernel ran on until it was stopped, and {many}" in page.text("cut")
+    assert page.text("cut").endswith(" later accesses are not shown.")
     assert not page.js("return document.querySelector('.waiters')"), "those of a later moment"
     page.shot("endless")
     page.assert_nothing_amiss()

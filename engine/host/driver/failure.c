@@ -43,10 +43,11 @@ static void print_span(FILE *out, const char *what, int first, int last) {
         fprintf(out, "%ss %d to %d", what, first, last);
 }
 
-/* They may be all of the box, or some within it; of all elements there is nothing to say. */
+/* They may be all of the box, or some within it; a box of all elements says nothing. */
 static void print_box(const struct report *report, const struct box *box, uint64_t count) {
-    const bool whole = count == box_elements(box);
-    if (count == (uint64_t)lab_elements(output_of(report), &report->options.which.shape)) return;
+    const uint64_t elements = box_elements(box);
+    const bool whole = count == elements;
+    if (elements == (uint64_t)lab_elements(output_of(report), &report->options.which.shape)) return;
     if (count == 1)
         fputs(has_rows(report) ? "It is in " : "It is ", report->out);
     else
@@ -104,17 +105,25 @@ static bool explains_nan(const struct report *report) {
     return explained;
 }
 
+static void print_nan(const struct report *report) {
+    const struct verdict *v = &report->verdict;
+    if (v->nan < v->wrong)
+        fprintf(report->out, "%s of them %s", grouped(v->nan).text, is_or_are(v->nan));
+    else
+        fputs(v->nan == 1 ? "It is" : "All of them are", report->out);
+    fprintf(report->out, " NaN%s\n",
+            explains_nan(report) || !lab.nan ? "."
+            : report_has_shared(report)      ? lab.nan_with_shared
+                                             : lab.nan);
+}
+
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
     struct how_many wrong = how_many(v->wrong, v->compared);
     wrong.text[0] = (char)toupper((unsigned char)wrong.text[0]);
     fprintf(report->out, "%s of %s%s %s wrong.\n", wrong.text, output_name(report),
             v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
-    if (v->nan)
-        fprintf(report->out, "%s of them %s NaN%s\n", grouped(v->nan).text, is_or_are(v->nan),
-                explains_nan(report) || !lab.nan ? "."
-                : report_has_shared(report)      ? lab.nan_with_shared
-                                                 : lab.nan);
+    if (v->nan) print_nan(report);
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
     if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);

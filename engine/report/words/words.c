@@ -21,6 +21,15 @@ static bool is_same_block(const struct finding *f) {
 
 /* --- races on global memory ------------------------------------------------------------------- */
 
+/* Of which it can be asked whose it is: "C[3][7]", or "it". */
+static struct phrase owned(const struct finding *f) {
+    const enum finding_object_form form = f->object.form;
+    struct phrase it = {"it"};
+    return form == OBJECT_ELEMENT || form == OBJECT_ARRAY || form == OBJECT_POINTED_TO
+               ? finding_element_of(f)
+               : it;
+}
+
 static void say_global_race(const struct finding *f, struct finding_words *w) {
     const bool blocks = !is_same_block(f);
     const struct phrase place = finding_at(f->other.file, f->other.line);
@@ -39,9 +48,9 @@ static void say_global_race(const struct finding *f, struct finding_words *w) {
     else if (blocks)
         HINT("blocks run in any order, and no barrier synchronizes them: which block does %s "
              "belong to?",
-             ELEMENT);
+             owned(f).text);
     else
-        HINT("which thread does %s belong to?", ELEMENT);
+        HINT("which thread does %s belong to?", owned(f).text);
 }
 
 /* --- out of bounds ---------------------------------------------------------------------------- */
@@ -172,7 +181,7 @@ static void say_bad_index(const struct finding *f, struct finding_words *w) {
     HINT("%s", finding_text(FINDING_LOCAL_OUT_OF_BOUNDS)->hint);
     if (!HAS(INDEX)) {
         WHAT("a pointer or an index leaves a local array");
-        DETAIL("thread %s", AT);
+        DETAIL("thread %s uses it", AT);
         return;
     }
     WHAT("index %" PRId64 " into a %s array whose indices are 0 to %ld", GET(INDEX),
@@ -359,7 +368,7 @@ static void say_what_ended_it(const struct finding *f, struct finding_words *w) 
 
 static void say_fault(const struct finding *f, struct finding_words *w) {
     say_what_ended_it(f, w);
-    if (f->at.in_kernel) DETAIL("thread %s", AT);
+    if (f->at.in_kernel) DETAIL("thread %s was running here", AT);
 }
 
 static void say_host_fault(const struct finding *f, struct finding_words *w) {
@@ -373,7 +382,7 @@ static void say_host_fault(const struct finding *f, struct finding_words *w) {
 
 static void say_host_function(const struct finding *f, struct finding_words *w) {
     WHAT("a kernel calls %s, a host function", f->named);
-    DETAIL("thread %s", AT);
+    DETAIL("thread %s calls it", AT);
 }
 
 static void ask_about_blocks(const struct finding_launch *l, struct finding_words *w) {
@@ -451,7 +460,10 @@ static void say_unwritten(const struct finding *f, struct finding_words *w) {
              "or store another element?",
              vocabulary()->output);
     if (HAS(EXPLAINED)) return; /* which says it better */
-    if (!is_whole_box(f)) DETAIL("within ");
+    if (GET(COUNT) == 1)
+        DETAIL(HAS(ROW_FIRST) ? "it is in " : "it is ");
+    else
+        DETAIL(is_whole_box(f) ? "they are all of " : "they lie within ");
     if (HAS(ROW_FIRST)) {
         say_range(w, "row", GET(ROW_FIRST), GET(ROW_LAST));
         say_range(w, ", column", GET(COLUMN_FIRST), GET(COLUMN_LAST));

@@ -147,7 +147,7 @@ void say_endless(const struct finding *f, struct finding_words *w) {
         return;
     }
     fault_say(&fault, w->what, sizeof w->what);
-    if (f->at.in_kernel) DETAIL("thread %s", AT);
+    if (f->at.in_kernel) DETAIL("thread %s was running here", AT);
     if (HAS(LOOP_ENDLESS))
         DETAIL(", in the loop of line %d, which does not end", (int)GET(LOOP));
     else if (HAS(LOOP))

@@ -54,7 +54,7 @@ def judge(plain: Outcome, checked: Outcome | None) -> tuple[Test, str]:
 
 @pytest.mark.parametrize(("verb", "kept", "reason", "kind", "hint"), [
     ("right", "correct memory tiled", "", None, ""),
-    ("naive", "correct memory", "the kernel loads 78,608 elements from global memory; at most",
+    ("naive", "correct memory", "the kernel loads 78,608 elements; at most",
      None, "let each block load tiles"),
     ("wrong", "", "all 1156 are wrong", "wrong-result", "is it?"),
     ("starter", "", "basicSgemm launches no kernel", "no-launch", "basicSgemm chooses"),
@@ -172,7 +172,7 @@ def test_no_checked_run_no_points_for_it() -> None:
     ("all_loads", "exchanged", "reason"),
     [
         (19652, 19652, ""),  # a quarter of the naive 78608 at most
-        (19653, 99999, "the kernel loads 19,653 elements from global memory; at most 19,652 count as tiled"),
+        (19653, 99999, "the kernel loads 19,653 elements; at most 19,652 count as tiled"),
         (2312, 2312, ""),  # as many as A and B have elements
         (2311, 99999, "its loads were not all seen"),
         (9900, 9900, ""),
@@ -350,7 +350,7 @@ def marks(*verbs: str, **more: Any) -> list[tuple[float, str, list[str]]]:
 
 
 def test_one_case_loses_what_the_suite_has_for_it() -> None:
-    loads = "the kernel loads 78,608 elements from global memory; at most 19,652 count as tiled"
+    loads = "the kernel loads 78,608 elements; at most 19,652 count as tiled"
     assert marks("right", "right") == [(11, "", []), (9, "", [])]
     assert marks("right", "naive") == [(11, "", []), (0, loads, ["c1"])]
     assert marks("leak", "right", "leak") == [(0, "kernel.cu:29: a mistake", ["c0", "c2"]), (9, "", [])]

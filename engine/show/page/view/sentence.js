@@ -28,8 +28,8 @@ function barrierSentence(run, step) {
   if (step.who)
     return line + 'threads are at different barriers: ' + whoText(run, step.who) + '. On a GPU, whatever follows is undefined.';
   const all = step.threads === run.threadCount;
-  return `${line}__syncthreads(). ` + (all ? `All ${step.threads} threads have arrived, and go on.`
-    : `${step.threads} of the block's ${run.threadCount} threads have arrived, and go on; the others have returned.`) +
+  return `${line}__syncthreads(). ` + (all ? `All ${step.threads} threads have arrived and continue.`
+    : `${step.threads} of the block's ${run.threadCount} threads have arrived and continue; the others have returned.`) +
     endSentence(run, step);
 }
 
@@ -40,24 +40,24 @@ function whoText(run, who) {
 }
 
 /* Why there are no more steps. */
-function leftOutText(run) {
+function whyCut(run) {
+  if (!run.left_out) return ', where the run was stopped';
   const many = (run.counted ? '' : 'more than ') + plural(run.left_out, 'later access', 'later accesses');
-  const are = many + (run.left_out === 1 ? ' is' : ' are') + ' left out';
-  if (run.finding?.never_ends) return `the kernel went on until it was stopped; ${are}`;
-  return are + (run.as_run_from === null ? ' for lack of room' : ': they came after the mistake');
+  const notShown = many + (run.left_out === 1 ? ' is' : ' are') + ' not shown';
+  if (run.finding?.never_ends) return `; the kernel ran on until it was stopped, and ${notShown}`;
+  return (run.as_run_from === null ? ' for lack of room: ' : ', at the mistake: ') + notShown;
 }
 
-/* Where the recording ends, if the block did more than is here. */
+/* Where the recording ends, if the block did more than is here. It is said beside all steps. */
 function cutText(run) {
   if (!run.isCut || !run.steps.length) return '';
-  const phase = run.phases.length ? `, in phase ${run.phases.length}` : '';
-  return `Recorded until step ${run.last}${phase}: ` + (run.left_out ? leftOutText(run) : 'the run was stopped there') + '.';
+  const phase = run.phases.length ? `, in phase ${run.phases.length - 1}` : '';
+  return `The recording stops at step ${run.last}${phase}${whyCut(run)}.`;
 }
 
 /* How the trace ends, after its last step. */
 function endSentence(run, step) {
-  if (step.number !== run.last) return '';
-  if (run.left_out) return ` The recording ends here: ${leftOutText(run)}.`;
+  if (step.number !== run.last || run.left_out) return '';
   const who = whoText(run, { ...run.end, returned: (run.end.waiting || []).length ? run.end.returned : [] });
   if (run.end.stopped) return ' Here the run was stopped' + (who ? ': ' + who : ' by the finding') + '.';
   return who ? ' At the end ' + who + '.' : ' The block is done.';
