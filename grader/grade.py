@@ -282,7 +282,8 @@ class Grading:
 
     def _find_causes(self) -> None:
         """The mistakes behind the first findings of public cases, after all that points depend on.
-        What has been found at one line has one cause, in other cases, too."""
+        What has been found at one line has one cause, in other cases, too. The hint is then the
+        cause's: another one might ask for what is not wrong."""
         causes: dict[tuple[str, int], Cause | None] = {}
         for key, case in self._cases.items():
             test = self._known.get(key)
@@ -295,7 +296,8 @@ class Grading:
         for key, test in self._known.items():
             if isinstance(test, Test) and test.finding:
                 cause = causes.get((test.finding.kind, test.finding.line))
-                self._known[key] = test.model_copy(update={"finding": test.finding.behind(cause)})
+                self._known[key] = test.model_copy(update={
+                    "finding": test.finding.behind(cause), "hint": cause and cause.hint or test.hint})
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:
