@@ -53,6 +53,8 @@ class Criterion(Read):
     name: str
     passed: bool
     reason: str = ""
+    phrase: str = ""
+    """The same in words that are the same for all cases."""
 
 
 class Loads(Read):

@@ -155,7 +155,7 @@ def because(what: str, override: Override) -> str:
 
 def code_of(attempt: Attempt, record: Record | None) -> list[Line]:
     """All of kernel.cu, with the mistakes of public cases at their lines."""
-    marks = [(each.line, each.label) for each in shown(record)] if record else []
+    marks = [(each.line, each.words) for each in shown(record)] if record else []
     return marked(lines_of(attempt.source), marks)
 
 

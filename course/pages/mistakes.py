@@ -28,6 +28,13 @@ class Mistake:
     """What lost points for it, in the order of the suites; empty: everything."""
 
     @property
+    def words(self) -> str:
+        """Its own, of the first case: for who wrote the line."""
+        first = self.items[0] if self.items else None
+        finding = first.finding if isinstance(first, Case) else None
+        return finding.mistake.what if finding else self.label
+
+    @property
     def symptoms(self) -> set[str]:
         """The kinds of findings in which it showed, if it is the cause of them."""
         return {item.finding.kind for item in self.items
@@ -58,7 +65,10 @@ def mistake_of(item: Item) -> Mistake:
     lost = next((each for each in item.criteria if not each.passed), None)
     if lost is None:
         return Mistake("lost", numbers_as_n(item.reason))
-    return Mistake(lost.name, f"{lost.name}: {numbers_as_n(lost.reason or item.reason)}")
+    reason = lost.reason or item.reason
+    if lost.phrase and re.search(r"\d", reason):
+        reason = lost.phrase
+    return Mistake(lost.name, f"{lost.name}: {numbers_as_n(reason)}")
 
 
 def label_of(mistake: Named) -> str:

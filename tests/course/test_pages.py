@@ -102,6 +102,18 @@ def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
     assert [each["start"] for each in page.all("ol")] == ["25", "1"]
 
 
+def test_a_number_is_said_to_who_wrote_the_line_and_not_of_a_class(tmp_path: Path) -> None:
+    """Of a class, which has several numbers, N stands for it, or the criterion's own words are said."""
+    far = LOAD.model_copy(update={"cause": CAUSE.model_copy(update={"what": "the loop runs to 53"})})
+    untiled = make_test("b", 1, 2, criteria=[
+        {"name": "tiled", "passed": False, "reason": "9 loads", "phrase": "loads too much"}])
+    which = standing(make_record([make_test("a", 0, 1, finding=far), untiled]))
+    feedback(which, tmp_path)
+    assert "</code><strong" in (source := (tmp_path / "ada.html").read_text()) and "runs to N" not in source
+    said = class_page([which], tmp_path).text
+    assert "the loop runs to N" in said and "tiled: loads too much" in said
+
+
 def test_cases_with_one_mistake_share_it(tmp_path: Path) -> None:
     """And of several mistakes the first is the one to begin with."""
     tests = [make_test("a", 0, 1, finding=RACE), make_test("b", 0, 1, finding=RACE),
