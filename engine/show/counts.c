@@ -197,8 +197,8 @@ static void print_barriers(FILE *out, const struct counted_launch *l) {
 static void print_line(FILE *out, const struct counted_line *line) {
     const struct counted *c = &line->counted;
     double requests = (double)c->requests;
-    char place[sizeof line->file + 24] = "", words[200] = "";
-    APPEND(place, "%s:%d  ", line->file, line->line);
+    const int column = fprintf(out, "    %s:%d  ", line->file, line->line);
+    char words[200] = "";
     if (line->place == COUNTED_SHARED)
         APPEND(words, "shared %s: %.1f needless passes per request (%u-way)", way_names[line->way],
                (double)c->conflicts / requests, c->worst);
@@ -209,7 +209,8 @@ static void print_line(FILE *out, const struct counted_line *line) {
         APPEND(words, "a broadcast from each");
     else if (line->place != COUNTED_SHARED)
         APPEND(words, "%.1f %% of their bytes used", coalesced(c));
-    print_paragraph("    ", place, words, out);
+    print_wrapped(column, 6, words, out);
+    fputc('\n', out);
 }
 
 static void print_lines(FILE *out, const struct counted_launch *l) {

@@ -105,6 +105,13 @@ static struct box stored_box(const struct story *s, int array) {
     return box;
 }
 
+static bool is_filled(const struct story *s, int array, const struct box *box) {
+    for (int i = box->row_first; i <= box->row_last; i++)
+        for (int j = box->col_first; j <= box->col_last; j++)
+            if (!is_stored(s, array, i, j)) return false;
+    return true;
+}
+
 /* --- tables, side by side --------------------------------------------------------------------- */
 
 /* Cells are words, so that a place that holds nothing can say so. */
@@ -340,7 +347,7 @@ static void print_stored(FILE *out, const struct story *s, int array) {
         fprintf(out, "\nthe block stores nothing in %s\n", name);
         return;
     }
-    fprintf(out, "\n%s: the block stores ", name);
+    fprintf(out, "\n%s: the block stores %s", name, is_filled(s, array, &box) ? "" : "within ");
     if (region_array(array)->dimensions > 1)
         fprintf(out, "rows %d to %d, columns ", box.row_first, box.row_last);
     else

@@ -490,6 +490,13 @@ def test_phases_of_a_small_product(checker: Builder, setup: str) -> None:
     assert "block (0,0) of mysgemm, 2 x 2 threads, m=4 k=4 n=4" in text
 
 
+@pytest.mark.slow
+def test_a_part_with_gaps_is_within_its_rows_and_columns(checker: Builder) -> None:
+    """Each block of that kernel stores here and there in C."""
+    text = run_check(checker(GCC, right("grid_stride")), "--phases", 34).stdout
+    assert "C: the block stores within rows 0 to 33, columns 0 to 33\n" in text
+
+
 def phases(program: Path, *args: object) -> Any:
     run: Checked = run_check(program, "--phases", "--json", *args)
     assert run.status == 0, run
