@@ -155,7 +155,7 @@ static bool cause_is_asked(enum finding_kind kind) {
     return text && text->cause == FINDING_CAUSE_MAYBE;
 }
 
-/* On shapes for tiles of this width. */
+/* On shapes for parts of this width. */
 static void ask_rules(const struct check_options *o, int width, struct outcome *failed,
                       struct outcome *room) {
     struct shape shape;
