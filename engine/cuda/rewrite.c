@@ -6,7 +6,7 @@
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
  * This program does the rest, between the preprocessor and the compiler:
  *
- *     k<<<g, b>>>(x)               k->*::emulator::launch_config(g, b)(x)
+ *     k<<<g, b>>>(x)               k->*::emulator::launch_config(g, b)(x), its arguments checked
  *     __shared__ float t[16];      static __thread float t[16];
  *     extern __shared__ float s[]; float (&s)[] = ::emulator::dynamic_shared();
  *     #pragma unroll 4             (an empty line)
@@ -1072,6 +1072,91 @@ static void add_defaults(struct source *s, const struct kernels *kernels, size_t
     }
 }
 
+/* What makes it unknown how many there are: commas between arguments of templates, and packs. */
+static const char *const UNCOUNTABLE[] = {"<", ".", NULL};
+
+/* Whether one of these is in a list. */
+static bool list_has(const struct source *s, const struct list *list, const char *const *words) {
+    for (size_t i = list->open; i <= list->end; i++)
+        if (is_any(s, i, words)) return true;
+    return false;
+}
+
+/* (void) has one word and no parameter. */
+static size_t parameter_count(const struct source *s, const struct list *parameters) {
+    const size_t first = next_token(s, parameters->open);
+    return is(s, first, "void") && next_token(s, first) == parameters->end ? 0 : parameters->count;
+}
+
+/* How many parameters all kernels by this name have; NONE: it differs, or some have defaults
+ * that a launch with `given` arguments may leave out. */
+static size_t count_wanted(const struct source *s, const struct kernels *kernels, size_t name,
+                           size_t given) {
+    static const char *const defaults[] = {"=", NULL};
+    size_t wanted = NONE;
+    for (size_t k = 0; k < kernels->count; k++) {
+        if (!same_token(s, name, previous_token(s, kernels->parameters[k]))) continue;
+        const struct list list = read_list(s, kernels->parameters[k]);
+        if (list.end == NONE || list_has(s, &list, UNCOUNTABLE)) return NONE;
+        const size_t count = parameter_count(s, &list);
+        if (wanted != NONE && wanted != count) return NONE;
+        if (given < count && list_has(s, &list, defaults)) return NONE;
+        wanted = count;
+    }
+    return wanted;
+}
+
+static void refuse_count(const struct source *s, const struct kernels *kernels, size_t name,
+                         const struct list *given) {
+    const size_t wanted = count_wanted(s, kernels, name, given->count);
+    if (wanted == NONE || wanted == given->count || list_has(s, given, UNCOUNTABLE) ||
+        may_be_variable(s, name))
+        return;
+    refuse_as(s, name, "this launch has %zu argument%s, and the kernel %.*s has %zu parameter%s",
+              given->count, given->count == 1 ? "" : "s", SPELLED(s, name), wanted,
+              wanted == 1 ? "" : "s");
+}
+
+/* ".checked(noexcept(k(x)))": has the compiler look at the arguments as at those of a call. */
+static char *spell_check(const struct source *s, size_t name, const struct list *given) {
+    char *text = NULL;
+    size_t length, behind = NONE;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    fprintf(out, ".checked(noexcept(%.*s", (int)s->tokens[name].length,
+            s->text + s->tokens[name].start);
+    for (size_t i = given->open; i <= given->end; i++) {
+        const struct token *t = &s->tokens[i];
+        if (behind != NONE && behind != t->start) fputc(' ', out);
+        fprintf(out, "%.*s", (int)t->length, s->text + t->start);
+        behind = t->start + t->length;
+    }
+    fputs("))", out);
+    if (fclose(out) != 0) trouble("out of memory");
+    return text;
+}
+
+/* Whether a launch's arguments can be written once more: neither a lambda nor a line of the
+ * preprocessor's is among them. */
+static bool can_be_repeated(const struct source *s, const struct list *given) {
+    for (size_t i = given->open; i <= given->end; i++)
+        if (s->tokens[i].kind == DIRECTIVE || is(s, i, "{") ||
+            memchr(s->text + s->tokens[i].start, '\n', s->tokens[i].length))
+            return false;
+    return true;
+}
+
+/* Of the launch of a kernel by its plain name; `end` is the last token of >>>. */
+static void check_arguments(struct source *s, const struct kernels *kernels, size_t name,
+                            size_t end, const struct list *given) {
+    static const char *const qualifies[] = {"::", ".", "->", NULL};
+    if (name == NONE || s->tokens[name].kind != IDENTIFIER || given->end == NONE ||
+        !names_kernel(s, kernels, name) || is_any(s, previous_token(s, name), qualifies))
+        return;
+    refuse_count(s, kernels, name, given);
+    if (can_be_repeated(s, given)) s->tokens[end].after = spell_check(s, name, given);
+}
+
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
 
 static bool is_ellipsis(const struct source *s, size_t i) {
@@ -1288,6 +1373,25 @@ static size_t open_launch(struct source *s, struct nesting *n, const struct kern
     return run[2];
 }
 
+/* Of a launch whose <<< begins at `open`, and whose >>> at `end`. */
+static void refuse_configuration(const struct source *s, size_t open, size_t end) {
+    const size_t first = next_token(s, next_token(s, next_token(s, open)));
+    size_t values = first < end, depth = 0;
+    for (size_t i = first; i < end; i++) {
+        const char c = punctuator(s, i);
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+        if (c == '<') return; /* of a template, which may have commas */
+        values += depth == 0 && c == ',';
+    }
+    if (values < 2 || values > 4)
+        refuse_as(
+            s, open,
+            "a launch has two to four values between <<< and >>>: grid, block, bytes of dynamic "
+            "shared memory, stream; this one has %zu",
+            values);
+}
+
 /* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
  * with the end of a template argument list: k<<<g, size<int>>>>(x). */
 static size_t close_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
@@ -1296,8 +1400,12 @@ static size_t close_launch(struct source *s, struct nesting *n, const struct ker
     size_t length = read_run(s, i, ">", run);
     size_t arguments = next_token(s, run[2]);
     if (length >= 3 && is(s, arguments, "(")) {
-        add_defaults(s, kernels, previous_token(s, n->open[n->depth - 1].token), arguments);
+        const size_t open = n->open[n->depth - 1].token, name = previous_token(s, open);
+        const struct list given = read_list(s, arguments);
+        refuse_configuration(s, open, run[0]);
+        add_defaults(s, kernels, name, arguments);
         replace_run(s, run, LAUNCH_CLOSE);
+        check_arguments(s, kernels, name, run[2], &given);
         n->depth--;
     }
     return run[2];

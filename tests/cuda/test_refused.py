@@ -154,6 +154,19 @@ def test_nvcc_refuses_it(name: str, tmp_path: Path) -> None:
     assert lines and int(lines[0]) == refused.line, ran.stdout + ran.stderr
 
 
+@pytest.mark.parametrize(("argument", "error"), sample(
+    [("n", "‘int’ to ‘float*’"), ("A", "‘const float*’ to ‘float*’")], every=2))
+def test_arguments_are_checked_as_those_of_a_call(argument: str, error: str, tree: Tree) -> None:
+    """A 0 may be a pointer, and no other integer is one."""
+    name = "launch_with_too_few_arguments"
+    text = (REPOSITORY / expected(name).path).read_text()
+    tree.write("pointer.cu", text.replace("A, B);", f"A, B, {argument});"))
+    ran = tree.make("build/cpu/kernel.o", "BACKEND=cpu", "KERNEL=pointer.cu", check=False)
+    first = next(line for line in ran.stderr.splitlines() if "error:" in line)
+    assert ran.returncode == 2 and first.startswith(f"pointer.cu:{expected(name).line}:"), ran
+    assert f"invalid conversion from {error}" in first, ran
+
+
 # ---- what nvcc takes is taken --------------------------------------------------------------------
 
 TAKEN = sorted((Path(__file__).parent / "taken").glob("*.cu"))
