@@ -29,6 +29,7 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
         w->last_read[running_index.linear] = (uint32_t)word + 1;
         return true;
     }
+#pragma GCC unroll 4 /* else the loop is set up in front of the first comparison */
     for (int i = 1; i < FAST_SPANS; ++i)
         if (word_of(address - w->input[i].begin) < w->input[i].words) return true;
     return false;
@@ -62,7 +63,7 @@ INLINE bool write_shared(struct watch *w, struct shared_word *s, epoch now) {
 
 /* What came by the short path, where it is counted. */
 INLINE void exchange(struct watch *w, uintptr_t word, bool write) {
-    if (LIKELY(!w->exchange.stored_by)) return;
+    if (!w->exchange.stored_by) return;
     (write ? exchange_stores : exchange_reads)(&w->exchange, word, running_index.linear);
 }
 
@@ -154,16 +155,16 @@ static __attribute__((noinline)) void slowly(const void *p, unsigned size, bool 
     access_slowly(&access);
 }
 
-INLINE void read_word(const void *p, const void *code) {
-    struct watch *w = watch_here();
+INLINE void read_word(struct watch *w, const void *p, const void *code, const struct frame *callee,
+                      bool counted) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words)) {
             if (LIKELY(read_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) {
-                exchange(w, word, false);
+                if (counted) exchange(w, word, false);
                 return;
             }
-        } else if (stack_is_local(w, (uintptr_t)p, CALLEE) || is_input(w, (uintptr_t)p) ||
+        } else if (stack_is_local(w, (uintptr_t)p, callee) || is_input(w, (uintptr_t)p) ||
                    is_settled(w, (uintptr_t)p)) {
             return;
         }
@@ -171,18 +172,29 @@ INLINE void read_word(const void *p, const void *code) {
     slowly(p, WORD, false, code);
 }
 
-INLINE void write_word(const void *p, const void *code) {
-    struct watch *w = watch_here();
+INLINE void write_word(struct watch *w, const void *p, const void *code, const struct frame *callee,
+                       bool counted) {
     if (LIKELY(w)) {
         uintptr_t word = word_of((uintptr_t)p - w->shared_begin);
         if (LIKELY(word < w->shared_words) &&
             LIKELY(write_shared(w, &w->shadow[word], epoch_now(&w->epochs, code)))) {
-            exchange(w, word, true);
+            if (counted) exchange(w, word, true);
             return;
         }
-        if (stack_may_store(w, (uintptr_t)p, WORD, CALLEE)) return;
+        if (stack_may_store(w, (uintptr_t)p, WORD, callee)) return;
     }
     slowly(p, WORD, true, code);
+}
+
+/* The same functions a second time, so that nothing is asked where nothing is counted. */
+static __attribute__((noinline)) void read_counted(const void *p, const void *code,
+                                                   const struct frame *callee) {
+    read_word(watch_here(), p, code, callee, true);
+}
+
+static __attribute__((noinline)) void write_counted(const void *p, const void *code,
+                                                    const struct frame *callee) {
+    write_word(watch_here(), p, code, callee, true);
 }
 
 INLINE bool fine_on_stack(const void *p, size_t size, bool write, const struct frame *callee) {
@@ -235,8 +247,20 @@ void __tsan_read4(void *p);
 void __tsan_write4(void *p);
 void __tsan_read8(void *p);
 void __tsan_read16(void *p);
-void __tsan_read4(void *p) { read_word(p, CODE); }
-void __tsan_write4(void *p) { write_word(p, CODE); }
+void __tsan_read4(void *p) {
+    struct watch *w = watch_uncounted();
+    if (LIKELY(w))
+        read_word(w, p, CODE, CALLEE, false);
+    else
+        read_counted(p, CODE, CALLEE);
+}
+void __tsan_write4(void *p) {
+    struct watch *w = watch_uncounted();
+    if (LIKELY(w))
+        write_word(w, p, CODE, CALLEE, false);
+    else
+        write_counted(p, CODE, CALLEE);
+}
 void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
 void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
 

@@ -58,6 +58,7 @@ static void open_global(struct watch *w) {
 static void set_fast_path(struct watch *w) {
     const bool shared = !(w->slow & (SLOW_CONSUMER | SLOW_STEPS | SLOW_INDEX));
     w->shared_words = shared && !w->epochs.has_pairs ? w->all_words : 0;
+    observer_fast = w->exchange.stored_by ? NULL : w;
     if (w->slow)
         close_global(w);
     else

@@ -50,15 +50,17 @@ static inline void shared_word_read_again(struct shared_word *s, epoch now) {
     s->read = now;
 }
 
-/* Remembers a read, in an interval that has no pairs. */
+/* Remembers a read, in an interval that has no pairs. Most reads are by another warp, or find two
+ * readers: what tells these comes first. */
 static inline void shared_word_read(struct shared_word *s, epoch interval, epoch now) {
+    const epoch differs = s->read ^ now;
     if (s->read < interval)
         s->read = now;
-    else if ((s->read ^ now) & EPOCH_WARP_MASK)
+    else if (differs & EPOCH_WARP_MASK)
         s->other_read = now;
-    else if ((s->read ^ now) & EPOCH_STEP_MASK)
+    else if (differs & EPOCH_STEP_MASK)
         shared_word_read_again(s, now);
-    else if ((s->read ^ now) & EPOCH_THREAD_MASK && s->other_read < interval)
+    else if (s->other_read < interval && differs & EPOCH_THREAD_MASK)
         s->other_read = now;
 }
 
@@ -122,6 +124,8 @@ struct watch {
 
 /* Null: no kernel runs on this OS thread. */
 static inline struct watch *watch_here(void) { return observer_worker; }
+/* Null, too, while exchanges are counted, for which loads and stores have another short path. */
+static inline struct watch *watch_uncounted(void) { return observer_fast; }
 
 static inline size_t watch_word(const struct watch *w, uintptr_t address) {
     return (address - w->shared_begin) / WORD;

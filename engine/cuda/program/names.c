@@ -42,7 +42,7 @@ static void short_name(const char *symbol, char *name, size_t bytes) {
 /* The runtime's own thread-local variables, and those of the C library. */
 static bool is_runtimes(const char *symbol) {
     static const char *const names_of_runtime[] = {"threadIdx", "blockIdx", "this_worker",
-                                                   "observer_worker"};
+                                                   "observer_worker", "observer_fast"};
     for (size_t i = 0; i < sizeof names_of_runtime / sizeof *names_of_runtime; ++i)
         if (strcmp(symbol, names_of_runtime[i]) == 0) return true;
     return strncmp(symbol, "emulator_", 9) == 0 || strncmp(symbol, "__", 2) == 0;

@@ -456,8 +456,9 @@ struct observer {
     bool (*faulted)(int number, const void *address, void *context);
 };
 extern const struct observer *observer;
-/* For the observer: a pointer of each worker's own. Not shared memory. */
-extern __thread void *observer_worker;
+/* For the observer: pointers of each worker's own, the second for what it does often. Not shared
+ * memory. */
+extern __thread void *observer_worker, *observer_fast;
 
 /* --- device.c --------------------------------------------------------------------------------- */
 

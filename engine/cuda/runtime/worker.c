@@ -18,6 +18,7 @@ __thread struct uint3 blockIdx BEFORE_SHARED;
 __thread struct emulator_schedule emulator_schedule = {.current = &worker_no_thread};
 __thread struct worker *this_worker BEFORE_SHARED;
 __thread void *observer_worker BEFORE_SHARED;
+__thread void *observer_fast BEFORE_SHARED;
 struct dim3 blockDim, gridDim;
 const struct observer *observer;
 
@@ -70,6 +71,7 @@ static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
         {(char *)&emulator_schedule, (char *)(&emulator_schedule + 1)},
         {(char *)&this_worker, (char *)(&this_worker + 1)},
         {(char *)&observer_worker, (char *)(&observer_worker + 1)},
+        {(char *)&observer_fast, (char *)(&observer_fast + 1)},
         {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
         {block + bytes, block + bytes},
     };

@@ -451,6 +451,7 @@ static void find_arrays(struct counts *c) {
 static struct counts *attach(struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
     w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
+    watch_fast(w, (enum slow_reason)0); /* from now on, counted */
     grow_table(c);
     find_arrays(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
