@@ -268,7 +268,7 @@ STOPPED = {
                                    "65535 x 65535"]),
     "too much shared memory": (launch("1, 1, 1 << 20"), "",
                                [BAD_LAUNCH, "mysgemm<<<...>>>: a block needs 1,048,576 bytes of "
-                                            "shared memory, a GPU allows 49152"]),
+                                            "shared memory, a GPU allows 49,152"]),
     "copy with a wrong direction": (
         f"float x; cudaMemcpy(C, &x, 4, cudaMemcpyDeviceToDevice); {launch('1, 32')}", "",
         ["{name}.cu:5: cudaMemcpy failed: invalid argument mysgemm<<<"]),

@@ -136,6 +136,7 @@ def test_a_formula_that_is_the_cause_is_said_once(formula: str | None, said: int
     cause = Cause(kind="product-of-a-and-a", what=what, file="kernel.cu", line=3)
     found = finding.behind(cause)
     assert found.cause == cause and len(found.detail) == said and found.detail[0] == "all 121 are wrong"
+    assert found.below == ["symptom: C is wrong", *found.detail]
     assert finding.behind(None) == finding
 
 
@@ -155,11 +156,12 @@ def test_only_some_are_looked_for() -> None:
 
 @pytest.mark.parametrize("verb", ["wrong", "doubled", "race", "starter"])
 def test_it_changes_no_points(verb: str) -> None:
+    """Of a case, it changes the hint alone."""
     _, with_it = asked_about(verb, TWO, HIDDEN)
     without = fake.grading(verb, [TWO, HIDDEN], cause=lambda *given: None).run()
-    left = [test.model_copy(update={"finding": None, "seconds": 0}) for test in with_it.tests]
-    assert left == [test.model_copy(update={"finding": None, "seconds": 0})
-                    for test in without.tests]
+    left, right = ([test.model_copy(update={"finding": None, "hint": "", "seconds": 0}) for test in record.tests]
+                   for record in (with_it, without))
+    assert left == right
     assert with_it.score == without.score
 
 

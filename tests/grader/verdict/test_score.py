@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.cases.model import Case
-from grader.record.model import Build, Cause, Finding, Loads, Record, Refusal, Submission, Test
+from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
 from grader.record.student import student_view
 from grader.report.lines import lost
 from grader.run.outcome import Outcome
@@ -588,10 +588,3 @@ def test_ordinary_text_stays_as_it_is() -> None:
         assert harmless(text) == text
     assert "::" not in harmless(":::::")
     assert harmless("a\n::error::b\x1b[2J") == "a\\n: :error: :b\\x1b[2J"
-
-
-def test_a_formula_that_is_the_cause_is_said_once() -> None:
-    finding = Finding(kind="wrong-result", what="all are wrong", detail=["the first: 0", "out is wrong in one way: a sum."],
-                      cause=Cause(kind="sum", what="a sum", file="kernel.cu", line=3))
-    assert finding.below == ["symptom: all are wrong", "the first: 0"]
-    assert finding.model_copy(update={"cause": None}).below == finding.detail
