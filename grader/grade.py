@@ -218,7 +218,7 @@ class Grading:
             return points.without_gpu(asked)
         if self._refusal:
             return points.refused(asked, self._refusal[1])
-        wrong = (test for test in self._known.values()
+        wrong = (test for test in [*self._known.values()]
                  if isinstance(test, Test) and not test.hidden and not points.is_right(test))
         return self._runner.time_shape(asked, next(wrong, None))
 
