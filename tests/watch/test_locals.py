@@ -244,6 +244,8 @@ def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
     assert not made.exists()
     said = run_check(shutil.copy2(tree.path / "sgemm-check", before), "--json")
     assert said.finding["cause"]["name"] == "not-shared" and made.stat().st_size
+    when = made.stat().st_mtime_ns
+    assert run_check(before, "--json").finding["cause"] == said.finding["cause"] and made.stat().st_mtime_ns == when
     tree.make("sgemm-check", "KERNEL=other.cu", "BACKEND=cpu")
     assert run_check(tree.path / "sgemm-check", "--json").finding["cause"]["name"] == "not-shared"
     assert run_check(before, "--json").finding["cause"] is None

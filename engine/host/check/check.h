@@ -75,6 +75,14 @@ void check_file(char *file, size_t bytes);
 /* Runs one shape in this process, which is spent afterwards. */
 void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
 
+/* FNV-1a of these bytes, behind those whose hash is `before`; 0: there are none. */
+static inline uint64_t check_hash(const void *bytes, size_t count, uint64_t before) {
+    uint64_t hash = 0xCBF29CE484222325 + before;
+    for (size_t at = 0; at < count; at++)
+        hash = (hash ^ ((const unsigned char *)bytes)[at]) * 0x100000001B3;
+    return hash;
+}
+
 /* --- evidence.c ------------------------------------------------------------------------------- */
 
 enum { EVIDENCE_TILE = 16 }; /* where nothing else is known */
