@@ -1014,6 +1014,11 @@ static struct list read_list(const struct source *s, size_t open) {
     return list;
 }
 
+/* All of it, however long. */
+static void write_token(FILE *out, const struct source *s, size_t i) {
+    fwrite(s->text + s->tokens[i].start, 1, s->tokens[i].length, out);
+}
+
 /* ", 1.0f, 2": the defaults of all parameters after the first `given`; NULL if one has none. */
 static const char *spell_defaults(const struct source *s, const struct list *parameters,
                                   size_t given) {
@@ -1028,7 +1033,8 @@ static const char *spell_defaults(const struct source *s, const struct list *par
             number++;
             value = false;
         }
-        if (value) fprintf(out, " %.*s", (int)s->tokens[i].length, s->text + s->tokens[i].start);
+        if (value) fputc(' ', out);
+        if (value) write_token(out, s, i);
         if (depth == 0 && c == '=' && number >= given) {
             value = true;
             spelled++;
@@ -1123,12 +1129,12 @@ static char *spell_check(const struct source *s, size_t name, const struct list 
     size_t length, behind = NONE;
     FILE *out = open_memstream(&text, &length);
     if (!out) trouble("out of memory");
-    fprintf(out, ".checked(noexcept(%.*s", (int)s->tokens[name].length,
-            s->text + s->tokens[name].start);
+    fputs(".checked(noexcept(", out);
+    write_token(out, s, name);
     for (size_t i = given->open; i <= given->end; i++) {
         const struct token *t = &s->tokens[i];
         if (behind != NONE && behind != t->start) fputc(' ', out);
-        fprintf(out, "%.*s", (int)t->length, s->text + t->start);
+        write_token(out, s, i);
         behind = t->start + t->length;
     }
     fputs("))", out);
@@ -1376,13 +1382,13 @@ static size_t open_launch(struct source *s, struct nesting *n, const struct kern
 /* Of a launch whose <<< begins at `open`, and whose >>> at `end`. */
 static void refuse_configuration(const struct source *s, size_t open, size_t end) {
     const size_t first = next_token(s, next_token(s, next_token(s, open)));
-    size_t values = first < end, depth = 0;
+    size_t values = first < end;
     for (size_t i = first; i < end; i++) {
         const char c = punctuator(s, i);
-        depth += c == '(' || c == '[' || c == '{';
-        depth -= c == ')' || c == ']' || c == '}';
         if (c == '<') return; /* of a template, which may have commas */
-        values += depth == 0 && c == ',';
+        if (c == '(' || c == '[' || c == '{') i = closing_partner(s, i);
+        if (i == NONE) return;
+        values += c == ',';
     }
     if (values < 2 || values > 4)
         refuse_as(

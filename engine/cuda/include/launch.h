@@ -58,8 +58,9 @@ class launch_config {
         : grid_(grid), block_(block), shared_bytes_(shared_bytes) {
         (void)stream;
     }
-    /* The argument has the compiler look at the launch's arguments where they are in the text, which
-     * tells a 0 from other integers: noexcept(kernel(a, b)), which is not evaluated. */
+    /* Its argument, noexcept(kernel(a, b)), is not evaluated: it has the compiler check the
+     * launch's arguments as they are written, since a literal 0 converts to a pointer and no other
+     * int does. */
     const launch_config &checked(bool) const { return *this; }
     template <class... Arguments> auto operator()(Arguments... arguments) const {
         auto bound = [=](const auto &call) { call(arguments...); };
