@@ -77,4 +77,4 @@ def grouped(count: int) -> str:
 
 
 def counted(count: int, what: str) -> str:
-    return f"{grouped(count)} {what}" if count == 1 else f"{grouped(count)} {what}s"
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"

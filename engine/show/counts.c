@@ -202,13 +202,13 @@ static void print_line(FILE *out, const struct counted_line *line) {
     if (line->place == COUNTED_SHARED)
         APPEND(words, "shared %s: %.1f needless passes per request (%u-way)", way_names[line->way],
                (double)c->conflicts / requests, c->worst);
+    else if (is_broadcast(c))
+        APPEND(words, "%s of %s: %.1f sectors per request, a broadcast from each",
+               way_names[line->way], place_name(line->place), (double)c->sectors / requests);
     else
-        APPEND(words, "%s of %s: %.1f sectors per request, ", way_names[line->way],
-               place_name(line->place), (double)c->sectors / requests);
-    if (line->place != COUNTED_SHARED && is_broadcast(c))
-        APPEND(words, "a broadcast from each");
-    else if (line->place != COUNTED_SHARED)
-        APPEND(words, "%.1f %% of their bytes used", coalesced(c));
+        APPEND(words, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used",
+               way_names[line->way], place_name(line->place), (double)c->sectors / requests,
+               coalesced(c));
     print_wrapped(column, 6, words, out);
     fputc('\n', out);
 }

@@ -50,8 +50,8 @@ static inline void shared_word_read_again(struct shared_word *s, epoch now) {
     s->read = now;
 }
 
-/* Remembers a read, in an interval that has no pairs. Most reads are by another warp, or find two
- * readers: what tells these comes first. */
+/* Remembers a read, in an interval that has no pairs. Nearly every access passes here, so no test
+ * is made before it is needed. */
 static inline void shared_word_read(struct shared_word *s, epoch interval, epoch now) {
     const epoch differs = s->read ^ now;
     if (s->read < interval)

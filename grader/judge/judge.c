@@ -178,6 +178,7 @@ static struct judged judge(const struct task *t) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
+/* How many: those that json_text_lines() makes of it. */
 static int lines(const char *text) {
     int found = *text != '\0';
     for (; *text; text++) found += *text == '\n';

@@ -252,7 +252,7 @@ static uint64_t threads_in(const unsigned grid[3], const unsigned block[3]) {
 }
 
 static uint64_t elements_of_c(const struct shape *shape) {
-    return (uint64_t)shape_size(shape, PARAM_M) * (uint64_t)shape_size(shape, PARAM_N);
+    return (uint64_t)lab_elements(&lab.arrays[MATRIX_C], shape);
 }
 
 static void say_threads_for(const struct situation *s, struct cause *cause,

@@ -69,6 +69,7 @@ def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
     assert "3 of the 100 elements of c were never written.\nThey are all of elements 97 to 99.\n" in done.stdout
     assert "2 of the 100 elements of c are wrong.\nThey lie within elements 7 to 12.\n" in done.stdout
     assert "\nc, one character for 2 elements:\n" in done.stdout
+    assert "1 of the 13 elements of c is wrong.\nIt is element 7.\n" in run(tree, "vector_add", "13").stdout
 
 
 def test_the_other_lab_again(tree: Tree) -> None:
