@@ -103,7 +103,7 @@ def test_a_mistake_stands_at_its_line(tmp_path: Path) -> None:
 
 
 def test_a_number_is_said_to_who_wrote_the_line_and_not_of_a_class(tmp_path: Path) -> None:
-    """Of a class, which has several numbers, N stands for it, or the criterion's own words are said."""
+    """On the class's page, where numbers differ, there is an N in its place, or the criterion's phrase."""
     far = LOAD.model_copy(update={"cause": CAUSE.model_copy(update={"what": "the loop runs to 53"})})
     untiled = make_test("b", 1, 2, criteria=[
         {"name": "tiled", "passed": False, "reason": "9 loads", "phrase": "loads too much"}])

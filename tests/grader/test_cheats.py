@@ -82,11 +82,10 @@ def one_of_each_way(chosen: Callable[[Path], bool],
                     way: Callable[[Path], str] = lambda path: path.stem[:2]) -> pytest.MarkDecorator:
     """The chosen ones; in `make test` the first of each number, and of more than ten numbers every other
     one, and all in `make test-all`, and in `make cases`."""
-    chosen_ones = [path for path in CHEATS if chosen(path)]
-    ways = sorted({way(path) for path in chosen_ones})
-    by_day = ways[::2] if len(ways) > 10 else ways
-    paths = slow_but(chosen_ones, lambda number, path: way(path) in by_day
-                     and way(path) not in map(way, chosen_ones[:number]))
+    all_of_them = [path for path in CHEATS if chosen(path)]
+    firsts = sorted({way(path): path for path in reversed(all_of_them)}.items())
+    by_day = dict(firsts[::2] if len(firsts) > 10 else firsts).values()
+    paths = slow_but(all_of_them, lambda _, path: path in by_day)
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 

@@ -14,6 +14,8 @@ import pytest
 from checked import TILED, Builder, Checked, run_check, shared_kernel
 from conftest import REPOSITORY, clean_environment, sample
 
+from grader.text import grouped
+
 GRID = "dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);"
 A, B = "row < m && a_col < k ? A[row * k + a_col] : 0.0f", \
        "b_row < k && col < n ? B[b_row * n + col] : 0.0f"
@@ -60,8 +62,7 @@ def test_all_blocks_that_write_are_watched(edited: Edited, grid: str) -> None:
     assert writing + 3 <= seen["watched"] <= writing + 29
     text = run_check(program, 34).stdout
     assert "every load and store of blocks that write was checked, and C is correct" in " ".join(text.split())
-    said = f"{blocks:,}" if blocks > 9999 else blocks
-    assert f" of {said} blocks watched: the {writing} that write, and a sample\n" in text
+    assert f" of {grouped(blocks)} blocks watched: the {writing} that write, and a sample\n" in text
 
 
 def test_of_few_blocks_all_are_watched(edited: Edited) -> None:

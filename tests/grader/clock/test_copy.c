@@ -1,6 +1,6 @@
 /* Tests of what a lab without a speed.cu is timed beside, here with SGEMM's arrays and with a
  * device of one heap, whose calls the tests count: what is copied, that inputs follow the seed,
- * what a verdict says, and that a call that fails is told. */
+ * what a verdict says, and that a call that fails is reported. */
 #include "../../../grader/clock/copy.c"
 
 #include "../../../lab/sgemm.h"
@@ -106,7 +106,7 @@ TEST(a_verdict_is_about_the_last_inputs) {
     lab_speed.end(speed);
 }
 
-TEST(memory_that_cannot_be_had_is_told) {
+TEST(memory_that_cannot_be_had_is_reported) {
     for (int which = 1; which <= 2; which++) {
         struct speed *speed = NULL;
         allocations = 0, fails_at = which;
