@@ -7,7 +7,7 @@
 
 /* --- in a run's own process ------------------------------------------------------------------- */
 
-static const double limit = 1; /* seconds for a launch: a remark is worth no more */
+static const double limit = 5; /* seconds for a launch: a remark is worth no more */
 
 static void stopped(const struct engine_result *result) {
     (void)result;
@@ -44,7 +44,7 @@ static const struct remark no_remark = {.kind = REMARK_NONE};
 
 /* `room` is shared with the child. */
 static struct remark gather(remark_run *run, struct shape shape, struct outcome *room) {
-    const struct child_limits limits = {1, 30}; /* it takes some hundredths */
+    const struct child_limits limits = {limit, 30};
     memset(room, 0, sizeof *room);
     if (child_quiet(shape, &limits)) {
         shape_of_run = shape;
