@@ -242,7 +242,8 @@ def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monk
         student_copy.readme_of_another_lab("scan", copy / "no handout")
 
 
-@pytest.mark.parametrize("lab", sample(["reduction", "stencil"], every=2, start=1))
+@pytest.mark.slow  # as that of another lab
+@pytest.mark.parametrize("lab", ["reduction", "stencil"])
 def test_a_small_lab_gives_nothing_away(checkout, monkeypatch, tmp_path, lab: str) -> None:
     for module in (repository, student_copy):
         monkeypatch.setattr(module, "REPOSITORY", checkout.path)
