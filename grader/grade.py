@@ -182,13 +182,15 @@ class Grading:
     # ---- running -----------------------------------------------------------------------------
 
     def _run_all(self) -> None:
-        """The thread that reports results: first the gates, then all other cases, then the shapes, one
-        at a time, when no case uses the GPU any more."""
+        """The thread that reports results: first the gates, then all other cases, the largest first,
+        then the shapes, one at a time, when no case uses the GPU any more."""
         cases = [key for key in self._order if key in self._cases]
         with self._stage("cases"):
             gates = set(self._gates.values())
             self._run([key for key in cases if key in gates], self.jobs, self._run_case)
-            self._run([key for key in cases if key not in gates], self.jobs, self._run_case)
+            others = [key for key in cases if key not in gates]
+            others.sort(key=lambda key: -self._cases[key].launch_seconds)  # none is left for the end alone
+            self._run(others, self.jobs, self._run_case)
         with self._stage("clock"):
             self._run([key for key in self._order if key in self._shapes], 1, self._time_shape)
 

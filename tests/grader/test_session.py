@@ -270,6 +270,20 @@ def test_cases_run_at_the_same_time() -> None:
     assert sorted(most) == [0, 1, 2, 3]
 
 
+def test_the_largest_case_runs_first() -> None:
+    """Behind the gate: else one core would still run it when all others have nothing left to do."""
+    begun = []
+
+    def run(parts: Any, programs: Any, which: str, problem: Any, **others: Any) -> Any:
+        begun.append(problem.params["m"])
+        return fake.run(parts, programs, which, problem, **others)
+
+    suite = fake.suite(*(fake.case(f"c{m}", m, m, m, criteria=[]) for m in (20, 400, 15, 500)),
+                       gate="public/basics/c15")
+    assert grade("right", [suite], jobs=1, run=run).score == 16
+    assert list(dict.fromkeys(begun)) == [15, 500, 400, 20]
+
+
 # ---- the machine ---------------------------------------------------------------------------------
 
 
