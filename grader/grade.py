@@ -188,8 +188,9 @@ class Grading:
         with self._stage("cases"):
             gates = set(self._gates.values())
             self._run([key for key in cases if key in gates], self.jobs, self._run_case)
-            others = [key for key in cases if key not in gates]
-            others.sort(key=lambda key: -self._cases[key].launch_seconds)  # none is left for the end alone
+            # Last, a large case would run on one core while the others have nothing left to do.
+            others = sorted((key for key in cases if key not in gates),
+                            key=lambda key: self._cases[key].sizes.operations, reverse=True)
             self._run(others, self.jobs, self._run_case)
         with self._stage("clock"):
             self._run([key for key in self._order if key in self._shapes], 1, self._time_shape)
@@ -220,9 +221,9 @@ class Grading:
             return points.without_gpu(asked)
         if self._refusal:
             return points.refused(asked, self._refusal[1])
-        wrong = (test for test in [*self._known.values()]
-                 if isinstance(test, Test) and not test.hidden and not points.is_right(test))
-        return self._runner.time_shape(asked, next(wrong, None))
+        public = (self._known.get(key) for key, case in self._cases.items() if not case.hidden)
+        wrong = (test for test in public if test and not points.is_right(test))  # type: ignore[arg-type]
+        return self._runner.time_shape(asked, next(wrong, None))  # type: ignore[arg-type]
 
     def _report(self, key: str, ended: Future[Test | Timing]) -> None:
         """A result is written down before those who wait for it go on. Raises what ended it."""

@@ -337,6 +337,9 @@ def test_a_public_case_that_failed() -> None:
         assert speed(record) == "one:skipped:0/4 two:skipped:0/4"
         assert record.performance[0].reason == f"needs {name}, which failed"
     assert speed(on_gpu("11 34 34: naive\nright")) == "one:timed:2/4 two:timed:2/4"
+    cases = fake.suite(fake.case("small", 11), fake.case("large", 80))
+    both = on_gpu("wrong", [cases, *public(*TWO)[1:]])
+    assert both.performance[0].reason == "needs small, which failed", "the suite's first, in whatever order they ran"
 
 
 def test_submissions_that_are_refused_or_not_built() -> None:
