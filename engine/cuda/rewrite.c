@@ -1033,8 +1033,10 @@ static const char *spell_defaults(const struct source *s, const struct list *par
             number++;
             value = false;
         }
-        if (value) fputc(' ', out);
-        if (value) write_token(out, s, i);
+        if (value) {
+            fputc(' ', out);
+            write_token(out, s, i);
+        }
         if (depth == 0 && c == '=' && number >= given) {
             value = true;
             spelled++;
