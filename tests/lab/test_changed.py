@@ -16,7 +16,23 @@ from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
 PAGE = (REPOSITORY / "docs" / "instructor.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Changing the assignment"):PAGE.index("## Each term")]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
-REUSE, REGISTERS, LINES, CALL, TRUTH = (text for _, text in BLOCKS)
+LINES, CALL = (text for _, text in BLOCKS)
+TRUTH = (REPOSITORY / "tests/lab/alpha_beta_truth.c").read_text(encoding="utf-8")
+REGISTERS = """
+[points]
+memory = 11
+tiled = 9
+registers = 5
+
+[[case]]
+name = "128x64x128"
+m = 128
+k = 64
+n = 128
+fill = "random"
+points = 1
+criteria = ["memory", "tiled", "registers"]
+"""
 
 
 def grade(tree: Tree, kernel: Path, *words: str) -> Any:
@@ -28,6 +44,7 @@ def grade(tree: Tree, kernel: Path, *words: str) -> Any:
 
 @pytest.mark.slow
 def test_points_for_register_tiles(tree: Tree, tmp_path: Path) -> None:
+    assert all(f"`{line}`" in SECTION for line in ("registers = 5", 'criteria = ["memory", "tiled", "registers"]'))
     suite = tmp_path / "one.toml"
     suite.write_text(f'title = "One"\n{REGISTERS}')
     for solution, points in (("2_tiled", 1 + 11 + 9), ("4_register_tiles", 1 + 11 + 9 + 5)):
