@@ -1,7 +1,5 @@
-# `make` builds the assignment's program from kernel.cu; `make help` prints the lines that begin with ##.
-#
-# From top to bottom: the targets, what can be given, the programs, what they are made of. How the engine's parts are
-# built is in engine/engine.mk, how a file is compiled in engine/build.sh; grading has grader/grader.mk.
+# `make` builds the assignment's program from kernel.cu; `make help` prints the lines that begin with ##. Then come what
+# can be given, the programs, and what they are made of; how that is built is in engine/engine.mk and engine/build.sh.
 
 ## make             build ./sgemm from kernel.cu                     KERNEL LAB
 ## make check       name the first mistake: its line, threads, hint  KERNEL LAB
@@ -25,14 +23,12 @@ $(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
 $(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR TILE FAULTY \
     SHAPE BLOCK LAUNCH CHECK ARGS INCLUDE FIRST JSON TIMEOUT),$(eval override undefine $(name)))
-LAB     ?= lab
-override LAB := $(patsubst %/,%,$(LAB))# as a shell completes it
-KERNEL  ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
-BACKEND ?= auto
-export KERNEL LAB BACKEND
+LAB ?= lab
+export override LAB := $(patsubst %/,%,$(LAB))# as a shell completes it
+export KERNEL ?= $(if $(filter lab,$(LAB)),,$(LAB)/)kernel.cu
+export BACKEND ?= auto
 
-# What no target here takes is refused (## above, and the words in capitals). Else: how the lab's program is called, the
-# backend, and why this one.
+# What no target takes, of the words in capitals above, is refused; else: program, backend, its GPU, and why this one.
 makefiles := Makefile grader/grader.mk $(filter-out engine/% grader/grader.mk,$(sort $(wildcard */*.mk)))
 names  := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
 quoted  = '$(subst ','\'',$(value $1))'

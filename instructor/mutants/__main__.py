@@ -25,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -44,6 +45,7 @@ from instructor.release.repository import REPOSITORY, tracked_files
 from .draw import HARMLESS, Copy, Mutant, Room, drawn, rooms_of
 
 NO_TEST = 5  # how pytest ends where all are left out
+FIRST = 8  # so many of the tests that noticed most are asked first
 SECONDS = 1800  # of a run of tests that does not end
 LIVES, KILLED, HARMS_NOTHING = "lives", "killed", "harms nothing"
 
@@ -159,6 +161,7 @@ class Workers:
     def __init__(self, folder: Path, tracked: list[str], jobs: int):
         self.running, self.stopping = set[int](), False
         self.without_defect: dict[Room, Future[list[str]]] = {}
+        self.noticed: defaultdict[Room, Counter[str]] = defaultdict(Counter)
         self.folder, self.tracked, self.kept = folder, tracked, folder / "kept"
         self.kept.mkdir()
         self.copies: queue.Queue[Copy] = queue.Queue()
@@ -202,6 +205,7 @@ class Workers:
             # The rooms began before, so this ends; and what lives need not wait for it.
             if failed and failed[0] in left_out.result():
                 failed = self.failed(mutant.room, copy, "-x", *deselected(left_out.result()))
+        self.noticed[mutant.room].update(test for test in failed[:1] if re.fullmatch(r"\S+::\S+", test))
         return Tried(mutant, KILLED if failed else LIVES, failed[0] if failed else "")
 
     def fail_without_defect(self, room: Room) -> list[str]:
@@ -209,8 +213,9 @@ class Workers:
             return self.failed(room, copy)
 
     def failed(self, room: Room, copy: Copy, *options: str) -> list[str]:
-        """The tests that fail."""
-        command = [sys.executable, "-m", "pytest", *room.words, *options,
+        """The tests that fail. Those that noticed most defects of the room run first."""
+        first = [test for test, _ in self.noticed[room].most_common(FIRST)]
+        command = [sys.executable, "-m", "pytest", *first, *room.words, *options,
                    "-q", "-n", "0", "-p", "no:cacheprovider", f"--basetemp={copy.path.parent / 'tmp'}"]
         environment = os.environ | {"KEPT_OBJECTS": str(self.kept), "PYTHONDONTWRITEBYTECODE": "1"}
         run = subprocess.Popen(command, cwd=copy.path, env=environment, stdout=subprocess.PIPE,
