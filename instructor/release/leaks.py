@@ -104,6 +104,7 @@ def blank(match: re.Match[str]) -> str:
     return re.sub(r"\S", " ", match[0])
 
 
+@functools.lru_cache(maxsize=2)  # the same text is searched for the cases of several labs
 def numbers_in(text: str) -> list[tuple[int, int]]:
     """Offset and value of each. 1,030 is 1030 and also 1 and 30, since a list may look like it."""
     text = HASH.sub(blank, text)
@@ -222,7 +223,7 @@ ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#x?[0-9a-fA-F]+);")  # &sum; is C, too
 
 # Code of a kernel has one of these, or indexes much with variables.
 OF_A_KERNEL = {"__shared__", "__syncthreads", "threadIdx", "blockIdx", "blockDim", "gridDim", "<<<"}
-PERHAPS_OF_A_KERNEL = re.compile("|".join(map(re.escape, sorted({"[", *OF_A_KERNEL}))))
+PERHAPS_OF_A_KERNEL = {"[", *OF_A_KERNEL}
 ROW_TIMES_LENGTH = re.compile(r"\[ [^\[\]]*\* [^\[\]]*\]")
 WORDS_OF_C = set("int float for if else while do return const void unsigned double static size_t "
                  "dim3 float2 float4 sizeof switch case break continue bool char long short auto "
@@ -269,15 +270,19 @@ def renamed(piece: Piece) -> Piece:
         for before, token in zip(("", *piece), piece))
 
 
-def pieces(tokens: Piece, arrays: Set[str]) -> Iterator[tuple[int, Piece]]:
-    """The index and the tokens, renamed, of every piece of a program that is of a kernel."""
+def pieces(tokens: Piece, arrays: Set[str], known: set[Piece]) -> Iterator[tuple[int, Piece]]:
+    """The index and the tokens, renamed, of every piece of a program that is of a kernel and was not
+    `known`, as it is afterwards."""
     looked_at = 0
     for at, token in enumerate(tokens):
-        if not PERHAPS_OF_A_KERNEL.match(token):
+        if token not in PERHAPS_OF_A_KERNEL:
             continue  # no piece without such a token is of a kernel
         last = min(at, len(tokens) - PIECE)
         for start in range(max(looked_at, at - PIECE + 1), last + 1):
             piece = tokens[start:start + PIECE]
+            if piece in known:
+                continue
+            known.add(piece)
             if of_a_kernel(piece, arrays):
                 yield start, renamed(piece)
         looked_at = at + 1
@@ -291,9 +296,10 @@ class Code:
     def __init__(self, kernels: Iterable[Path], arrays: Set[str]):
         self.pieces: dict[Piece, str] = {}
         self.arrays = arrays
+        known: set[Piece] = set()
         for kernel in kernels:
             text = without_comments(kernel.read_text(encoding="utf-8", errors="replace"))
-            for _, piece in pieces(tuple(TOKEN.findall(text)), arrays):
+            for _, piece in pieces(tuple(TOKEN.findall(text)), arrays, known):
                 self.pieces.setdefault(piece, kernel.name)
 
     def search(self, file: str, text: str) -> Iterator[Leak]:
@@ -301,9 +307,10 @@ class Code:
         for allowed in ALLOWED:
             text = text.replace(allowed, "\n" * allowed.count("\n"))
         text, seen = ENTITY.sub(lambda match: html.unescape(match[0]), text), set()
+        known: set[Piece] = set()
         for version in (with_comments_as_code(text), without_comments(text)):
             found = list(TOKEN.finditer(version))
-            for number, piece in pieces(tuple(match[0] for match in found), self.arrays):
+            for number, piece in pieces(tuple(match[0] for match in found), self.arrays, known):
                 kernel = self.pieces.get(piece)
                 if kernel and kernel not in seen:
                     seen.add(kernel)

@@ -190,10 +190,9 @@ def search(target: Path, files: dict[str, str], everything: list[str], lab: Lab)
     if not starter(lab).fullmatch(re.sub(r"\s", "", COMMENT.sub(" ", texts.get("kernel.cu", "")))):
         found.append(Leak("kernel.cu", 0, "is not the empty starter"))
     lacking = names_lacking(lab, names, everything)
-    for each in secrets.values():
-        found += (leak for name in names for leak in each.search("(a file's name)", name))
-        found += (leak for name, text in texts.items() for leak in each.search(name, text))
+    found += (leak for each in secrets.values() for name in names for leak in each.search("(a file's name)", name))
     for name, text in texts.items():
+        found += (leak for each in secrets.values() for leak in each.search(name, text))
         found += [*code.search(name, text), *broken_links(target, name, text), *lacking.search(name, text)]
     if found:
         raise Refused(*map(str, found), *dict.fromkeys(leak.instead for leak in found if leak.instead))
