@@ -111,6 +111,7 @@ def test_metadata_that_cannot_be_read(tmp_path: Path, metadata: str) -> None:
         export(tmp_path, metadata, ("submission_1/kernel.cu", KERNEL))
 
 
+@pytest.mark.slow
 def test_metadata_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own: it is larger than any kernel.cu."""
     [found] = export(tmp_path, "submission_1: {}\n" + "#" * (3 << 20), ("submission_1/k.cu", KERNEL))

@@ -124,6 +124,7 @@ def test_options_reach_sbatch(pupils: Class, slurm: Slurm) -> None:
         run.communicate(timeout=60)
 
 
+@pytest.mark.slow
 def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
                                        monkeypatch: pytest.MonkeyPatch) -> None:
     """The node has cores for both tasks, and one GPU."""
@@ -157,6 +158,7 @@ def test_a_time_limit(pupils: Class, slurm: Slurm) -> None:
     assert pupils.counted("graded") == {}
 
 
+@pytest.mark.slow
 def test_a_regrade_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
     pupils.fill(4, random.Random(8), seconds=0.5)
     assert pupils.run(*SLURM).returncode == 0
@@ -230,6 +232,7 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
 
 
+@pytest.mark.slow
 def test_an_array_that_was_cancelled_before_this_run_began(pupils: Class, slurm: Slurm) -> None:
     """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the
     rest."""
@@ -302,6 +305,7 @@ def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: i
     assert not list(pupils.results.glob("records/*/*/try.json"))
 
 
+@pytest.mark.slow
 def test_a_node_that_is_set_down(pupils: Class, slurm: Slurm) -> None:
     """Slurm puts its tasks back into the queue until there is a node again."""
     expected = pupils.fill(6, random.Random(6), seconds=0.4)

@@ -29,7 +29,8 @@ def test_it_imports_itself_and_libraries() -> None:
     assert len(paths) > 20 and named - sys.stdlib_module_names - {"tomllib"} <= LIBRARIES
 
 
-@pytest.mark.parametrize("all_that_are_short", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow  # test_it_imports_itself_and_libraries says so of the program
+@pytest.mark.parametrize("all_that_are_short", [False, True])
 def test_its_tests_pass_in_an_empty_folder(tmp_path: Path, all_that_are_short: bool) -> None:
     """With a folder of results among them, and nothing else."""
     for name in ("course", "tests/course"):

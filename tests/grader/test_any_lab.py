@@ -60,7 +60,7 @@ def record(tree: Tree) -> dict[str, Any]:
     (LINE.replace("c[i] = ", "c[i + 1 - 1 + (i == n - 1)] = "), 0, "out-of-bounds", "store to c beyond its end"),
     ("if (i < n) { c[i] = a[i]; c[i] += b[i]; }", 7, None,
      "4000 accesses; 3000 are enough; in odd"),
-], every=2))
+], every=3))
 def test_a_kernel(tree: Tree, line: str, score: float, kind: str | None, said: str) -> None:
     status, printed = grade(tree, kernel(line))
     assert said in " ".join(printed.split()) or said in printed, printed

@@ -492,6 +492,7 @@ def test_two_at_once_end_well(tmp_path: Path) -> None:
     assert (tmp_path / "results/alice/kernel.cu").read_text() == "right 0.02"
 
 
+@pytest.mark.slow  # test_two_at_once_end_well
 def test_two_of_one_name_at_once_get_places_of_their_own(tmp_path: Path) -> None:
     results = tmp_path / "results"
     for process in [start("right", tmp_path / place, "--results", str(results)) for place in "abcd"]:

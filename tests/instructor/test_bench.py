@@ -243,6 +243,7 @@ def test_without_variables_the_published_shapes_are_measured(bencher: Bencher) -
 # ---- make ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["BACKEND=cpu", "NVCC="])
 def test_make_bench_without_a_gpu_says_so(tree, variable):
     done = tree.make("bench", variable, check=False)
@@ -274,6 +275,7 @@ def test_counts_need_no_gpu(tree):
     assert max(len(text) for text in done.stdout.splitlines()) <= 80
 
 
+@pytest.mark.slow
 def test_counts_of_what_is_wrong(tree: Tree) -> None:
     tiled = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text()
     tree.write("one_wrong.cu", tiled.replace("= sum;", "= sum + (row == 40 && col == 0);"))

@@ -122,6 +122,7 @@ def run_program(tree: Tree, source: str, *arguments: str) -> tuple[str, int]:
     return done.stdout + done.stderr, done.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "said"), [
     ("even_shares", "28 problems, 5 shared\n"),
     pytest.param("even_shares all", "106 problems, 29 shared\n", marks=pytest.mark.slow),

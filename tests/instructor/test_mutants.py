@@ -75,6 +75,7 @@ def test_a_test_that_fails_without_a_defect_is_named_and_left_out(project: Path)
     assert (tried["end"], tried["by"]) == ("killed", "tests/test_sum.py::test_total")
 
 
+@pytest.mark.slow  # it makes what is there faster
 def test_what_was_tried_with_these_sources_is_not_tried_again(project: Path) -> None:
     file = project / "build/mutants.json"
     assert mutants(project, "--count", "1", "--room", "sums").returncode == 0

@@ -553,6 +553,7 @@ def test_no_form_is_broken_by_what_a_submission_may_say(text: str) -> None:
         check_every_form(record)
 
 
+@pytest.mark.slow  # test_no_form_is_broken_by_what_a_submission_may_say: the texts that broke one
 @settings(max_examples=15, deadline=None, derandomize=True,
           suppress_health_check=[HealthCheck.too_slow])
 @given(texts)
