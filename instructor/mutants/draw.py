@@ -83,7 +83,7 @@ def rooms_of(repository: Path, tracked: list[str]) -> list[Room]:
     for name, given in read_toml(ROOMS, "make mutants reads it").items():
         files = [file for file in tracked if Path(file).suffix in RULES
                  and any(fnmatch.fnmatch(file, pattern) for pattern in given["files"])]
-        words = [*given["tests"], "-m", "not slow"]
+        words = [*given["tests"], *([] if given.get("slow") else ["-m", "not slow"])]
         if units := given.get("units"):
             words = ["tests/test_unit.py", *words, "-k", f"not test_plain or {' or '.join(units)}"]
         for word in given["tests"]:

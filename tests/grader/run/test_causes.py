@@ -138,6 +138,8 @@ def test_a_formula_that_is_the_cause_is_said_once(formula: str | None, said: int
     assert found.cause == cause and len(found.detail) == said and found.detail[0] == "all 121 are wrong"
     assert found.below == ["symptom: C is wrong", *found.detail]
     assert finding.behind(None) == finding
+    launch = "mysgemm<<<(1, 1), (16, 16)>>>"
+    assert finding.model_copy(update={"launch": launch}).below == [*finding.detail, launch]
 
 
 def test_only_some_are_looked_for() -> None:

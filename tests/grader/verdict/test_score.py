@@ -381,6 +381,7 @@ def test_a_repaired_kernel_has_a_share_of_its_points_in_whole_points() -> None:
     known["public/basics/a"] = repaired["public/basics/a"]
     assert repair_marks([asked], known, repaired, "")[0].score == 4
     assert repair_marks([asked], naive, repaired, "") == []  # which has 10
+    assert repair_marks([replace(asked, repaired=10 / 13)], naive, repaired, "") == []
     assert repair_marks([replace(asked, repaired=0.0)], known, repaired, "") == []
     part = repaired | {"public/basics/b": judge_case(cases[1], *runs("wrong"))}
     known["public/basics/a"] = part["public/basics/b"].model_copy(update={"name": "a"})
