@@ -21,11 +21,14 @@ BUILD_SECONDS, RUN_SECONDS = 300, 120
 
 @dataclass
 class Alone:
-    """The folder; what a test builds in it, the next one replaces."""
+    """The folder; what a test builds in it, the next one replaces, unless it needs the same."""
 
     path: Path
+    built: str = ""
+    """The text of build/check/program; "" where it is not known."""
 
     def make(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        self.built = ""
         kept = {name: value for name, value in os.environ.items()
                 if name in ("PATH", "HOME", "TMPDIR", "CC", "CXX")}
         return subprocess.run(["make", "-f", "engine/Makefile", *words], cwd=self.path, text=True,
@@ -33,15 +36,19 @@ class Alone:
                               timeout=BUILD_SECONDS, stdin=subprocess.DEVNULL)
 
     def write(self, text: str, name: str = "program.cu") -> None:
+        self.built = ""
         (self.path / name).write_text(text)
 
     def build(self, text: str) -> None:
         """build/program-check of this text; its own run, which this is not about, is not looked at. Nor
         is who calls whom, which would be one more compilation."""
+        if self.built == text:
+            return
         self.write(text)
         built = self.make("build/check/program", "CHECK=1", "KERNEL=program.cu",
                           "-o", "build/check/kernel.spaces")
         assert built.returncode == 0, built.stderr
+        self.built = text
 
     def run(self, *arguments: str, status: int | None = None, **given: Any) -> Run:
         options = {"env": {"PATH": os.environ["PATH"]} | given.pop("env", {}), "text": True,

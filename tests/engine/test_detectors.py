@@ -78,7 +78,7 @@ def write_table(engine: Alone, *names: str) -> None:
     assert len(lines) > 10
     table = " \\\n".join(f"    DETECTOR({name})" for name in names) + "\n"
     changed = text[: lines[0].start()] + table + text[lines[-1].end() + 1 :]
-    (engine.path / "engine/watch/detectors.c").write_text(changed)
+    engine.write(changed, "engine/watch/detectors.c")
 
 
 def names_in_table() -> list[str]:

@@ -15,10 +15,35 @@ LAUNCH = "    kernel<<<grid, block>>>(d_in, d_out, n);"
 FAULTY = text_of("reduction").replace("in[i] : 0;", "in[i + 1000] : 0;")  # line 10
 
 
-def with_code(code: str, text: str = "") -> str:
-    """The reduction, with this code behind its launch."""
-    text = text or text_of("reduction")
-    return text.replace(LAUNCH, f"{LAUNCH}\n    cudaDeviceSynchronize();\n    {code}")
+ENDS = [
+    ("exit(0);", 0, "no mistakes found"),
+    ("exit(7);", 1, "the program ended with exit status 7\nno mistakes found"),
+    ("_Exit(0);", 0, "no mistakes found"),
+    ("quick_exit(0);", 0, "no mistakes found"),
+    ("abort();", 1, "the program was stopped: Aborted\nno mistakes found"),
+    ("throw 1;", 1, "the program was stopped: Aborted\nno mistakes found"),
+    ("raise(SIGKILL);", 1, "the program was stopped: Killed\n"),
+]
+HOST = {  # what the host does behind the launch
+    **{code: f"cudaFree(d_in); cudaFree(d_out); {code}" for code, *_ in ENDS},
+    "hears and says": 'char line[80] = ""; fgets(line, 80, stdin); printf("%s, %s", argv[3], line); '
+                      'fprintf(stderr, "aside\\n");',
+    "crashes": "*(volatile int *)8 = 1;",
+    "goes on": "volatile int on = 1; while (on) {}",
+    "waits": 'puts("waits"); fflush(stdout); getchar();',
+    "makes a process": "if (fork() == 0) exit(0); wait(nullptr);",
+}
+
+
+def with_hosts(text: str) -> str:
+    """This program, whose second argument is the number of one of them; in a line that ends in `host`."""
+    cases = " ".join(f"case {i}: {{ {code} break; }}" for i, code in enumerate(HOST.values()))
+    return "#include <csignal>\n#include <unistd.h>\n#include <sys/wait.h>\n" + text.replace(
+        LAUNCH, f"{LAUNCH}\n    cudaDeviceSynchronize();\n    switch (atoi(argv[2])) {{ {cases} }} // host")
+
+
+def does(what: str) -> str:
+    return str([*HOST].index(what))
 
 
 def test_one_command_builds_and_runs() -> None:
@@ -58,24 +83,26 @@ def test_what_is_said_of_a_finding() -> None:
     assert "block (0,0), thread (0,0)" in done.err and "hint: " in done.err
 
 
-@pytest.mark.parametrize(("argument", "name"), [
-    ("&d_in", "d_in"), ("(void **)&d_in", "d_in"), ("reinterpret_cast<void **>(&d_in)", "d_in"),
-    ("(void**) & d_in", "d_in"), ("(void **)(\n        &d_in)", "d_in"),
-])
-def test_allocations_bear_the_name_that_cudamalloc_was_given(argument: str, name: str) -> None:
-    text = FAULTY.replace("cudaMalloc(&d_in, in_bytes)", f"cudaMalloc({argument}, in_bytes)")
-    (one,) = the_engine().findings(text)["findings"]
-    assert (one["variable"], one["element"]) == (name, f"{name}[1000]")
+GIVEN = ["&d_in", "(void **)&d_in", "reinterpret_cast<void **>(&d_in)", "(void**) & d_in",
+         "(void **)(\n        &d_in)"]
+
+
+@pytest.mark.parametrize("number", range(len(GIVEN)))
+def test_allocations_bear_the_name_that_cudamalloc_was_given(number: int) -> None:
+    ways = "".join(f"case {i}: cudaMalloc({given}, in_bytes); break;\n" for i, given in enumerate(GIVEN))
+    text = FAULTY.replace("cudaMalloc(&d_in, in_bytes);", f"switch (atoi(argv[2])) {{\n{ways}}}")
+    (one,) = the_engine().findings(text, "1000", str(number))["findings"]
+    assert (one["variable"], one["element"]) == ("d_in", "d_in[1000]")
 
 
 def test_two_allocations_in_one_line() -> None:
     both = "cudaMalloc(&d_in, in_bytes); cudaMalloc(&d_out, out_bytes);"
     text = text_of("reduction").replace("    cudaMalloc(&d_out, out_bytes);\n", "")
     text = text.replace("cudaMalloc(&d_in, in_bytes);", both)
-    for old, new, element in (("in[i] : 0", "in[i + n] : 0", "d_in[1000]"),
-                              ("out[blockIdx.x] =", "out[blockIdx.x + 8] =", "d_out[8]")):
-        (one,) = the_engine().findings(text.replace(old, new))["findings"]
-        assert one["element"] == element
+    text = text.replace("in[i] : 0", "in[i == 5 ? i + n : i] : 0")  # which ends this thread alone
+    text = text.replace("out[blockIdx.x] =", "out[blockIdx.x + 8] =")
+    found = the_engine().findings(text)["findings"]
+    assert [one["element"] for one in found] == ["d_in[1005]", "d_out[8]"]
 
 
 def test_one_line_that_allocates_twice_says_how_large_each_is() -> None:
@@ -97,71 +124,55 @@ def test_a_name_that_the_source_does_not_say() -> None:
 
 def test_arguments_input_and_output_are_the_programs() -> None:
     engine = the_engine()
-    engine.build(with_code('char line[80] = ""; fgets(line, 80, stdin); '
-                           'printf("%s, %s", argv[2], line); fprintf(stderr, "aside\\n");'))
-    done = engine.run("300", "a b", input="hello\n", status=0)
+    engine.build(with_hosts(text_of("reduction")))
+    done = engine.run("300", does("hears and says"), "a b", input="hello\n", status=0)
     assert done.out == "a b, hello\nthe sum is 300\n" and done.err.startswith("aside\n")
 
 
-ENDS = [
-    ("exit(0);", 0, "no mistakes found"),
-    ("exit(7);", 1, "the program ended with exit status 7\nno mistakes found"),
-    ("_Exit(0);", 0, "no mistakes found"),
-    ("quick_exit(0);", 0, "no mistakes found"),
-    ("abort();", 1, "the program was stopped: Aborted\nno mistakes found"),
-    ("throw 1;", 1, "the program was stopped: Aborted\nno mistakes found"),
-    ("raise(SIGKILL);", 1, "the program was stopped: Killed\n"),
-]
-
-
 def test_however_a_program_ends() -> None:
-    """By its second argument."""
     engine = the_engine()
-    ways = "".join(f"case {number}: {code} " for number, (code, *_) in enumerate(ENDS))
-    freed = (f"cudaFree(d_in); cudaFree(d_out); switch (argc > 2 ? atoi(argv[2]) : -1) {{ {ways} }} "
-             "return 0;")
-    engine.build("#include <csignal>\n" + with_code(freed, text_of("reduction")))
-    for number, (code, status, said) in enumerate(ENDS):
-        assert said in engine.run("1000", str(number), status=status).err, code
-    engine.build("#include <csignal>\n" + with_code(freed, FAULTY))
-    for number, (code, *_) in enumerate(ENDS):
-        done = engine.run("1000", str(number), status=1)
-        assert "program.cu:11: out-of-bounds load" in done.err or "SIGKILL" in code, done.err
+    engine.build(with_hosts(text_of("reduction")))
+    for code, status, said in ENDS:
+        assert said in engine.run("1000", does(code), status=status).err, code
+    engine.build(with_hosts(FAULTY))
+    for code, *_ in ENDS:
+        done = engine.run("1000", does(code), status=1)
+        assert "program.cu:13: out-of-bounds load" in done.err or "SIGKILL" in code, done.err
 
 
 def test_a_crash_of_the_hosts_code_is_named() -> None:
-    text = with_code("*(volatile int *)8 = 1;")
-    (one,) = the_engine().findings(text)["findings"]
-    assert (one["kind"], one["line"]) == ("host-fault", text[:text.index("*)8")].count("\n") + 1)
+    text = with_hosts(FAULTY)
+    first, one = the_engine().findings(text, "1000", does("crashes"))["findings"]
+    assert first["kind"] == "out-of-bounds"
+    assert (one["kind"], one["line"]) == ("host-fault", text[:text.index("// host")].count("\n") + 1)
 
 
 def test_host_code_without_an_end() -> None:
     engine = the_engine()
-    engine.build(with_code("volatile int on = 1; while (on) {}", FAULTY))
-    done = engine.run(env={"ENGINE_TIMEOUT": "1"}, status=1)
-    assert "program.cu:10: out-of-bounds load" in done.err
+    engine.build(with_hosts(FAULTY))
+    done = engine.run("1000", does("goes on"), env={"ENGINE_TIMEOUT": "1"}, status=1)
+    assert "program.cu:13: out-of-bounds load" in done.err
     assert "the program was stopped: CPU time limit exceeded" in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_program_that_waits_is_stopped_and_still_says_what_was_seen(number: int) -> None:
     engine = the_engine()
-    engine.build(with_code('puts("waits"); fflush(stdout); getchar();', FAULTY))
-    with subprocess.Popen([engine.path / "build/check/program"], cwd=engine.path, text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True) as running:
+    engine.build(with_hosts(FAULTY))
+    with subprocess.Popen([engine.path / "build/check/program", "1000", does("waits")], cwd=engine.path,
+                          text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as running:
         assert running.stdout and running.stdout.readline() == "waits\n"
         time.sleep(0.1)
         os.killpg(running.pid, number)
-        assert "program.cu:10: out-of-bounds load" in running.communicate(timeout=60)[1]
+        assert "program.cu:13: out-of-bounds load" in running.communicate(timeout=60)[1]
         assert running.returncode == 1
 
 
 def test_processes_that_the_program_makes_are_not_watched() -> None:
     engine = the_engine()
-    engine.build("#include <unistd.h>\n#include <sys/wait.h>\n" +
-                 with_code("if (fork() == 0) exit(0); wait(nullptr);", FAULTY))
-    assert engine.run(status=1).err.count("out-of-bounds") == 1
+    engine.build(with_hosts(FAULTY))
+    assert engine.run("1000", does("makes a process"), status=1).err.count("out-of-bounds") == 1
 
 
 def test_json_is_alone_on_standard_output() -> None:
@@ -231,6 +242,12 @@ def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
             ("global-race", 7, 7), ("out-of-bounds", 9, None)} == {*found}
 
 
+def test_the_first_mistake_alone() -> None:
+    engine = the_engine()
+    engine.build(MANY)
+    assert engine.run(env={"ENGINE_FIRST": "1"}, status=1).err.count("program.cu:") == 1
+
+
 def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
     """Neither the element that it should have stored, nor a barrier that it does not reach."""
     text = text_of("reduction").replace(
@@ -245,33 +262,27 @@ def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
 
 
 UP_SWEEP = """\
-__global__ void kernel(int *sum) {
+__global__ void kernel(int *sum, bool all) {
     __shared__ int tree[64];
     const int t = threadIdx.x;
-    if (ALL || t == 0) tree[t] = t;
+    if (all || t == 0) tree[t] = t;
     if (2 * t + 1 < 64) tree[2 * t + 1] += tree[2 * t];
     __syncthreads();
     if (t == 0) *sum = tree[63];
 }
 
-int main() {
+int main(int count, char **) {
     int *sum;
     cudaMalloc(&sum, sizeof(int));
-    kernel<<<1, 64>>>(sum);
+    kernel<<<1, 64>>>(sum, count > 1);
     cudaFree(sum);
     return cudaDeviceSynchronize();
 }
 """
 
 
-@pytest.mark.parametrize(("every_thread", "kind"), [("1", "shared-race"), ("0", "uninitialized-shared")])
-def test_an_element_that_a_thread_adds_to_before_another_stores_it(every_thread: str, kind: str) -> None:
+def test_an_element_that_a_thread_adds_to_before_another_stores_it() -> None:
     """A barrier is missing, and no value: only where no other thread stores one it is the latter."""
-    report = the_engine().findings(UP_SWEEP.replace("ALL", every_thread))
-    assert (report["findings"][0]["kind"], report["findings"][0]["line"]) == (kind, 5)
-
-
-def test_the_first_mistake_alone() -> None:
-    engine = the_engine()
-    engine.build(MANY)
-    assert engine.run(env={"ENGINE_FIRST": "1"}, status=1).err.count("program.cu:") == 1
+    for arguments, kind in ((["all"], "shared-race"), ([], "uninitialized-shared")):
+        first, *_ = the_engine().findings(UP_SWEEP, *arguments)["findings"]
+        assert (first["kind"], first["line"]) == (kind, 5)
