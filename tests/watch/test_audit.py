@@ -84,7 +84,7 @@ PLACES = {"at the beginning": ("    for (int phase = 0;", ONE),
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-@pytest.mark.parametrize("place", sample([*PLACES], every=2, start=1))
+@pytest.mark.parametrize("place", sample([*PLACES], every=4, start=1))
 def test_where_loads_are_counted_one_is_enough(checker: Builder, setup: str, place: str,
                                                tmp_path: Path) -> None:
     """One block is looked at from its first access to its last: in each run."""
@@ -118,7 +118,7 @@ def test_an_announcement_explains_only_its_own_accesses(checker: Builder, setup:
     [(setup, name) for name in ("memcpy_rows", "memcpy_pieces", "shared_struct", "async_stages",
                                 "float4_throughout", "lock_for_each_element", "turns_by_flag",
                                 "counts_divergent", "shared_ints_and_chars")
-     for setup in COMPILERS], every=10))
+     for setup in COMPILERS], every=20))
 def test_right_kernels_are_not_accused(checker: Builder, setup: str, name: str) -> None:
     program = checker(setup, REPOSITORY / f"tests/kernels/right/{name}.cu")
     for _ in range(3):

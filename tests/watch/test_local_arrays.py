@@ -108,7 +108,7 @@ WORDS = 60
 
 
 @pytest.mark.parametrize(("setup", "form"), [
-    *sample([("gcc -O1", form) for form in FORMS if form != "text"], every=7),
+    *sample([("gcc -O1", form) for form in FORMS if form != "text"], every=21),
     *slow_but([("clang -O1", form) for form in FORMS if form != "text"], lambda *_: False),
 ])  # fmt: skip
 def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path, form: str) -> None:
