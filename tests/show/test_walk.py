@@ -7,8 +7,6 @@ finding; or that a student's text could run as a script.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import resource
@@ -113,7 +111,7 @@ def replay(data: Any) -> list[dict[int, float | None]]:
     return state
 
 
-@pytest.mark.parametrize("kernel", sample(PLAIN, 5), ids=lambda kernel: Path(kernel).stem)
+@pytest.mark.parametrize("kernel", sample(PLAIN, 10), ids=lambda kernel: Path(kernel).stem)
 def test_replay(checker: Builder, tmp_path: Path, kernel: str) -> None:
     """Played back, the steps give the C that the run computed; a thread's accesses lie in the
     intervals in which it made them, between barriers that all threads reached."""
@@ -210,7 +208,7 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
 
 def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
     """Its step is the first barrier that some threads do not reach, because they had returned."""
-    program = checker("gcc -O1", faulty("03_early_return"))
+    program = checker("gcc -O1", faulty("03_all_in_guard"))
     data = walk(program, tmp_path / "page.html", status=1)
     barriers = [i for i, step in enumerate(data["steps"]) if step[2] == BARRIER]
     assert data["finding"]["step"] == barriers[0]
@@ -259,14 +257,7 @@ def test_make_walk(checker: Builder) -> None:
     make(f"KERNEL={TILED}")
     assert page.exists()
     made = make(f"KERNEL={faulty('17_no_launch')}")
-    assert "no walkthrough" in made.stdout and not page.exists()
-
-
-def test_nothing_to_show(checker: Builder, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    run = run_check(checker("gcc -O1", faulty("17_no_launch")), "--walk", page)
-    assert run.status == 1 and not page.exists()
-    assert "no walkthrough: no launch was seen that loads an input\n" in run.stdout
+    assert "no walkthrough: no launch was seen that loads an input\n" in made.stdout and not page.exists()
 
 
 def test_a_recorded_run_that_dies(checker: Builder, tmp_path: Path) -> None:
@@ -290,7 +281,7 @@ def test_a_recorded_run_that_dies(checker: Builder, tmp_path: Path) -> None:
 
 def test_shape_that_takes_too_long(checker: Builder, tmp_path: Path) -> None:
     program = checker("gcc -O1", TILED)
-    run = run_check(program, "--walk", tmp_path / "page.html", 2000)
+    run = run_check(program, "--walk", tmp_path / "page.html", 1001)
     assert run.status == 2 and "it may have 1000 million operations at most; try a small one" in run.stderr
     assert not (tmp_path / "page.html").exists()
 
@@ -308,6 +299,8 @@ def test_atomics(checker: Builder, tmp_path: Path) -> None:
                     assert before == left.get(offset, 0) and value > before
                     left[offset] = value
     assert left and all(data["arrays"][2]["final"][i] == value for i, value in left.items())
+    assert data["block"] == [0, 0, 2]
+    assert run_check(program, "--walk", tmp_path / "none.html", "--block", "0,0,3").status == 2
 
 
 def test_name_with_all_folders(checker: Builder, tmp_path: Path) -> None:
@@ -333,9 +326,6 @@ def test_block(checker: Builder, tmp_path: Path) -> None:
     assert run.status == 2 and not (tmp_path / "none.html").exists()
     assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 3 x 1\n"
     assert "next:" not in run.stdout
-    program = checker("gcc -O1", f"{RIGHT}/split_k.cu")
-    assert walk(program, tmp_path / "page.html", "--block", "1,0,2")["block"] == [1, 0, 2]
-    assert run_check(program, "--walk", tmp_path / "none.html", "--block", "1,0,3").status == 2
 
 
 def test_file_that_cannot_be_written(checker: Builder, tmp_path: Path) -> None:
@@ -352,31 +342,8 @@ def test_disk_that_is_full(checker: Builder, tmp_path: Path) -> None:
     assert run.status in (2, 3) and "cannot be written" in run.stderr and not page.exists()
 
 
-HOSTILE = """
-    if (threadIdx.x == 99) printf("</script><script>alert('1')</script> <!-- \\" é 中 \\x01 %d", k);
-"""
-
-
-def test_policy_and_escapes(checker: Builder, tmp_path: Path) -> None:
-    """Only the page's own style and script may be used, by their hashes; no text of the student's
-    ends the element that it is in."""
-    kernel = tmp_path / "<b> 'a\" é.cu"
-    barrier = "__syncthreads();"
-    text = (REPOSITORY / TILED).read_text().replace(barrier, HOSTILE + barrier, 1)
-    kernel.write_text("#include <stdio.h>\n" + text)
-    page = tmp_path / "page.html"
-    data = walk(checker("gcc -O1", kernel), page, 4)
-    found = parts(page.read_text())
-    assert "<" not in found["data"] and data["source"][0] == "#include <stdio.h>"
-    assert HOSTILE.strip("\n") in data["source"]
-    for element, directive in (("style", "style-src"), ("script", "script-src")):
-        digest = base64.b64encode(hashlib.sha256(found[element].encode()).digest()).decode()
-        assert f"{directive} 'sha256-{digest}'" in found["policy"]
-    assert found["policy"].startswith("default-src 'none'; ")
-
-
 @pytest.mark.parametrize("kernel, args", [
-    (TILED, (34,)), (TILED, (1, 1, 1)), (f"{STYLES}/tiles_32.cu", ()),
+    (TILED, (34,)), (TILED, (1, 1, 1)), pytest.param(f"{STYLES}/tiles_32.cu", (), marks=pytest.mark.slow),
     pytest.param(f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 8, 2048),
                  marks=pytest.mark.slow)],
     ids=["34", "1", "tiles of 32", "64 x 64 blocks"])  # fmt: skip

@@ -94,7 +94,8 @@ def test_without_its_guard(driver: Any, tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("line, kind, offsets, said", [
-    ("if (i < n) c[i] = i == 70 ? 0 : a[i] + b[i];", "wrong", [70], "Wrong: it should be"),
+    pytest.param("if (i < n) c[i] = i == 70 ? 0 : a[i] + b[i];", "wrong", [70], "Wrong: it should be",
+                 marks=pytest.mark.slow),
     ("if (i < n - 5) c[i] = a[i] + b[i];", "unwritten", range(95, 100),
      "c[95] belongs to thread (95,0) of block (0,0), which does not store it."),
 ])  # fmt: skip

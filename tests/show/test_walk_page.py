@@ -7,9 +7,12 @@ or asks for anything from outside. Screenshots of its main states are left in bu
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import pytest
 from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_nothing_amiss, media, shot,
                      window)
 from checked import TILED, Builder
-from conftest import REPOSITORY, first_of_each, sample, slow_but
+from conftest import REPOSITORY, sample, slow_but
 from corpus import faulty
 from test_walk import NAIVE, STYLES, Access, accesses, parts, replay, walk
 
@@ -104,7 +107,7 @@ def test_steps_forward_and_back(tiled: tuple[Page, Any]) -> None:
     """The same picture, from whichever side a step is reached."""
     page, _ = tiled
     steps = page.js("return walk.steps")
-    for step in range(0, steps - 1, steps // 7):
+    for step in range(0, steps - 1, steps // 4):
         page.goto(step)
         before = page.picture()
         page.press(Keys.ARROW_RIGHT)
@@ -248,22 +251,25 @@ def copies(lines: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lines", "known"), [
+COPIES = [
     ("A 5 6; B 5 8; s 5 6; t 5 8", "s: A[0] A[1], t: B[0] B[1]"),
     ("B 5 8; A 5 6; t 5 8; s 5 6", "s: A[0] A[1], t: B[0] B[1]"),
     ("A 5 6; B 5 6; s 5 6; t 5 6", "s: ? ?, t: ? ?"),
     ("A 5 6, s 5 6; B 5 6, t 5 6", "s: A[0] A[1], t: B[0] B[1]"),
     ("A 5 6; A 5 7; s 5 6; t 5 7", "s: ? A[1], t: ? A[3]"),
     ("A 5 6; B 5 8; s 5 6; t 5 9", "s: A[0] A[1], t: ? ?"),  # 9 is computed
-])
-def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any], lines: str, known: str) -> None:
+]
+
+
+def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any]) -> None:
     """Where several loads brought the same number, the other stores of the instruction decide which one
     it was; otherwise it stays unknown."""
-    found = tiled[0].js("""const run = decodeRun(arguments[0]), found = {s: [], t: []};
-        for (let a = 0; a < run.accesses.count; a++)
-            if (siteOf(run, a).write) found[arrayOf(run, a).name].push(originName(run, a) || '?');
-        return found;""", copies(lines))  # fmt: skip
-    assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known
+    for lines, known in COPIES:
+        found = tiled[0].js("""const run = decodeRun(arguments[0]), found = {s: [], t: []};
+            for (let a = 0; a < run.accesses.count; a++)
+                if (siteOf(run, a).write) found[arrayOf(run, a).name].push(originName(run, a) || '?');
+            return found;""", copies(lines))  # fmt: skip
+        assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known, lines
 
 
 def test_threads_that_took_part_are_counted(tiled: tuple[Page, Any]) -> None:
@@ -276,10 +282,10 @@ def test_threads_that_took_part_are_counted(tiled: tuple[Page, Any]) -> None:
     assert "1 of 2 threads load A[0]; all 2 threads store to s[0, 1]." in said
 
 
-@pytest.mark.parametrize("name, words", first_of_each([
-    ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"),
-    ("18_b_stride_k", "B"), ("18_grid_exchanged", "grid"), ("03_barrier_in_branch", "barrier"),
-    ("05_b_columns", "B")], family=lambda values: values[1]))  # fmt: skip
+@pytest.mark.parametrize("name, words", sample([
+    ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"), ("18_b_stride_k", "B"),
+    ("18_grid_exchanged", "C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks"),
+    ("03_barrier_in_branch", "barrier"), ("05_b_columns", "B")], every=3))  # fmt: skip
 def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: str) -> None:
     """It is on the page with its line and hint; the page opens at its step, and f leads there."""
     file = folder / f"{name}.html"
@@ -333,14 +339,15 @@ def first_view(driver: Any, checker: Builder, folder: Path, request: pytest.Fixt
         yield page, json.loads(parts(file.read_text())["data"])
 
 
-BY_DAY = ("tiles of 2", "tiled", "race", "wrong")
+BY_DAY = ("tiled", "race", "wrong")
+AT_NIGHT = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def first_views(*names: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("first_view", [*names], indirect=True)
 
 
-@first_views("tiles of 2", "tiled")
+@first_views(AT_NIGHT("tiles of 2"), "tiled")
 def test_opens_at_the_first_barrier(first_view: tuple[Page, Any]) -> None:
     """Where both tiles are full, and are seen to be."""
     page, data = first_view
@@ -359,7 +366,7 @@ def test_opens_at_the_first_step(first_view: tuple[Page, Any]) -> None:
     assert page.step == 0 and page.js("return walk.loads") > 0
 
 
-@first_views("race", "outside")
+@first_views("race", AT_NIGHT("outside"))
 def test_opens_at_the_finding(first_view: tuple[Page, Any]) -> None:
     """With the thread of it selected; f leads on to the other thread's step, if there is one."""
     page, data = first_view
@@ -371,7 +378,7 @@ def test_opens_at_the_finding(first_view: tuple[Page, Any]) -> None:
     assert page.step == (finding["step"] if finding["other_step"] is None else finding["other_step"])
 
 
-@first_views("wrong", "never written")
+@first_views("wrong", AT_NIGHT("never written"))
 def test_opens_at_the_end(first_view: tuple[Page, Any]) -> None:
     """Where the finding has no step: with the first element in view that is wrong or missing, and the
     thread selected that stores it."""
@@ -389,8 +396,10 @@ def test_opens_at_the_end(first_view: tuple[Page, Any]) -> None:
 
 
 @first_views(*slow_but([*FIRST_VIEWS], lambda _, name: name in BY_DAY))
-def test_first_view_can_be_read(first_view: tuple[Page, Any]) -> None:
-    """No text of the picture is smaller than 12 pixels, and each input and full tile shows numbers."""
+def test_first_view(first_view: tuple[Page, Any]) -> None:
+    """It can be read: no text of the picture is smaller than 12 pixels, and each input and full tile
+    shows numbers. And it is whole: C and all other grids are in the window; no pane is cut by its lower
+    edge, and none has anything that is to be scrolled but the code."""
     page, data = first_view
     assert page.smallest_text() >= 12
     for number, array in enumerate(data["arrays"]):
@@ -398,13 +407,6 @@ def test_first_view_can_be_read(first_view: tuple[Page, Any]) -> None:
             continue
         assert page.js("return document.querySelectorAll(arguments[0]).length",
                        f"#grid-{number}-0 .values text") > 0, array["name"]
-
-
-@first_views(*slow_but([*FIRST_VIEWS], lambda _, name: name in BY_DAY))
-def test_first_view_is_whole(first_view: tuple[Page, Any]) -> None:
-    """C and all other grids are in the window; no pane is cut by its lower edge, and none has
-    anything that is to be scrolled but the code."""
-    page, _ = first_view
     assert page.js("return scrollY") == 0
     assert "C" in {title.split()[0] for title in page.grids()}
     assert all(0 <= box["top"] and box["bottom"] <= 720 and box["right"] <= 1280
@@ -421,7 +423,7 @@ BUTTONS = """return [...document.querySelectorAll('button')].filter((each) =>
     !each.closest('#finding') && each.checkVisibility()).map((each) => each.id)"""
 
 
-@first_views("tiled", "naive", "race")
+@first_views(AT_NIGHT("tiled"), "naive", "race")
 def test_four_buttons(first_view: tuple[Page, Any]) -> None:
     """And one that shows the others, and hides them again."""
     page, data = first_view
@@ -467,16 +469,17 @@ def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path)
     page.shot("after a divergent barrier")
 
 
-def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path) -> None:
+def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path, tiled: tuple[Page, Any]) -> None:
     """How many phases there are is not known then, and why it was cut is said."""
+    page, _ = tiled
+    assert page.text("cut") == "" and "phase 1 of 3" in page.text("bar")
     page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1)
     assert ", phase 1: " in page.text("step-number") and "of 2" not in page.text("bar")
     assert f"The recording stops at step {page.step}, in phase 1, at the mistake: " in page.text("cut")
     assert page.text("cut").endswith(" later accesses are not shown.") and "later" not in page.text("sentence")
-    page, _ = opened(driver, checker, folder, TILED)
-    assert page.text("cut") == "" and "phase 1 of 3" in page.text("bar")
 
 
+@pytest.mark.slow  # by day test_walk.py looks at its data, and another page says where it was cut
 def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
     kernel = faulty("15_phase_not_counted")
     page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1)
@@ -511,8 +514,10 @@ def test_atomics(driver: Any, checker: Builder, folder: Path) -> None:
     assert "atomic update of C" in page.text("strips")
     assert f"Added atomically at line {data['steps'][step][0]}" in page.text("sum")
     assert page.js("return walk.sums(0)")[0]["followed"]
+    page.assert_nothing_amiss()
 
 
+@pytest.mark.slow  # by day other sentences of test_atomics() and test_what_the_warp_does()
 def test_indices_of_dynamic_shared_memory(driver: Any, checker: Builder, folder: Path) -> None:
     page, data = opened(driver, checker, folder, "tests/kernels/right/dynamic_shared.cu")
     barrier = next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
@@ -539,12 +544,6 @@ def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
     assert words in page.text("index")
     page.js("walk.goto(0, 3)")
     assert "A[" in page.text("index") and "In the warp" not in page.text("index")
-
-
-def test_who_should_have_stored(driver: Any, checker: Builder, folder: Path) -> None:
-    page, _ = opened(driver, checker, folder, faulty("18_grid_exchanged"), status=1)
-    assert ("C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks"
-            in page.text("finding"))  # fmt: skip
 
 
 def test_predict(tiled: tuple[Page, Any]) -> None:
@@ -601,7 +600,7 @@ def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
     assert "predict-on" in seen and "scene" not in seen and len(seen) < 60
 
 
-@pytest.mark.parametrize("width, height", [(320, 640), (640, 900), (720, 450), (1024, 700)])
+@pytest.mark.parametrize("width, height", sample([(320, 640), (640, 900), (720, 450), (1024, 700)], every=2))
 def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> None:
     """Nothing but matrices and tables scrolls sideways; 720 x 450 is 1440 x 900 at a zoom of 200 %."""
     page, _ = tiled
@@ -618,7 +617,7 @@ def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> Non
     (NAIVE, ()), (TILED, (1, 1, 1)), (f"{STYLES}/register_tile.cu", ()),
     (f"{STYLES}/one_dimensional.cu", ()), ("tests/kernels/right/dynamic_shared.cu", ()),
     ("tests/kernels/right/warp_shuffle.cu", ()), ("tests/kernels/right/split_k.cu", ()),
-    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=4, start=2),
+    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=8, start=2),
     ids=["naive", "1 x 1 x 1", "register tile", "1-D block", "dynamic", "shuffle", "split k",
          "64 x 64 blocks"])  # fmt: skip
 def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,
@@ -637,20 +636,29 @@ def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,
 
 
 def test_text_of_a_student(driver: Any, checker: Builder, folder: Path) -> None:
-    """A string in the source that would end the script, quotes and Unicode are shown as they are."""
-    line = '    if (m < 0) printf("</script><script>document.title = 1</script> \\" \' é 中 <!-- &lt;");'
+    """A string in the source that would end the script, quotes and Unicode are shown as they are; no text
+    ends the element that it is in. Only the page's own style and script may be used, by their hashes."""
+    line = ('    if (m < 0 || threadIdx.x == 99) printf("</script><script>document.title = 1</script> \\" \' é 中 '
+            '<!-- &lt; \\x01 %d", k);')
     text = (REPOSITORY / TILED).read_text().replace("__syncthreads();", line + " __syncthreads();", 1)
-    kernel = folder / "hostile.cu"
+    kernel = folder / "<b> 'a\" é.cu"
     kernel.write_text("#include <stdio.h>\n" + text)
-    walk(checker("gcc -O1", kernel), folder / "hostile.html", 4)
+    data = walk(checker("gcc -O1", kernel), folder / "hostile.html", 4)
+    found = parts((folder / "hostile.html").read_text())
+    assert "<" not in found["data"] and data["source"][0] == "#include <stdio.h>"
+    assert any(line in each for each in data["source"])
+    for element, directive in (("style", "style-src"), ("script", "script-src")):
+        digest = base64.b64encode(hashlib.sha256(found[element].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in found["policy"]
+    assert found["policy"].startswith("default-src 'none'; ")
     page = Page(driver, folder / "hostile.html")
-    assert line.strip() in page.text("code") and "hostile.cu" in page.driver.title
+    assert line.strip() in page.text("code") and kernel.name in page.driver.title
     page.assert_nothing_amiss()
 
 
 @pytest.mark.parametrize(("which", "medium"), sample(
     [(which, medium) for which in ("tiled", "01_first_barrier", "03_barrier_in_branch")
-     for medium in MEDIA], every=4))  # each page and each medium once
+     for medium in MEDIA], every=8, start=4))  # by day light is test_walk_other_lab.py's
 def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, medium: str,
                     request: pytest.FixtureRequest) -> None:
     """For everybody, in each of their media; nothing moves by itself."""
