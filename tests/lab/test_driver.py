@@ -57,6 +57,25 @@ def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
     return tree.build(tree.write(f"bodies/{name}.cu", text))
 
 
+def build_all(tree, name: str, wrappers: list[str], kernels: list[str]) -> Path:
+    """One program of many: with m rows its two functions do what the wrapper and the kernel of number m - 34
+    do, which stand in the lines BEHIND + m - 34 and 2 + m - 34. A single kernel is that of all."""
+    cases = ["".join(f"case {m}: {{ {body} }} break;\n" for m, body in enumerate(bodies, 34))
+             for bodies in (wrappers, kernels)]
+    kernel = f"switch (m) {{\n{cases[1]}}}" if len(kernels) > 1 else kernels[0]
+    return tree.build(tree.write(f"bodies/{name}.cu", (
+        "#include <assert.h>\n#include <stdio.h>\n#include <unistd.h>\n#line 1\n"
+        f"__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
+        f"#line {BEHIND - 1}\nvoid basicSgemm{PARAMETERS} {{ switch (m) {{\n{cases[0]}}} }}\n")))
+
+
+def of(bodies: dict[str, tuple[str, ...]], which: int) -> list[str]:
+    return [each[which] for each in bodies.values()]
+
+
+BEHIND = 101  # the line of the first wrapper
+
+
 # ---- Bad input -----------------------------------------------------------------------------------
 
 BAD_USAGE = {  # of each kind one; test_support.c has the others
@@ -248,9 +267,9 @@ def launch(configuration: str) -> str:
 
 STOPPED = {
     # name: wrapper, kernel, what the run must say
-    "kernel hangs": (launch("2, 32"), ENDLESS, ["{name}.cu:2:", "timed out"]),
+    "kernel hangs": (launch("2, 32"), ENDLESS, ["{kernel}:", "timed out"]),
     "wrapper hangs": (ENDLESS, "", ["did not return within"]),
-    "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{name}.cu:5:"]),
+    "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{wrapper}:"]),
     "host writes through null": ("volatile float *p = nullptr; *p = 1;", "", ["SIGSEGV"]),
     "wrapper aborts": ("abort();", "", ["SIGABRT"]),
     "wrapper divides by zero": ("volatile int x = 0; x = 7 / x;", "", ["SIGFPE"]),
@@ -271,11 +290,11 @@ STOPPED = {
                                             "shared memory, a GPU allows 49,152"]),
     "copy with a wrong direction": (
         f"float x; cudaMemcpy(C, &x, 4, cudaMemcpyDeviceToDevice); {launch('1, 32')}", "",
-        ["{name}.cu:5: cudaMemcpy failed: invalid argument mysgemm<<<"]),
+        ["{wrapper}: cudaMemcpy failed: invalid argument mysgemm<<<"]),
     "no memory": (f"float *p; cudaMalloc(&p, 1ull << 50); cudaMemset(p, 0, 4); {launch('1, 32')}",
-                  "", ["{name}.cu:5: cudaMalloc failed: out of memory mysgemm<<<"]),
+                  "", ["{wrapper}: cudaMalloc failed: out of memory mysgemm<<<"]),
     "call behind a launch that fails": (f"{launch('0, 16')} cudaFree((void *)7);", "",
-                                        ["{name}.cu:5: " + BAD_LAUNCH, "the grid has no blocks"]),
+                                        ["{wrapper}: " + BAD_LAUNCH, "the grid has no blocks"]),
     "call behind a kernel that fails": (
         LAUNCH_1 + " cudaDeviceSynchronize(); cudaFree((void *)7);", "C[0] = A[1 << 30];",
         ["the kernel failed: " + ILLEGAL]),
@@ -283,44 +302,47 @@ STOPPED = {
                                         ["the kernel failed: " + ILLEGAL]),
     "error that is forgotten, and another": (
         f"cudaFree((void *)7); cudaGetLastError(); cudaMemset((void *)7, 0, 1); {launch('1, 32')} "
-        "cudaPeekAtLastError();", "", ["{name}.cu:5: cudaMemset failed: invalid argument"]),
-    "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{name}.cu:2:"]),
+        "cudaPeekAtLastError();", "", ["{wrapper}: cudaMemset failed: invalid argument"]),
+    "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{kernel}:"]),
     "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
-    "kernel traps": (LAUNCH_1, "__trap();", ["{name}.cu:2:"]),
+    "kernel traps": (LAUNCH_1, "__trap();", ["{kernel}:"]),
     "kernel asserts": (LAUNCH_1, "assert(m < 0);", ["device-side assert"]),
 }
 
 
-@pytest.mark.parametrize("name", sample([*STOPPED], every=2))
+@pytest.mark.parametrize("name", STOPPED)
 def test_stopped(tree, name):
     """It ends, by itself, with status 1, TEST FAILED, and words that help; for a grader, with its
     JSON object."""
-    wrapper, kernel, words = STOPPED[name]
-    stem = name.replace(" ", "_")
-    program = build(tree, stem, wrapper, kernel)
-    run = run_sgemm(program, 34, "--timeout", "0.5")
+    wrapper, _, words = STOPPED[name]
+    number = [*STOPPED].index(name)
+    program = build_all(tree, "stopped", of(STOPPED, 0), of(STOPPED, 1))
+    shape = (34 + number, 34, 34)
+    run = run_sgemm(program, *shape, "--timeout", "0.5")
     assert run.status == 1, run
     for word in words:
-        assert word.format(name=stem) in " ".join(run.output.split())
+        assert word.format(kernel=f"stopped.cu:{2 + number}", wrapper=f"stopped.cu:{BEHIND + number}") in \
+            " ".join(run.output.split())
     failed = " ".join(run.stdout.split("TEST FAILED\n")[1].split())
-    assert ("; C has 34 columns and 34 rows next: make check" in failed) == ("<<<" in wrapper)
+    assert (f"; C has 34 columns and {shape[0]} rows next: make check" in failed) == ("<<<" in wrapper)
     assert "sgemm: " not in run.output, "that is how the machine's faults begin"
-    run = run_sgemm(program, 34, "--timeout", "0.5", "--json")
+    run = run_sgemm(program, *shape, "--timeout", "0.5", "--json")
     assert run.status == 1 and run.json["message"]
     assert RUN_KEYS <= run.json.keys()
     assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
 
 
-@pytest.mark.parametrize("end", ["for (;;) sleep(1);", "abort();", "exit(0);"])
-def test_a_wrapper_that_fails_behind_its_launches(tree, end):
+@pytest.mark.parametrize("rows", [34, 35, 36])
+def test_a_wrapper_that_fails_behind_its_launches(tree, rows):
     """What the watchdog says was made before them; what it prints was not."""
-    program = build(tree, "fails behind", f"{launch('1, 32')} {launch('dim3(5, 2), 8')} {end}")
-    run = run_sgemm(program, 35, 3, 20, "--timeout", "0.5")
+    program = build_all(tree, "fails behind", [f"{launch('1, 32')} {launch('dim3(5, 2), 8')} {end}"
+                                               for end in ("for (;;) sleep(1);", "abort();", "exit(0);")], [""])
+    run = run_sgemm(program, rows, 3, 20, "--timeout", "0.5")
     assert run.status == 1 and run.stdout.splitlines()[-3:-1] == [
-        "mysgemm<<<1, 32>>>: 1 block of 32 threads; C has 20 columns and 35 rows",
-        "mysgemm<<<(5, 2), 8>>>: 10 blocks of 8 threads; C has 20 columns and 35 rows",
+        f"mysgemm<<<1, 32>>>: 1 block of 32 threads; C has 20 columns and {rows} rows",
+        f"mysgemm<<<(5, 2), 8>>>: 10 blocks of 8 threads; C has 20 columns and {rows} rows",
     ]
-    run = run_sgemm(program, 35, 3, 20, "--timeout", "0.5", "--json")
+    run = run_sgemm(program, rows, 3, 20, "--timeout", "0.5", "--json")
     assert [each["grid"] for each in run.json["launches"]] == [[1, 1, 1], [5, 2, 1]]
 
 
@@ -361,19 +383,19 @@ LAUNCHES = {
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_the_launch_is_shown(tree, name):
     """Grid and block are what a student gets wrong first."""
-    wrapper, shown = LAUNCHES[name]
     kernel = "__shared__ float tile[128]; tile[threadIdx.x] = 1; C[0] = tile[0];"
-    run = run_sgemm(build(tree, f"launches {name}", wrapper, kernel), 34, "--repeat", 2)
+    rows, shown = 34 + [*LAUNCHES].index(name), LAUNCHES[name][1]
+    program = build_all(tree, "launches", of(LAUNCHES, 0), [kernel])
+    run = run_sgemm(program, rows, 34, 34, "--repeat", 2)
     launching = run.stdout.split("Launching kernel...")[1]
     words = " ".join(launching.split("kernel ")[0].split()[2:])
     assert words == " ".join(shown)
     assert all(len(line) <= 80 for line in run.stdout.splitlines())
 
 
-@pytest.mark.parametrize("name", sample([*LAUNCHES], every=2))
+@pytest.mark.parametrize("name", LAUNCHES)
 def test_a_failed_run_shows_its_launches(tree, name):
     """Beside the size of C, below what is wrong."""
-    wrapper, _ = LAUNCHES[name]
     shown = {
         "one": ["<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y)"],
         "dynamic": ["<<<7, (2, 3, 4), 100>>>: 7 blocks of 24 threads"],
@@ -382,8 +404,9 @@ def test_a_failed_run_shows_its_launches(tree, name):
         "none": [],
     }[name]
     more = {"equal ones": "; 9 times", "many": " and 5 more launches"}.get(name, "")
-    run = run_sgemm(build(tree, f"fails {name}", wrapper), 34)
-    lines = [f"mysgemm{each}; C has 34 columns and 34 rows" for each in shown]
+    rows = 34 + [*LAUNCHES].index(name)
+    run = run_sgemm(build_all(tree, "fails", of(LAUNCHES, 0), [""]), rows, 34, 34)
+    lines = [f"mysgemm{each}; C has 34 columns and {rows} rows" for each in shown]
     expected = "computes one element of C and stores it. " + " ".join(lines) + more
     assert f"{expected.strip()} next: make check" in " ".join(run.stdout.split())
 
@@ -394,12 +417,12 @@ def test_a_grid_explains_what_was_not_written(tree):
             "32 threads in y; C has 35 rows. hint:") in " ".join(run.stdout.split())
 
 
-@pytest.mark.parametrize(("blocks", "asked"), [("2, 2", True), ("3, 3", False)])
+@pytest.mark.parametrize(("blocks", "asked"), [(2, True), (3, False)])
 def test_a_grid_that_covers_c_is_not_asked_about(tree, blocks, asked):
-    wrapper = f"mysgemm<<<dim3({blocks}), dim3(16, 16)>>>(m, n, k, A, B, C);"
+    wrapper = "mysgemm<<<dim3(k, k), dim3(16, 16)>>>(m, n, k, A, B, C);"
     kernel = ("int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x; "
               "if (i < m && j < n && (i * 7 + j * j) % 5) C[i * n + j] = 1;")
-    run = run_sgemm(build(tree, f"grid of {blocks}", wrapper, kernel), 34)
+    run = run_sgemm(build(tree, "grid of k", wrapper, kernel), 34, blocks, 34)
     assert "elements of C were never written" in run.stdout
     assert ("does the grid, rounded up, cover" in run.stdout) == asked, run.stdout
 
@@ -430,12 +453,12 @@ def test_launches_and_prints_on_a_gpu(tree, gpu):
 
 
 def test_the_launch_in_json(tree):
-    wrapper, _ = LAUNCHES["dynamic"]
-    run = run_sgemm(build(tree, "launches dynamic", wrapper), 34, "--json")
+    program = build_all(tree, "fails", of(LAUNCHES, 0), [""])
+    run = run_sgemm(program, 34 + [*LAUNCHES].index("dynamic"), 34, 34, "--json")
     assert run.json["launches"] == [
         {"kernel": "mysgemm", "grid": [7, 1, 1], "block": [2, 3, 4], "static_shared": 0,
          "dynamic_shared": 100, "times": 1,
-         "text": "mysgemm<<<7, (2, 3, 4), 100>>>: 7 blocks of 24 threads; C has 34 columns and 34 "
+         "text": "mysgemm<<<7, (2, 3, 4), 100>>>: 7 blocks of 24 threads; C has 34 columns and 35 "
                  "rows"}
     ]
     assert run.json["launches_left_out"] == 0
@@ -459,7 +482,7 @@ def test_the_next_command(tree, untouched, tiled, name):
 
 
 @pytest.mark.parametrize("name", sample(["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"],
-                                        every=3))
+                                        every=4, start=3))
 def test_the_next_command_can_be_typed(tree, name):
     """The command works for any file name."""
     kernel = f"__global__ void mysgemm{PARAMETERS} {{}}"
@@ -514,13 +537,13 @@ PRINTED = {
 @pytest.mark.parametrize("where", ["pipe", "one pipe for both", "terminal"])
 def test_what_is_printed_has_lines_of_its_own(tree, name, where):
     """Stages, findings and verdicts begin a line, and so does what is printed between them."""
-    wrapper, kernel, printed = PRINTED[name]
-    program = build(tree, f"prints {name}", wrapper, kernel)
+    printed, rows = PRINTED[name][2], str(34 + [*PRINTED].index(name))
+    program = build_all(tree, "prints_each", of(PRINTED, 0), of(PRINTED, 1))
     if where == "terminal":
-        lines = screen(in_terminal(program, "34", "--timeout", "0.5"))
+        lines = screen(in_terminal(program, rows, "34", "34", "--timeout", "0.5"))
     else:
         errors = subprocess.STDOUT if where != "pipe" else subprocess.PIPE
-        done = subprocess.run([program, "34", "--timeout", "0.5"], env=clean_environment(),
+        done = subprocess.run([program, rows, "34", "34", "--timeout", "0.5"], env=clean_environment(),
                               stdout=subprocess.PIPE, stderr=errors, text=True, check=False,
                               timeout=RUN_SECONDS)
         lines = done.stdout.splitlines()
@@ -594,7 +617,7 @@ def test_json_of_a_wrong_kernel(tree):
 SHARED = """__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     DECLARATION
-    for (int i = threadIdx.x; i < m * n; i += 32) C[i] = __int_as_float(BITS);
+    for (int i = threadIdx.x; i < m * n; i += 32) C[i] = __int_as_float(m == 34 ? 0x7FE2A2A2 : 0xFFFFFFFF);
 }
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
@@ -603,13 +626,14 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 """
 
 
-@pytest.mark.parametrize("bits", ["0x7FE2A2A2", "0xFFFFFFFF"], ids=["of shared memory", "of none"])
-def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, bits):
-    """A NaN as uninitialized shared memory holds may have been left behind elsewhere."""
-    for declared in ("", "__shared__ float tile[4]; tile[threadIdx.x % 4] = 1.0f;"):
-        kernel = tmp_path / "kernel.cu"
-        kernel.write_text(SHARED.replace("BITS", bits).replace("DECLARATION", declared))
-        run = run_sgemm(tree.build(kernel), 34)
+@pytest.mark.parametrize("declared", ["", "__shared__ float tile[4]; tile[threadIdx.x % 4] = 1.0f;"],
+                         ids=["none", "some"])
+def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, declared):
+    """A NaN as uninitialized shared memory holds, of 34 rows, may have been left behind elsewhere."""
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(SHARED.replace("DECLARATION", declared))
+    for rows in (34, 35):
+        run = run_sgemm(tree.build(kernel), rows, 34, 34)
         said = run.output.partition("TEST FAILED")[2].partition("mysgemm<<<")[0]
         assert run.status == 1 and "NaN" in said
         assert ("shared memory" in said) == bool(declared), run.output

@@ -50,7 +50,7 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("name", sample([*FAULTY], every=3))
+@pytest.mark.parametrize("name", sample([*FAULTY], every=5, start=3))
 def test_a_mistake_is_named_at_its_line(tree: Tree, name: str) -> None:
     code, line, what, detail = FAULTY[name]
     done = check(tree, kernel(code))

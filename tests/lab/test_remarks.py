@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from checked import EACH_SETUP, Builder, run_check
-from conftest import REPOSITORY
+from conftest import REPOSITORY, sample
 
 
 @pytest.fixture(scope="session")
@@ -166,9 +166,9 @@ def test_bank_conflicts(checker: Builder) -> None:
 
 
 @pytest.mark.parametrize("setup", EACH_SETUP)
-@pytest.mark.parametrize(("edits", "which"), [
+@pytest.mark.parametrize(("edits", "which"), sample([
     (IN_THE_LOOP, 0), (BEHIND_THE_LOOP, 2), (TWO_BUFFERS, 1),
-], ids=["twice", "behind the loop", "two buffers"])  # fmt: skip
+], every=3), ids=["twice", "behind the loop", "two buffers"])  # fmt: skip
 def test_a_barrier_that_is_not_needed(
     edited: Callable[..., Path],
     setup: str, edits: list[tuple[str, str]], which: int,
@@ -181,8 +181,10 @@ def test_a_barrier_that_is_not_needed(
     )
 
 
-@pytest.mark.parametrize("edits", [MANY_TILES, WHOLE_TILES_FIRST],
-                         ids=["many tiles", "whole tiles first"])  # fmt: skip
+@pytest.mark.parametrize("edits", [
+    pytest.param(MANY_TILES, marks=pytest.mark.slow),  # by day test_a_grid_that_suits_the_gpu() has them
+    WHOLE_TILES_FIRST,
+], ids=["many tiles", "whole tiles first"])
 def test_barriers_that_another_shape_could_need(
     edited: Callable[..., Path], edits: list[tuple[str, str]]
 ) -> None:
@@ -223,7 +225,7 @@ def test_only_of_the_usual_shapes(checker: Builder) -> None:
     for arguments in ([64], ["--counts"], ["--indices"], ["--phases"]):
         run = run_check(program, "--json", *arguments)
         assert (run.status, run.json["remark"]) == (0, None), arguments
-        assert "remark" not in run_check(program, *arguments).stdout
+    assert "remark" not in run_check(program, *arguments).stdout
 
 
 def test_not_of_a_wrong_kernel(checker: Builder) -> None:

@@ -5,12 +5,14 @@ where it is, or that a launch is blamed for what another one does in its place."
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import Builder, Checked, run_check
+from checked import Builder, Checked, run_check, shared_kernel
 from conftest import sample
 
 
@@ -88,13 +90,10 @@ A, B, C = 0, 1, 2
 
 
 class Built:
-    """./sgemm-check of a kernel's text, which may be edited once."""
+    """./sgemm-check of a kernel's text."""
 
-    def __init__(self, checker: Builder, folder: Path, text: str, old: str = "", new: str = ""):
-        assert old in text
-        self.text, self.folder = text.replace(old, new) if old else text, folder
-        (folder / "kernel.cu").write_text(self.text)
-        self.program = checker("gcc -O1", folder / "kernel.cu")
+    def __init__(self, program: Path, folder: Path, text: str):
+        self.program, self.folder, self.text = program, folder, text
 
     def run(self, *args: object, status: int = 0) -> Checked:
         run = run_check(self.program, *args, "--seed", 1)
@@ -115,6 +114,22 @@ class Built:
         return 1 + next(i for i, line in enumerate(lines) if words in line)
 
 
+BuiltOf = Callable[..., Built]
+
+
+@pytest.fixture
+def built_of(checker: Builder, programs: Path, tmp_path: Path) -> BuiltOf:
+    """Of a text, which may be edited once; what many tests share is built once."""
+
+    def build(text: str, old: str = "", new: str = "") -> Built:
+        assert old in text
+        text = text.replace(old, new) if old else text
+        name = f"launches {hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+        return Built(checker("gcc -O1", shared_kernel(programs, name, text)), tmp_path, text)
+
+    return build
+
+
 def arrays_of(walk: Any) -> set[str]:
     """What the block of a page accesses."""
     return {walk["arrays"][site["array"]]["name"] for site in walk["sites"]}
@@ -123,24 +138,24 @@ def arrays_of(walk: Any) -> set[str]:
 # --- which launch is shown
 
 
-def test_bad_launch(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, ZEROED)
+def test_bad_launch(built_of: BuiltOf) -> None:
+    built = built_of(ZEROED)
     for bad in "0", "9", "abc", "-1", "1x", "10", "":
         run = built.run("--phases", "--launch", bad, status=2)
         assert run.stderr == "sgemm-check: --launch needs a number from 1 to 8: --launch 2\n"
         assert not run.stdout
 
 
-def test_launch_that_is_not_made(checker: Builder, tmp_path: Path) -> None:
-    built, page = Built(checker, tmp_path, ZEROED), tmp_path / "none.html"
+def test_launch_that_is_not_made(built_of: BuiltOf, tmp_path: Path) -> None:
+    built, page = built_of(ZEROED), tmp_path / "none.html"
     for what in ["--phases"], ["--indices"], ["--walk", page]:
         run = built.run(*what, "--launch", 3, 20, status=2)
         assert run.stderr == "sgemm-check: there is no launch 3: basicSgemm makes 2 with m=20 k=20 n=20\n"
         assert "next:" not in run.stdout and "hase" not in run.stdout and not page.exists()
 
 
-def test_phases_of_a_launch(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, ZEROED)
+def test_phases_of_a_launch(built_of: BuiltOf) -> None:
+    built = built_of(ZEROED)
     for launch in [], ["--launch", 2]:
         phases = built.json("--phases", *launch, 20)["phases"]
         assert (phases["kernel"], phases["number"], phases["of"]) == ("mysgemm", 2, 2)
@@ -151,9 +166,9 @@ def test_phases_of_a_launch(checker: Builder, tmp_path: Path) -> None:
     assert "No tile phases" in built.run("--phases", "--launch", 1, 20).stdout
 
 
-def test_each_part_of_a_product_has_phases(checker: Builder, tmp_path: Path) -> None:
+def test_each_part_of_a_product_has_phases(built_of: BuiltOf) -> None:
     """What a launch loads, and what it has added up, is that launch's alone."""
-    built = Built(checker, tmp_path, NINE)
+    built = built_of(NINE)
     for launch in 2, 8:
         found = built.json("--phases", "--launch", launch, 9)["phases"]
         assert (found["number"], found["of"]) == (launch, 9)
@@ -161,12 +176,12 @@ def test_each_part_of_a_product_has_phases(checker: Builder, tmp_path: Path) -> 
         p = launch - 1
         assert phase["A"]["columns"] == phase["B"]["rows"] == [p]
         assert phase["sums"][0][0] == (1 + p) * (1 + 9 * p)  # A and B hold 1, 2, 3, ... by rows
-    built = Built(checker, tmp_path, SPLIT)
+    built = built_of(SPLIT)
     assert built.json("--phases", "--launch", 3, 8)["phases"] is None
 
 
-def test_indices_of_a_launch(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, ZEROED)
+def test_indices_of_a_launch(built_of: BuiltOf) -> None:
+    built = built_of(ZEROED)
     zero = built.json("--indices", "--launch", 1, 20)["indices"]
     assert (zero["number"], zero["of"]) == (1, 2)
     assert [(a["line"], a["element"]) for a in zero["accesses"]] == [
@@ -179,8 +194,8 @@ def test_indices_of_a_launch(checker: Builder, tmp_path: Path) -> None:
         "--indices", "--launch", 1, 20).stdout  # fmt: skip
 
 
-def test_walk_of_a_launch(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, ZEROED)
+def test_walk_of_a_launch(built_of: BuiltOf, tmp_path: Path) -> None:
+    built = built_of(ZEROED)
     for launch in [], ["--launch", 2]:
         data = built.walk(*launch, 20)
         assert (data["launch"]["number"], data["launch"]["of"]) == (2, 2)
@@ -196,8 +211,8 @@ def test_walk_of_a_launch(checker: Builder, tmp_path: Path) -> None:
     assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 1 x 1\n"
 
 
-def test_reduction_behind_a_split_product(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, SPLIT)
+def test_reduction_behind_a_split_product(built_of: BuiltOf) -> None:
+    built = built_of(SPLIT)
     data = built.walk(20)
     assert data["launch"]["number"] == 1 and arrays_of(data) == {"A", "B"}
     data = built.walk("--launch", 3, 20)
@@ -205,8 +220,8 @@ def test_reduction_behind_a_split_product(checker: Builder, tmp_path: Path) -> N
     assert arrays_of(data) == {"C"}
 
 
-def test_more_launches_than_are_kept(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, NINE)
+def test_more_launches_than_are_kept(built_of: BuiltOf) -> None:
+    built = built_of(NINE)
     for launch in 1, 8:
         data = built.walk("--launch", launch, 36)
         assert (data["launch"]["number"], data["launch"]["of"]) == (launch, 9)
@@ -220,10 +235,10 @@ def test_more_launches_than_are_kept(checker: Builder, tmp_path: Path) -> None:
 # --- the launch of a mistake
 
 
-def test_page_of_the_launch_with_the_mistake(checker: Builder, tmp_path: Path) -> None:
+def test_page_of_the_launch_with_the_mistake(built_of: BuiltOf) -> None:
     """In the ninth launch, which no --launch can choose."""
     late = "to[ROW * n + COL + (part == 8)] = sum; // store"
-    built = Built(checker, tmp_path, NINE, "to[ROW * n + COL] = sum; // store", late)
+    built = built_of(NINE, "to[ROW * n + COL] = sum; // store", late)
     data = built.walk(36, status=1)
     assert (data["launch"]["number"], data["launch"]["of"]) == (9, 9)
     assert data["finding"]["kind"] == "global-race" and data["finding"]["step"] is not None
@@ -231,8 +246,8 @@ def test_page_of_the_launch_with_the_mistake(checker: Builder, tmp_path: Path) -
     assert data["launch"]["number"] == 1 and data["finding"]["step"] is None
 
 
-def test_page_of_a_mistake_before_any_load(checker: Builder, tmp_path: Path) -> None:
-    built = Built(checker, tmp_path, ZEROED, "i < count", "i <= count")
+def test_page_of_a_mistake_before_any_load(built_of: BuiltOf) -> None:
+    built = built_of(ZEROED, "i < count", "i <= count")
     data = built.walk(status=1)
     assert data["launch"]["kernel"] == "zero" and data["launch"]["number"] == 1
     assert data["finding"]["step"] is not None
@@ -260,9 +275,9 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("name", sample(list(CAUSES), 6))
-def test_cause(checker: Builder, tmp_path: Path, name: str) -> None:
+def test_cause(built_of: BuiltOf, name: str) -> None:
     text, old, new, cause, where, launch = CAUSES[name]
-    built = Built(checker, tmp_path, text, old, new)
+    built = built_of(text, old, new)
     found = built.json(status=1)["finding"]["cause"]
     assert found and (found["name"], found["line"]) == (cause, built.line(where)), found
     if launch:
@@ -278,24 +293,24 @@ INNOCENT = {
 }
 
 
-@pytest.mark.parametrize("name", sample([*INNOCENT], 2))
-def test_launches_are_not_blamed_for_each_other(checker: Builder, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", sample([*INNOCENT], 3))
+def test_launches_are_not_blamed_for_each_other(built_of: BuiltOf, name: str) -> None:
     text, old, new = INNOCENT[name]
-    finding = Built(checker, tmp_path, text, old, new).json(status=1)["finding"]
+    finding = built_of(text, old, new).json(status=1)["finding"]
     assert finding["kind"] == "wrong-result" and finding["cause"] is None
 
 
-def test_text_names_the_launch_of_the_cause(checker: Builder, tmp_path: Path) -> None:
+def test_text_names_the_launch_of_the_cause(built_of: BuiltOf) -> None:
     """Of a wrong C, the last launch would be shown."""
-    built = Built(checker, tmp_path, SPLIT, "A[ROW * k", "A[ROW * n")
+    built = built_of(SPLIT, "A[ROW * k", "A[ROW * n")
     text = " ".join(built.run(35, 70, 20, status=1).stdout.split())
     assert "mysgemm<<<(2, 3), (16, 16)>>>" in text and "launch 1 of 3" in text
     assert "launch 3 of 3" not in text
 
 
-def test_unneeded_barrier_beside_a_kernel_without_one(checker: Builder, tmp_path: Path) -> None:
+def test_unneeded_barrier_beside_a_kernel_without_one(built_of: BuiltOf) -> None:
     """Another launch may have the same barrier only if it has one."""
     bare = ("        A_s[y][x] = row < m", "        __syncthreads();\n        A_s[y][x] = row < m")
-    built = Built(checker, tmp_path, ZEROED, *bare)
+    built = built_of(ZEROED, *bare)
     remark = built.json()["remark"]
     assert remark and remark["name"] == "unneeded-barrier"
