@@ -119,7 +119,8 @@ ROWS = 34
 """From this number on, m says which of them it is: all are one kernel."""
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", first_of_each(
+    [*FOUND], lambda name: (FOUND[name][1]["kind"], FOUND[name][1].get("access"), FOUND[name][2])))
 def test_found(checker: Builder, programs: Path, name: str) -> None:
     """With the line of the copy, or of who touches what it is to bring."""
     cases = [f"case {m}: {{ {body} }} break;" for m, (body, *_) in enumerate(FOUND.values(), ROWS)]

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import pytest
 from checked import CC, CXX
-from conftest import Tree, clean_environment, locked, missing, need
+from conftest import Tree, clean_environment, locked, missing, need, slow_but
 
 HERE = Path(__file__).parent
 FEATURES = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
@@ -154,20 +154,11 @@ def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
     return build
 
 
-# All features with gcc, and each sixteenth for another machine; the others are in tests marked slow.
-SAMPLES = {name: FEATURES if name == "gcc" else FEATURES[3::16] if name == "aarch64" else []
-           for name in SETUPS}
-FEATURE_TESTS = [
-    pytest.param(setup, feature, marks=[] if feature in SAMPLES[setup] else [pytest.mark.slow])
-    for setup in SETUPS for feature in FEATURES
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("setup", "feature"), FEATURE_TESTS)
+# All features with gcc; the other setups are in tests marked slow.
+@pytest.mark.parametrize(("setup", "feature"), slow_but(
+    [(setup, feature) for setup in SETUPS for feature in FEATURES], lambda _, value: value[0] == "gcc"))
 def test_feature(builder: Builder, setup: str, feature: str) -> None:
-    sampled = feature in SAMPLES[setup]
-    names = [name for name in FEATURES if (name in SAMPLES[setup]) == sampled]
-    built = builder(setup, f"tests/cuda/{'sample' if sampled else 'others'}.cu", names)
+    built = builder(setup, "tests/cuda/features.cu", FEATURES)
     if setup in ("gcc", "clang"):
         assert "warning" not in built.warnings, built.warnings
     ran = built.run(feature)

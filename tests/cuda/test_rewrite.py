@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from conftest import locked, sample
 
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent.parent / "engine" / "cuda" / "rewrite.c"
@@ -76,24 +77,26 @@ def compiler(name: str) -> str:
     return found
 
 
-def build(directory: Path, cc: str, *flags: str) -> Path:
-    program = directory / "rewrite"
-    command = [cc, "-std=c11", *flags, *WARNINGS, "-o", str(program), str(SOURCE)]
-    subprocess.run(command, check=True, timeout=120)
+def build(program: Path, cc: str, *flags: str) -> Path:
+    """By the first worker that needs it."""
+    with locked(program.with_suffix(".lock")):
+        if not program.exists():
+            command = [cc, "-std=c11", *flags, *WARNINGS, "-o", str(program), str(SOURCE)]
+            subprocess.run(command, check=True, timeout=120)
     return program
 
 
 @pytest.fixture(scope="session")
-def rewrite(tmp_path_factory):
+def rewrite(programs):
     """The rewriter as users get it."""
-    return build(tmp_path_factory.mktemp("rewrite"), compiler("cc"), "-O2")
+    return build(programs / "rewrite", compiler("cc"), "-O2")
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory):
+def sanitized(programs):
     """The rewriter under AddressSanitizer and UndefinedBehaviorSanitizer."""
     flags = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    return build(tmp_path_factory.mktemp("sanitized"), compiler("cc"), *flags)
+    return build(programs / "rewrite, sanitized", compiler("cc"), *flags)
 
 
 def run(program: Path, text: bytes, *options: str) -> subprocess.CompletedProcess:
@@ -397,10 +400,11 @@ FRAGMENTS = [
 ]
 
 
-def test_random_input_never_crashes_and_keeps_every_line(sanitized):
-    draw = random.Random(20240229)
+@pytest.mark.parametrize("seed", sample([1, 2, 3], every=3))
+def test_random_input_never_crashes_and_keeps_every_line(sanitized, seed):
+    draw = random.Random(seed)
     accepted = 0
-    for round_number in range(300):
+    for round_number in range(100):
         pieces = draw.choices(FRAGMENTS, k=draw.randrange(1, 400))
         text = "".join(pieces).encode("latin-1")
         if round_number % 3 == 0:  # a few bytes of anything
@@ -416,7 +420,7 @@ def test_random_input_never_crashes_and_keeps_every_line(sanitized):
             assert result.stdout.count(b"\n") == text.count(b"\n")
         else:
             assert result.stderr.count(b"\n") == 1
-    assert accepted > 30
+    assert accepted > 10
 
 
 # ---- Nesting -------------------------------------------------------------------------------------
@@ -461,9 +465,9 @@ def nested(before: str, opening: str, closing: str, count: int) -> bytes:
     return LINEMARKER + f"int x[1], y;\nvoid f()\n{{\n    {inside}\n}}\n".encode()
 
 
-@pytest.mark.parametrize("form", DEEP.values(), ids=DEEP.keys())
-def test_what_no_compiler_takes_is_refused(form, rewrite):
-    *text, message = form
+@pytest.mark.parametrize("name", sample([*DEEP], every=4))
+def test_what_no_compiler_takes_is_refused(name, rewrite):
+    *text, message = DEEP[name]
     result = run(rewrite, nested(*text, 450_000))
     assert (result.returncode, result.stdout) == (1, b"")
     assert result.stderr.decode().startswith(f"kernel.cu:4: {message}")
