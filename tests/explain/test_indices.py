@@ -70,7 +70,7 @@ def accesses(report: Any) -> list[Access]:
             for each in report["indices"]["accesses"]]
 
 
-@pytest.mark.parametrize("kernel", sample(list(EXPECTED), every=2), ids=lambda kernel: Path(kernel).stem)
+@pytest.mark.parametrize("kernel", sample(list(EXPECTED), every=4, start=1), ids=lambda kernel: Path(kernel).stem)
 def test_indices(checker: Builder, kernel: str) -> None:
     """The same in text and in JSON."""
     program = checker("gcc -O1", kernel)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from checked import EACH_COMPILER, Builder, run_check
-from conftest import sample
+from conftest import slow_but
 
 
 @pytest.fixture(scope="session")
@@ -182,7 +182,11 @@ def source_of(case: Case) -> tuple[str, dict[str, int]]:
     return text, {mark: number for number, line in lines for mark in re.findall(r"@(\w+)", line)}
 
 
-@pytest.mark.parametrize("case", sample(CASES, every=3), ids=lambda case: case.name)
+BY_DAY = ("first barrier missing", "second barrier missing", "second barrier in an if",
+          "a part of dynamic shared memory is not stored", "an index below A by one row")
+
+
+@pytest.mark.parametrize("case", slow_but(CASES, lambda _, case: case.name in BY_DAY), ids=lambda case: case.name)
 def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
     text, lines = source_of(case)
     kernel = tmp_path / "kernel.cu"
@@ -200,6 +204,7 @@ def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
         assert words not in said
 
 
+@pytest.mark.slow  # by day test_words() has both, with gcc
 @pytest.mark.parametrize("setup", EACH_COMPILER)
 @pytest.mark.parametrize(("barrier", "place"), [
     (FIRST, "after line {b}, before line {products}"),
