@@ -42,8 +42,7 @@ EACH_SETUP = first_of_each(list(SETUPS), lambda _: None)
 """gcc at -O1, as most users have it, and in tests marked slow the others."""
 
 EACH_COMPILER = slow_but(["gcc -O1", "clang -O1"], lambda _, setup: setup == "gcc -O1")
-"""gcc by day, and in tests marked slow clang, too; one fault and one right kernel of test_check.py are
-clang's by day."""
+"""gcc by day, and in tests marked slow clang, too; one fault of test_check.py is clang's by day."""
 
 Builder = Callable[[str, "str | Path"], Path]
 
