@@ -5,7 +5,7 @@
 #include "support.h"
 #include "engine/host/driver/failure.h"
 #include "engine/host/driver/launch_report.h"
-#include "engine/report/text/progress.h"
+#include "engine/report/text/clock.h"
 #include "engine/report/text/text.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Work for all cores: for a lab's fills and verdict, which may be large. */
 #ifndef ENGINE_CORES_H
 #define ENGINE_CORES_H
-#include "report/text/progress.h"
+#include "report/text/clock.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

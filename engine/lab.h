@@ -195,7 +195,7 @@ struct lab_case {
     int comparison; /* a position in lab_truth.comparisons */
 };
 
-struct progress; /* report/progress.h */
+struct progress; /* report/text/clock.h */
 
 struct box { /* rows and columns, both ends included; empty when row_first > row_last */
     int row_first, row_last, col_first, col_last;

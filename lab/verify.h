@@ -5,7 +5,7 @@
 #ifndef LAB_VERIFY_H
 #define LAB_VERIFY_H
 #include "../engine/lab.h"
-#include "../engine/report/text/progress.h"
+#include "../engine/report/text/clock.h"
 #include "fill.h"
 #include "reference.h"
 

@@ -4,7 +4,7 @@
 #define ENGINE_EXPLAIN_OUTCOME_H
 #include "../engine.h"
 #include "../form/cause.h"
-#include "../report/words/explained.h"
+#include "../report/words/print.h"
 #include "remarks/remark.h"
 
 #ifdef __cplusplus

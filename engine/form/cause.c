@@ -1,10 +1,9 @@
 /* A cause in words, and whether bytes are one: see cause.h. */
 #define _GNU_SOURCE /* strnlen */
 #include "cause.h"
-#include "../report/text/characters.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
-#include "../report/words/finding_json.h"
+#include "../report/words/print.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef ENGINE_HOST_RESULT_H
 #define ENGINE_HOST_RESULT_H
 #include "../lab.h"
-#include "../report/words/explained.h"
+#include "../report/words/print.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* Launches: in words, and why a GPU refuses one. */
 #include "launch.h"
-#include "limits.h"
+#include "device.h"
 #include "text/numbers.h"
 #include "text/text.h"
 #include "words/vocabulary.h"

@@ -14,7 +14,7 @@ struct launch_limits {
     size_t shared;
 };
 
-extern const struct launch_limits launch_usual_limits; /* limits.h's */
+extern const struct launch_limits launch_usual_limits; /* device.h's */
 
 /* How many threads it has, beside its output, if it names one, in one line:
  * "kernel<<<(3, 2), (16, 16)>>>: 48 x 32 threads (x, y); C has 20 columns and 35 rows". */

@@ -18,7 +18,7 @@
 #include "../../engine/cores.h"
 #include "../../engine/form/cause.h"
 #include "../../engine/host/result.h"
-#include "../../engine/report/words/finding_json.h"
+#include "../../engine/report/words/print.h"
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"
 #include <errno.h>

@@ -4,7 +4,7 @@
  * causes are in tables: engine/form/cause_sentences.def, and a lab's sentences.def. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../engine/finding.h"
-#include "../../engine/report/fault.h"
+#include "../../engine/report/device.h"
 #include "../../engine/report/record/slots.h"
 #include "../../engine/report/words/threads.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Tests of engine/report/: what a finding's words are made of, and that no bytes of another
  * process's make them, or JSON, do what they must not. */
 #include "../../engine/report/record/check.c"
-#include "../../engine/report/words/finding_json.h"
+#include "../../engine/report/words/print.h"
 #include "../../engine/report/words/threads.h"
 
 #include "../check.h"

@@ -3,7 +3,7 @@
  * As in CUDA, cudaGetLastError gives the last call's error and forgets it. An error of a kernel
  * that ran (an illegal address, say) shows at the next call that synchronizes, and then at every
  * later call: nothing can be computed any more. */
-#include "../../report/cuda_errors.h"
+#include "../../report/device.h"
 #include "runtime.h"
 #include <stdio.h>
 

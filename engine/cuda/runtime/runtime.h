@@ -19,8 +19,7 @@
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
-#include "../../report/fault.h"
-#include "../../report/limits.h"
+#include "../../report/device.h"
 #include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
 #include "../program/image.h"
@@ -31,7 +30,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Further limits of compute capability 9.0, beside those of limits.h. */
+/* Further limits of compute capability 9.0, beside those of report/device.h. */
 enum {
     SHARED_PER_BLOCK_OPTIN = 227 * 1024, /* with cudaFuncSetAttribute */
     SHARED_PER_MULTIPROCESSOR = 228 * 1024,

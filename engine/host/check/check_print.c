@@ -1,7 +1,6 @@
 /* Findings as a student reads them, and as JSON for programs. */
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
-#include "../../report/words/finding_json.h"
 #include "../../report/words/print.h"
 #include "../../report/words/vocabulary.h"
 #include "../../show/counts.h"

@@ -4,7 +4,6 @@
 #include "../../report/words/print.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
-#include "../../report/words/finding_json.h"
 #include "program.h"
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * through sets of threads and looks into tables, so all of that is within bounds behind this. */
 #define _GNU_SOURCE /* strnlen */
 #include "../../finding.h"
-#include "../fault.h"
-#include "../text/characters.h"
+#include "../device.h"
+#include "../text/text.h"
 #include "slots.h"
 #include <limits.h>
 #include <math.h>

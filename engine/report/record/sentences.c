@@ -1,7 +1,6 @@
 /* Sentences as data: see sentences.h. */
 #define _GNU_SOURCE /* strnlen */
 #include "sentences.h"
-#include "../text/characters.h"
 #include "../text/text.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-/* Text for a terminal: when to use color, paragraphs that fit it, text that grows. */
+/* See text.h. */
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -77,3 +76,12 @@ void append(char *text, size_t size, const char *format, ...) {
     vsnprintf(text + length, size - length, format, arguments);
     va_end(arguments);
 }
+
+/* --- characters ------------------------------------------------------------------------------- */
+
+#define WORDS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+#define NAMES WORDS ":<>(),.*&/~- []+"
+
+const char characters_of_words[] = WORDS;
+const char characters_of_names[] = NAMES;
+const char characters_of_conditions[] = NAMES "=!%|^?'\"";

@@ -1,6 +1,7 @@
-/* Text: paragraphs on a terminal, endings of words, buffers that are filled piece by piece. */
-#ifndef ENGINE_REPORT_TEXT_H
-#define ENGINE_REPORT_TEXT_H
+/* Text: paragraphs on a terminal, endings of words, buffers that are filled piece by piece, and
+ * characters. */
+#ifndef ENGINE_REPORT_TEXT_TEXT_H
+#define ENGINE_REPORT_TEXT_TEXT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,11 @@ static inline const char *list_separator(int i, int count) {
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
+
+/* What texts of another process may hold: no control character, no quote that a shell or a page
+ * takes for one of its own, nothing outside of ASCII. Of a word; of a name, of a function or a file
+ * as well; of a condition or an index. */
+extern const char characters_of_words[], characters_of_names[], characters_of_conditions[];
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  * threads are all those whose coordinates have such values, their conditions are joined by "and";
  * where that is true of the other threads of the block, the opposites are joined by "or". */
 #include "threads.h"
-#include "../limits.h"
+#include "../device.h"
 #include "../text/text.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* What a finding says: a function of its record. One function for each kind whose words depend on
  * more than the kind; what depends on that alone is in findings.def. */
 #define _GNU_SOURCE /* strsignal */
-#include "../cuda_errors.h"
-#include "../fault.h"
+#include "../device.h"
 #include "../launch.h"
 #include "../record/slots.h"
 #include "say.h"

@@ -1,6 +1,6 @@
 /* What a finding says of threads that wait at a barrier, do not, or never stop: who they are, and
  * between which lines a barrier is missing. */
-#include "../fault.h"
+#include "../device.h"
 #include "say.h"
 #include "threads.h"
 #include "vocabulary.h"

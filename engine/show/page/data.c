@@ -4,7 +4,7 @@
 #include "../../report/poison.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
-#include "../../report/words/finding_json.h"
+#include "../../report/words/print.h"
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/shadow/regions.h"

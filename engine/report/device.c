@@ -1,9 +1,34 @@
-/* The table of faults.def for C. */
+/* The tables of cuda_errors.def and faults.def for C: see device.h. */
 #define _GNU_SOURCE /* strsignal */
-#include "fault.h"
+#include "device.h"
+#include "cuda_errors.def"
 #include "text/text.h"
 #include <inttypes.h>
 #include <string.h>
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+const char *cuda_error_name(int error) {
+    switch (error) {
+#define ROW(name, number, text)                                                                    \
+    case number: return #name;
+        EMULATOR_CUDA_ERRORS(ROW)
+#undef ROW
+    default: return "unrecognized error code";
+    }
+}
+
+const char *cuda_error_text(int error) {
+    switch (error) {
+#define ROW(name, number, text)                                                                    \
+    case number: return text;
+        EMULATOR_CUDA_ERRORS(ROW)
+#undef ROW
+    default: return "unrecognized error code";
+    }
+}
+
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *text, *advice;

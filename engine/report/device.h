@@ -1,8 +1,28 @@
-/* What ends a kernel, or the host's code, as facts and in words: faults.def. */
-#ifndef ENGINE_REPORT_FAULT_H
-#define ENGINE_REPORT_FAULT_H
+/* What a device allows, and how it fails: CUDA's limits, the errors of its runtime
+ * (cuda_errors.def), and what ends a kernel or the host's code (faults.def). */
+#ifndef ENGINE_REPORT_DEVICE_H
+#define ENGINE_REPORT_DEVICE_H
 #include <stddef.h>
 #include <stdint.h>
+
+/* Limits of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per
+ * Compute Capability"), checked against an H200. */
+enum {
+    WARP_SIZE = 32,
+    MAX_BLOCK_THREADS = 1024,
+    MAX_BLOCK_X = 1024,
+    MAX_BLOCK_Y = 1024,
+    MAX_BLOCK_Z = 64,
+    MAX_GRID_X = 2147483647,
+    MAX_GRID_Y = 65535,
+    MAX_GRID_Z = 65535,
+    SHARED_PER_BLOCK = 48 * 1024 /* bytes, without asking */
+};
+
+/* "cudaErrorInvalidValue"; "unrecognized error code". */
+const char *cuda_error_name(int error);
+/* "invalid argument"; likewise. */
+const char *cuda_error_text(int error);
 
 enum fault_code {
     FAULT_NONE,
