@@ -1,14 +1,14 @@
-/* Names of allocations, from the line of source that made them: see allocation.h.
+/* Names of allocations, from the line of source that made them: see explain.h.
  *
  * A program that carries its source along has it at hand; headers are read where they lie. Of
  * several calls in one line, the first to stand there is taken for the first in the program's code.
  */
 #define _GNU_SOURCE
-#include "allocation.h"
 #include "../cuda/program/extents.h"
 #include "../cuda/program/names.h"
 #include "../report/text/source.h"
 #include "../report/text/text.h"
+#include "explain.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * those of kernel.cu's text, where the program carries it along; where it does not, or the text
  * cannot be read, less is known. */
 #define _GNU_SOURCE
-#include "barrier_lines.h"
 #include "../report/text/source.h"
 #include "../report/words/threads.h"
+#include "explain.h"
 #include "outline.h"
 #include <string.h>
 

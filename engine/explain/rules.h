@@ -1,7 +1,7 @@
 /* What proves the mistakes of lab_lessons: of the form of a lab, for make check alone. */
 #ifndef ENGINE_EXPLAIN_RULES_H
 #define ENGINE_EXPLAIN_RULES_H
-#include "index/recover.h"
+#include "index/index.h"
 #include "outcome.h"
 
 struct lab_rules {

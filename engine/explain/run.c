@@ -8,8 +8,7 @@
 #include "../watch/record/counts.h"
 #include "../watch/record/trace.h"
 #include "../watch/surplus.h"
-#include "diagnosis.h"
-#include "object.h"
+#include "explain.h"
 #include <string.h>
 
 static struct engine_run run;

@@ -1,7 +1,7 @@
 /* What each access of a kernel computes: --indices. */
 #ifndef ENGINE_SHOW_INDICES_H
 #define ENGINE_SHOW_INDICES_H
-#include "../explain/index/recover.h"
+#include "../explain/index/index.h"
 #include "../lab.h"
 #include <stdio.h>
 

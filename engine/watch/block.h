@@ -4,7 +4,7 @@
  *     accesses   access.c (loads and stores), observe.c (barriers, copies), host.c (its own)
  *     shadow     shared.c, global.c, with order.h: what came before in the same word
  *     events     detectors/ judge what came out of that, and note mistakes: detector.h, event.h
- *     findings   diagnosis.c, with facts.c, element.c, object.c: diagnosis.h
+ *     findings   diagnosis.c, with object.c: ../explain/explain.h
  *
  * Each part calls those below it alone, and the detectors by the table. Counts and phases
  * (counts.c, phases.c) are consumers of accesses beside the detectors, which know nothing of them.

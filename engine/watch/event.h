@@ -1,5 +1,5 @@
 /* A mistake as a detector notes it on the spot. Names, lines and words come later, on the host's
- * thread: diagnosis.h. */
+ * thread: explain/explain.h. */
 #ifndef ENGINE_WATCH_EVENT_H
 #define ENGINE_WATCH_EVENT_H
 #include "../finding.h"

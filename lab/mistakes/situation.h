@@ -2,7 +2,7 @@
  *
  * A shape went wrong: the checker noted an access, or C is not A B. What that shows depends on
  * luck. What the kernel computes does not: it runs once more, on a shape on which each number has
- * one meaning (evidence.c), and from the accesses of that run (trace.h, recover.h) follow the
+ * one meaning (evidence.c), and from the accesses of that run (trace.h, index.h) follow the
  * mistakes below, or nothing.
  *
  *   rules.c         which of them it is
@@ -13,7 +13,7 @@
  *   lessons.c       what they are called, and what is said of them */
 #ifndef LAB_SITUATION_H
 #define LAB_SITUATION_H
-#include "../../engine/explain/index/rows.h"
+#include "../../engine/explain/index/index.h"
 #include "../../engine/explain/rules.h"
 #include "../../engine/report/text/text.h"
 #include "../sgemm.h"

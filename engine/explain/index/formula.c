@@ -1,5 +1,5 @@
 /* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
-#include "formula.h"
+#include "index.h"
 
 #include "../../report/text/text.h"
 #include <stdint.h>
@@ -199,7 +199,7 @@ long long index_offset(const struct index_formula *formula, const int value[INDE
     return offset;
 }
 
-/* The formula of the equations so far; false if that has no form as in formula.h. */
+/* The formula of the equations so far; false if that has no form as in index.h. */
 static bool find_formula(const struct equations *e, const struct index_sample *first,
                          struct index_formula *formula) {
     long long coefficient[COLUMNS];

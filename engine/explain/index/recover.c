@@ -1,8 +1,8 @@
-/* Index formulas of a trace's accesses: see recover.h. */
-#include "recover.h"
+/* Index formulas of a trace's accesses: see index.h. */
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../watch/shadow/regions.h"
+#include "index.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Rows and columns of an index formula: see rows.h. */
-#include "rows.h"
+/* Rows and columns of an index formula: see index.h. */
+#include "index.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A remark in words: remarks.def. */
-#include "remark.h"
 #include "../../cuda/runtime/runtime.h" /* place_relative() */
+#include "../outcome.h"
 #include <string.h>
 
 static const char *const rows[] = {

@@ -1,10 +1,10 @@
-/* Remarks about loads, sectors, banks and blocks: see remark.h. */
+/* Remarks about loads, sectors, banks and blocks: see outcome.h. */
 #include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/counts.h"
-#include "../index/recover.h"
+#include "../index/index.h"
 #include "remark_rules.h"
 #include <string.h>
 

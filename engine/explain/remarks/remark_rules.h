@@ -1,10 +1,10 @@
-/* For the files that make remarks: see remark.h. */
+/* For the files that make remarks: see outcome.h. */
 #ifndef ENGINE_EXPLAIN_REMARK_RULES_H
 #define ENGINE_EXPLAIN_REMARK_RULES_H
 #include "../../cuda/runtime/runtime.h" /* struct place */
 #include "../../report/text/text.h"
 #include "../../watch/record/trace.h"
-#include "remark.h"
+#include "../outcome.h"
 
 enum {
 #define SENTENCE(name, text) SAY_##name,

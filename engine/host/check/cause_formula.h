@@ -1,7 +1,7 @@
 /* Where a result that is wrong in one way throughout (lab.formulas) was stored. */
 #ifndef ENGINE_HOST_CAUSE_FORMULA_H
 #define ENGINE_HOST_CAUSE_FORMULA_H
-#include "../../explain/index/recover.h"
+#include "../../explain/index/index.h"
 #include "../../explain/outcome.h"
 
 /* Sets *cause, if a formula gives what the failed run came to, to where the launches that this run

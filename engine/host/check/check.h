@@ -12,7 +12,7 @@
  *   locals_program.c  the program that has such runs
  *   child.c         the processes that all this runs in
  *   check_print.c   findings as text and as JSON
- *   check_remarks.c what a correct kernel could do better: runs for ../../explain/remarks/remark.h
+ *   check_remarks.c what a correct kernel could do better: runs for ../../explain/remarks/
  *
  * Behind it, ../../show/ has what --counts, --phases, --indices and --walk print.
  *
