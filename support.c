@@ -3,8 +3,7 @@
  * object in failure_json.c; watchdog.c ends what hangs or crashes. */
 #define _GNU_SOURCE /* fdopen */
 #include "support.h"
-#include "engine/host/driver/failure.h"
-#include "engine/host/driver/launch_report.h"
+#include "engine/host/driver/report.h"
 #include "engine/report/text/clock.h"
 #include "engine/report/text/text.h"
 

@@ -1,4 +1,4 @@
-/* The mistake behind a finding, as a record and in words. A run proves it: host/check/cause_local.c
+/* The mistake behind a finding, as a record and in words. A run proves it: host/check/cause.c
  * one that any program can have, a lab's rules (explain/rules.h) one of the lab's own. */
 #ifndef ENGINE_REPORT_CAUSE_H
 #define ENGINE_REPORT_CAUSE_H

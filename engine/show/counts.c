@@ -1,8 +1,8 @@
 /* Counts as a student reads them, and as JSON. What they are: docs/look.md. */
-#include "counts.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
 #include "../watch/shadow/regions.h"
+#include "show.h"
 #include <inttypes.h>
 
 /* What is counted beside the run's arrays: in text, and in JSON. */

@@ -7,10 +7,11 @@
  *   textbook    null: shared memory
  *   source      the element of an input that a load from shared memory gets, or null
  *   accesses    how many there were in the blocks that were watched */
-#include "indices.h"
+#include "../explain/index/index.h"
 #include "../report/text/json.h"
 #include "../report/words/vocabulary.h"
 #include "../watch/launches.h"
+#include "show.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
-#include "phases.h"
 #include "../form/box.h"
 #include "../report/text/json.h"
 #include "../report/text/numbers.h"
 #include "../report/text/text.h"
 #include "../report/words/vocabulary.h"
 #include "../watch/shadow/regions.h"
+#include "show.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Sums of products: see sum.h. */
-#include "sum.h"
+/* Sums of products: see show.h. */
 #include "../report/text/text.h"
 #include "../watch/shadow/regions.h"
+#include "show.h"
 
 static double value_of(const struct array_data *data, int array, size_t element) {
     const struct engine_array *of = region_array(array);

@@ -19,17 +19,17 @@ static const struct index_size sizes[] = {{"k", K}, {"n", N}, {"m", M}};
 typedef long long index_function(const int *v);
 
 /* A launch, and how often the access happens. */
-struct launch {
+struct small_launch {
     int block_x, block_y, grid_x, grid_y, intervals, first, every, steps;
 };
 
 struct row {
     const char *expected; /* null: none */
     index_function *function;
-    struct launch launch;
+    struct small_launch launch;
 };
 
-static size_t collect(const struct launch *l, index_function *function, struct index_sample *to) {
+static size_t collect(const struct small_launch *l, index_function *function, struct index_sample *to) {
     size_t count = 0;
     for (int y = 0; y < l->grid_y; y++)
         for (int x = 0; x < l->grid_x; x++)
@@ -61,7 +61,7 @@ static void check_row(const struct row *row) {
 }
 
 /* 16 x 16 threads, 3 x 2 blocks, 4 phases of two intervals. */
-static const struct launch tiled = {16, 16, 3, 2, 8, 0, 2, 1};
+static const struct small_launch tiled = {16, 16, 3, 2, 8, 0, 2, 1};
 
 static long long a_row(const int *v) { return (by * 16 + ty) * K + interval / 2 * 16 + tx; }
 static long long b_row(const int *v) { return (interval / 2 * 16 + ty) * N + bx * 16 + tx; }
@@ -95,9 +95,9 @@ TEST(the_tiled_kernel) {
 }
 
 /* 256 threads in a row, as many steps as needed. */
-static const struct launch flat = {256, 1, 2, 2, 8, 0, 2, 1};
-static const struct launch buffers = {16, 16, 1, 1, 8, 0, 1, 4};
-static const struct launch loops = {16, 16, 1, 1, 1, 0, 1, 64};
+static const struct small_launch flat = {256, 1, 2, 2, 8, 0, 2, 1};
+static const struct small_launch buffers = {16, 16, 1, 1, 8, 0, 1, 4};
+static const struct small_launch loops = {16, 16, 1, 1, 1, 0, 1, 64};
 
 static long long digits(const int *v) {
     return tx % 16 + (long long)K * (tx / 16 + 16 * by) + 8 * interval;
@@ -149,7 +149,7 @@ TEST(a_few_samples) {
 TEST(text_is_cut_to_its_size) {
     struct index_sample samples[256];
     struct index_formula formula;
-    size_t count = collect(&(struct launch){16, 16, 1, 1, 1, 0, 1, 1}, c_row, samples);
+    size_t count = collect(&(struct small_launch){16, 16, 1, 1, 1, 0, 1, 1}, c_row, samples);
     CHECK(index_fit(samples, count, &formula));
     for (size_t size = 1; size < 40; size++) {
         char text[41];

@@ -4,7 +4,7 @@
 
 #include "../check.h"
 #include "engine/cores.h"
-#include "engine/host/driver/launch_report.h"
+#include "engine/host/driver/report.h"
 #include "engine/report/poison.h"
 #include "engine/report/text/clock.h"
 #include "engine/report/text/numbers.h"

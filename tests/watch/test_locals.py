@@ -1,5 +1,5 @@
 """Mistakes of local variables, by what becomes of the run when a variable is another one: a variable
-that has no value, an array that is not __shared__ (engine/host/check/cause_local.c). The kernels are made of
+that has no value, an array that is not __shared__ (engine/host/check/cause.c). The kernels are made of
 one that is right; each line that is to be named ends in a mark."""
 
 from __future__ import annotations

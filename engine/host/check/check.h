@@ -3,12 +3,12 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
  *   check_run.cu    one shape: arrays, the wrapper, what was seen, what came out
- *   ask_writers.c   a run of the plain build, writers_program.c: which blocks write
- *   plain.c         what the plain program says of the same shape
+ *   plain.c         what the plain build says of the same shape, and which blocks write
+ *                   (writers_program.c)
  *   ../result.c     from a wrong result to a finding
  *   evidence.c      a run that shows what a kernel's indices are
- *   cause_local.c   from runs with other local variables to the mistake behind a finding;
- *                   a lab's rules (explain/rules.h) do the same from evidence
+ *   cause.c         the mistake behind a finding, from the source, from runs with other local
+ *                   variables; a lab's rules (explain/rules.h) do the same from evidence
  *   locals_program.c  the program that has such runs
  *   child.c         the processes that all this runs in
  *   check_print.c   findings as text and as JSON
@@ -20,10 +20,12 @@
 #ifndef ENGINE_HOST_CHECK_H
 #define ENGINE_HOST_CHECK_H
 #include "../../explain/outcome.h"
-#include "../../show/sum.h"
+#include "../../lab.h"
+#include "../../show/show.h"
 #include "../../watch/locals/locals.h"
 #include "../driver/options.h"
 #include "../host.h"
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +49,7 @@ struct check_options {
     int shape_count;
     int calls;       /* of the wrapper, for each shape */
     bool all_blocks; /* are watched, however many there are */
-    /* In the program that knows the local variables: locals_program.h. */
+    /* In the program that knows the local variables: locals_program.c. */
     const char *locals_program; /* a file; null: it is within this program */
     int answer;                 /* descriptor for a struct cause_answer; 0: none is asked for */
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
@@ -113,12 +115,18 @@ bool evidence_run(struct shape shape, double seconds, bool counts,
 /* Of a kernel that is correct. `room` is shared with children. */
 struct remark find_remark(struct outcome *room);
 
-/* --- ask_writers.c ---------------------------------------------------------------------------- */
+/* --- plain.c ---------------------------------------------------------------------------------- */
 
 /* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it
  * did not come to its end, or is not there. */
 const struct writers *ask_writers(const struct check_options *options, struct shape shape,
                                   bool *correct);
+
+/* The plain program beside the watched one, which the grader asks, too, whether C is right: the
+ * compiler makes something else of the same kernel.cu there. Runs o->plain on the shape of an
+ * outcome that has no finding, with the same values. True, and a finding: that program says that
+ * the kernel is wrong. False where it does not, or cannot be run. */
+bool plain_is_wrong(const struct check_options *o, struct outcome *outcome);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
 
@@ -132,6 +140,73 @@ void print_json(FILE *out, const struct check_options *options, const struct out
  * they were given. */
 void print_report(const struct check_options *options, struct outcome *outcome,
                   const struct array_data *data);
+
+/* --- child.c ---------------------------------------------------------------------------------- */
+
+/* The processes in which make check runs a wrapper: a mistake may end the one it happens in. */
+
+/* Seconds that a child may take. Kernels have limits of their own, of processor time: the wall
+ * clock's is for host code that sleeps, and no busy machine is to reach it. */
+struct child_limits {
+    double host; /* its host code, of processor time */
+    double wall; /* all of it */
+};
+
+/* Of a further run of a small shape, of which nothing is heard: it takes some tenths. */
+static const struct child_limits short_run = {2, 30};
+
+/* Waits for the child and passes on what it prints into the pipe; kills it beyond its limits.
+ * False: it was killed. `status` is waitpid's. */
+bool child_wait(pid_t child, int printed, const struct shape *shape,
+                const struct child_limits *limits, int *status);
+
+/* Findings begin on a line of their own, whatever a child has printed. */
+void child_end_line(void);
+
+/* Forks a child of which nothing is heard, and waits for it. True: this is the child, which is to
+ * end with child_end(). */
+bool child_quiet(struct shape shape, const struct child_limits *limits);
+void child_end(void) __attribute__((noreturn));
+
+/* A program that is embedded in this one (embedded.S), as a file without a name, which no other
+ * program inherits. The caller closes it. -1: it is empty, or no file can be made. */
+int child_program(const char *name, const char *begin, const char *end);
+
+/* The words of a command line, for another program of the lab's. */
+enum { COMMAND_WORDS = 8 + LAB_PARAMS, COMMAND_BYTES = 64 };
+
+/* Zeroed, it has none. Words are cut at 63 bytes. */
+struct command {
+    int count;
+    char word[COMMAND_WORDS][COMMAND_BYTES];
+    char *words[COMMAND_WORDS + 1];
+};
+
+void command_add(struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The values of the parameters, in the order in which they are typed. */
+void command_add_shape(struct command *command, const struct shape *shape);
+
+/* For exec: ends with null, and lives as long as the command. */
+char **command_words(struct command *command);
+
+/* --- locals_program.c ------------------------------------------------------------------------- */
+
+/* make check once more, from the same kernel.cu, but one that says which local variables come
+ * into scope (locals/insert.c). Where there are such variables, it is made and runs when a mistake
+ * may come of one. */
+
+/* Whether a mistake of a local variable can have shown itself so. */
+bool locals_are_asked(enum finding_kind kind);
+
+/* Starts that program, and sets *cause if it proves one for the run that failed. */
+void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause);
+
+/* In that program: reads the request in the value of its option; false: it is none. */
+bool locals_read_request(const char *value, struct check_options *o);
+/* ... and answers it. */
+void locals_answer(const struct check_options *o);
 
 #ifdef __cplusplus
 }

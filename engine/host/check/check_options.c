@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "../../report/text/numbers.h"
 #include "check.h"
-#include "locals_program.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

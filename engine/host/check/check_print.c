@@ -3,8 +3,7 @@
 #include "../../report/text/text.h"
 #include "../../report/words/print.h"
 #include "../../report/words/vocabulary.h"
-#include "../../show/counts.h"
-#include "../../show/phases.h"
+#include "../../show/show.h"
 #include "check.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* What a correct kernel could do better: the runs that remarks are made of. */
 #include "../../watch/surplus.h"
 #include "check.h"
-#include "child.h"
 #include <string.h>
 #include <unistd.h>
 

@@ -5,11 +5,11 @@
  * past an index that is outside. */
 #include "../../cuda/program/names.h"
 #include "../../explain/rules.h"
-#include "../../show/indices.h"
+#include "../../show/show.h"
 #include "../../watch/detectors/unannounced.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/trace.h"
-#include "cause_formula.h"
+#include "cause.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

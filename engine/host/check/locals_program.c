@@ -2,11 +2,9 @@
  * other: a number of a descriptor, the kind and line of the finding and which kernel.cu it is in on
  * its command line, and a struct cause back. */
 #define _GNU_SOURCE
-#include "locals_program.h"
 #include "../../report/text/source.h"
-#include "cause_local.h"
-#include "child.h"
-#include "command.h"
+#include "cause.h"
+#include "check.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

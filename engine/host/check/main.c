@@ -6,11 +6,8 @@
 #include "../../report/text/text.h"
 #include "../../show/page/walk.h"
 #include "../../watch/machine.h"
-#include "cause_body.h"
+#include "cause.h"
 #include "check.h"
-#include "child.h"
-#include "locals_program.h"
-#include "plain.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
  * wrong elements, a map of C, and what C is instead. */
-#include "failure.h"
 #include "../../form/box.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
-#include "launch_report.h"
+#include "report.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -29,7 +29,7 @@
  *   explanations             at most 3: formula (a name), text, hint, explained elements of (of)
  */
 #include "../../report/text/json.h"
-#include "launch_report.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The launches of a run: which ones the wrapper made, what they explain, how long they took. */
-#include "launch_report.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
 #include "../host.h"
+#include "report.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

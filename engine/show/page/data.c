@@ -8,9 +8,7 @@
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
 #include "../../watch/shadow/regions.h"
-#include "../counts.h"
-#include "block.h"
-#include "steps.h"
+#include "../show.h"
 #include "walk.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,7 @@
-/* Writes the walkthrough's page, which page.sh has made, with the data in its place. */
+/* The walkthrough's page, which page.sh has made, with the data in its place; and which block it
+ * shows. */
+#include "../../report/poison.h"
+#include "../../watch/shadow/regions.h"
 #include "walk.h"
 #include <string.h>
 
@@ -23,4 +26,67 @@ bool walk_page(FILE *out, FILE *data, FILE *indices) {
     fputc('}', out);
     fputs(place + strlen(mark), out);
     return !ferror(out) && fflush(out) == 0;
+}
+
+/* --- the block that should have stored the element that is missing or wrong ------------------- */
+
+/* Rows or columns of an output, and as many blocks: the one that holds an index of it, if the part
+ * of it that the block at `from` stores, first to last, is as large as those of others. */
+struct extent {
+    long from, first, last;
+};
+
+static unsigned block_of(struct extent stored, long index, unsigned blocks) {
+    const long size = stored.last - stored.first + 1, apart = index - stored.first;
+    const long block = stored.from + (apart >= 0 ? apart / size : -((-apart + size - 1) / size));
+    return (unsigned)(block < 0 ? 0 : block >= (long)blocks ? (long)blocks - 1 : block);
+}
+
+/* The part of the output that the block has stored. False: none. */
+static bool find_part(const struct trace *t, int output, struct extent *rows, struct extent *cols) {
+    const int64_t n = array_columns(region_array(output));
+    bool any = false;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->array != output || !a->write || a->offset < 0) continue;
+        const long row = (long)(a->offset / n), col = (long)(a->offset % n);
+        if (!any || row < rows->first) rows->first = row;
+        if (!any || row > rows->last) rows->last = row;
+        if (!any || col < cols->first) cols->first = col;
+        if (!any || col > cols->last) cols->last = col;
+        any = true;
+    }
+    rows->from = t->blocks[0][1];
+    cols->from = t->blocks[0][0];
+    return any;
+}
+
+/* The first element of the output that nobody has stored, or else that is wrong; -1: neither. */
+static long find_element(const struct array_data *data, const struct lab_case *which, int output) {
+    const struct engine_array *array = region_array(output);
+    const char *values = data->of[output];
+    const size_t count = values ? array_elements(array) : 0, size = array_element_bytes(array);
+    struct wrong_element wrong;
+    for (size_t i = 0; i < count; i++)
+        if (poison_is_at(values + i * size, size)) return (long)i;
+    if (!count || !truth_wrong(which, data->of, 1, &wrong)) return -1;
+    return wrong.row * (long)array_columns(array) + wrong.col;
+}
+
+void walk_wanted(const struct trace *trace, const struct finding *f, const struct lab_case *which,
+                 const struct array_data *data, unsigned block[3]) {
+    const unsigned *grid = trace->grid;
+    struct extent rows, cols;
+    if (f->at.in_kernel) {
+        memcpy(block, (unsigned[]){f->at.block.x, f->at.block.y, f->at.block.z}, 3 * sizeof *block);
+        return;
+    }
+    if (f->kind != FINDING_UNWRITTEN && f->kind != FINDING_WRONG_RESULT) return;
+    if (!trace->block_count) return;
+    const int output = lab_first_output(&lab);
+    const long element = find_element(data, which, output),
+               n = (long)array_columns(region_array(output));
+    if (element < 0 || !find_part(trace, output, &rows, &cols)) return;
+    block[0] = block_of(cols, element % n, grid[0]);
+    block[1] = block_of(rows, element / n, grid[1]);
 }

@@ -1,7 +1,7 @@
-/* Steps: see steps.h. */
-#include "steps.h"
+/* Steps: see walk.h. */
 #include "../../cuda/runtime/runtime.h" /* place_before() */
 #include "../../report/text/source.h"
+#include "walk.h"
 #include <stdlib.h>
 
 /* --- instructions ----------------------------------------------------------------------------- */

@@ -1,16 +1,102 @@
+/* Mistakes that the engine itself proves: see cause.h. */
+#define _GNU_SOURCE
+#include "cause.h"
+#include "../../cuda/runtime/runtime.h" /* place_relative() */
+#include "../../explain/outline.h"
+#include "../../report/text/source.h"
+#include "../../report/text/text.h"
+#include "../../watch/record/trace.h"
+#include "check.h"
+#include <string.h>
+#include <sys/mman.h>
+
+/* --- a body that never runs, or that a ; cuts off: read in the source alone ------------------- */
+
+/* Whether the finding can come from it: it comes before, in the same function. */
+static bool is_before(const struct structure *s, const struct construct *c, int line) {
+    if (!line) return true;
+    return c->first <= line && structure_around(s, CONSTRUCT_FUNCTION, c->first) ==
+                                   structure_around(s, CONSTRUCT_FUNCTION, line);
+}
+
+static void say_cut_off(struct cause *cause, const char *file, const struct construct *c) {
+    const bool loop = c->kind == CONSTRUCT_LOOP;
+    cause_begin(cause, CAUSE_EMPTY_BODY, file, c->first);
+    ENGINE_SAY(WHAT, loop ? ROW(EMPTY_LOOP) : ROW(EMPTY_IF));
+    ENGINE_SAY(DETAIL, loop ? ROW(ONCE) : ROW(ALWAYS), W(c->cut_off));
+    ENGINE_SAY(HINT, loop ? ROW(ASK_LOOP) : ROW(ASK_IF), W(c->cut_off));
+}
+
+static void say_itself(struct cause *cause, const char *file, const struct construct *c) {
+    cause_begin(cause, CAUSE_NEVER_RUNS, file, c->first);
+    ENGINE_SAY(WHAT, ROW(NEVER_RUNS), W(c->itself));
+    if (c->declares_it) {
+        ENGINE_SAY(DETAIL, ROW(OWN_NAME), W(c->itself), W(c->itself));
+        ENGINE_SAY(HINT, ROW(ASK_NAME), W(c->itself), W(c->itself));
+    } else {
+        ENGINE_SAY(HINT, ROW(ASK_BOUND), W(c->itself));
+    }
+}
+
+void cause_of_body(const struct finding *finding, struct cause *cause) {
+    static struct structure s;
+    const struct construct *found = NULL;
+    const bool has_line = finding->at.line && source_is(finding->at.file);
+    if (finding->at.line && !has_line) return;
+    if (!structure_read(&s, source_text())) return;
+    for (int i = 0; i < s.count && !found; i++) {
+        const struct construct *c = &s.constructs[i];
+        const bool tells = c->cut_off || c->itself[0];
+        if (tells && is_before(&s, c, has_line ? finding->at.line : 0)) found = c;
+    }
+    if (!found) return;
+    const char *file = has_line ? finding->at.file : source_name();
+    if (found->cut_off)
+        say_cut_off(cause, file, found);
+    else
+        say_itself(cause, file, found);
+}
+
+/* --- a result that is wrong in one way throughout (lab.formulas) ------------------------------ */
+
+static const struct recovered *store_of(int array, const struct recovery *r) {
+    for (int i = 0; i < r->count; i++)
+        if (r->access[i].write && r->access[i].array == array) return &r->access[i];
+    return NULL;
+}
+
+static void set_cause(struct cause *cause, int formula, const struct recovered *store,
+                      uint64_t launch, int launches) {
+    cause_begin(cause, CAUSE_FORMULA + formula, place_relative(store->place.file),
+                store->place.line);
+    if (launches > 1)
+        ENGINE_SAY(DETAIL, ROW(LAST_STORE), W((int64_t)launch), W((int64_t)launches),
+                   W(lab.arrays[store->array].name));
+    APPEND(cause->hint, "%s", lab.formulas[formula].hint);
+    cause->launch = launch;
+}
+
+bool cause_of_formula(value_decoder *decode, const struct outcome *failed, struct cause *cause) {
+    static struct recovery recovery;
+    const struct trace *const *traces;
+    const int formula = lab_formula(&lab, failed->explained.formula);
+    const int launches = trace_launches(&traces);
+    cause->kind = CAUSE_NONE;
+    for (int i = launches - 1; i >= 0 && formula >= 0 && !cause->kind; i--) {
+        if (!recover(traces[i], decode, &recovery)) return false;
+        const struct recovered *store = store_of(lab_first_output(&lab), &recovery);
+        if (store) set_cause(cause, formula, store, traces[i]->launch, launches);
+        recover_free(&recovery);
+    }
+    return true;
+}
+
 /* Mistakes of local variables, proved by what becomes of the run when such a variable is another
  * one: it begins with zeros, or the threads of a block have it together.
  *
- * In the program that knows the local variables (locals_program.h). Nothing is concluded from what
+ * In the program that knows the local variables (locals_program.c). Nothing is concluded from what
  * a variable is called or how it looks: the wrapper runs again on the shape that went wrong, with
  * one change, and either the mistake is gone or it is not. */
-#define _GNU_SOURCE
-#include "cause_local.h"
-#include "../../cuda/runtime/runtime.h" /* place_relative() */
-#include "cause_say.h"
-#include "child.h"
-#include <string.h>
-#include <sys/mman.h>
 
 /* What the runs share with this process. */
 struct experiment {

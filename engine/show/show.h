@@ -1,0 +1,67 @@
+/* What a run that ended well, or with a mistake, is looked at for: its counts (--counts), the
+ * phases of a block (--phases), what accesses compute (--indices). */
+#ifndef ENGINE_SHOW_SHOW_H
+#define ENGINE_SHOW_SHOW_H
+#include "../lab.h"
+#include "../watch/record/counts.h"
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct json;     /* ../report/text/json.h */
+struct recovery; /* ../explain/index/index.h */
+
+/* --- sum.c ------------------------------------------------------------------------------------ */
+
+/* An element of an output as a sum of products of elements of inputs, which --phases follows from
+ * phase to phase. A lab says which. */
+
+/* The values of the run's arrays, by their numbers, on the host; null: not there. */
+struct array_data {
+    const void *of[ENGINE_ARRAYS];
+};
+
+/* What an element of the output, by its number, amounts to after this phase: registers cannot be
+ * seen, so it is made of the terms whose factors the block has all loaded. */
+double sum_so_far(const struct array_sum *sum, const struct array_data *data,
+                  const struct phases *phases, size_t element, int phase);
+
+/* Appends " = 1*1 + 2*5 + 3*9 + 4*13 = 90". */
+void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
+             size_t element);
+
+/* --- phases.c: the phases of one block, as a student follows them by hand, and as JSON -------- */
+
+/* `phases` is null where the block loads nothing of the inputs. */
+void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
+                  const struct array_sum *sum, struct shape shape);
+void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,
+                 const struct array_sum *sum, struct shape shape);
+
+/* --- counts.c: for people and as JSON; docs/look.md says how each figure is defined ------------
+ */
+
+/* Elements of global memory that all blocks together load; and what the naive kernel would. */
+struct loads {
+    uint64_t kernel, naive;
+};
+struct loads loads_of(const struct counted_launch *launches, int count, struct shape shape);
+
+void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
+/* In one line: loads from global memory, and those of the naive kernel. */
+void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
+                       struct shape shape);
+void json_counts(struct json *json, const struct counted_launch *launches, int count,
+                 struct shape shape);
+
+/* --- indices.c: what each access of a kernel computes ----------------------------------------- */
+
+/* Of one launch of a run with this shape, as text or as a member of a JSON object. */
+void print_indices(FILE *out, bool as_json, const struct recovery *recovery, struct shape shape);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
