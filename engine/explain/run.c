@@ -7,7 +7,6 @@
 #include "../watch/machine.h"
 #include "../watch/record/counts.h"
 #include "../watch/record/trace.h"
-#include "../watch/surplus.h"
 #include "explain.h"
 #include <string.h>
 

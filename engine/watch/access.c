@@ -7,7 +7,7 @@
  * it that the host says so or that it is settled (settled.h). A dozen instructions here are enough
  * for those (a checked run spends its time in them); everything else takes the slow path.
  */
-#include "access.h"
+#include "block.h"
 #include "detector.h"
 #include "host.h"
 #include "shadow/order.h"

@@ -1,9 +1,9 @@
 /* What a detector hears of a run, what it may keep, and how it reports.
  *
  * The watch follows every access to where it goes and keeps, for each word of device memory, a
- * shadow: who wrote it last and who has read it since. A detector is a file in detectors/ with one
- * `const struct detector`, and a line in the table of detectors.c. It hears the events that it has
- * a function for, and judges them. It knows no other detector and no words.
+ * shadow: who wrote it last and who has read it since. A detector is one
+ * `const struct detector` in a file of detectors/, and a line in the table of detectors.c. It hears
+ * the events that it has a function for, and judges them. It knows no other detector and no words.
  *
  * What a load or store costs: the compiler calls __tsan_read4() and its like in access.c, where
  * three questions are answered inline. Has a word of shared memory not been written, or, for a

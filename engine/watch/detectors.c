@@ -1,6 +1,6 @@
-/* The table of the detectors: each is `detector_NAME` in detectors/NAME.c. Of those that hear an
- * event, the first one here comes first. To measure what the watch itself costs, have `nothing`
- * alone. */
+/* The table of the detectors: each is `detector_NAME` in a file of detectors/. Of those that
+ * hear an event, the first one here comes first. To measure what the watch itself costs, have
+ * `nothing` alone. */
 #include "detector.h"
 
 #define TABLE(DETECTOR)                                                                            \

@@ -4,13 +4,12 @@
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
  * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
  * barriers of one in the source, so locations are compared by line. */
-#include "access.h"
+#include "block.h"
 #include "detector.h"
 #include "host.h"
 #include "launches.h"
 #include "machine.h"
 #include "shadow/order.h"
-#include "surplus.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* The blocks of a launch that are watched: see surplus.h. */
-#include "surplus.h"
+/* The blocks of a launch that are watched: see launches.h. */
 #include "../cuda/program/extents.h"
 #include "../report/text/numbers.h"
+#include "launches.h"
 #include <stdlib.h>
 
 enum {

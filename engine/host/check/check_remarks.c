@@ -1,5 +1,5 @@
 /* What a correct kernel could do better: the runs that remarks are made of. */
-#include "../../watch/surplus.h"
+#include "../../watch/launches.h"
 #include "check.h"
 #include <string.h>
 #include <unistd.h>

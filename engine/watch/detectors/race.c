@@ -1,4 +1,5 @@
-/* Races: two threads access one word, one of them writes, and nothing orders the two. */
+/* Threads that nothing orders: two that access one word, one of them writing, race; and threads
+ * of one block that wait at different barriers diverge. */
 #include "../detector.h"
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -116,3 +117,29 @@ static void global_conflict(struct watch *w, const struct access *access,
 
 const struct detector detector_race = {
     .name = "race", .shared_conflict = shared_conflict, .global_conflict = global_conflict};
+
+/* --- divergence ------------------------------------------------------------------------------- */
+
+/* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
+ * it. */
+static void barrier_opens(struct watch *w) {
+    const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
+    if (!other->count || w->ended) return;
+    const struct access access = {.code = at->code};
+    struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
+    event.thread = threads_first(&at->threads);
+    event.has_other = true;
+    event.other_code = other->code;
+    event.other_thread = threads_first(&other->threads);
+    event.other_block = w->epochs.block;
+    event.last_barrier = w->last_barrier;
+    event.waiting = at->threads;
+    event.elsewhere = other->threads;
+    event.returned = w->epochs.returned;
+    if (w->raced)
+        event_replace(w->raced, &event);
+    else
+        event_note(&event);
+}
+
+const struct detector detector_divergence = {.name = "divergence", .barrier_opens = barrier_opens};

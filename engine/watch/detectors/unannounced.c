@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "unannounced.h"
 #include "../detector.h"
+#include "../launches.h"
 #include "../shadow/regions.h"
-#include "../surplus.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -30,7 +30,7 @@ guarded_\name:
     .balign 16
     .endm
 
-/* free and delete: library.c. */
+/* free and delete: host_call.c. */
     .macro frees name
     .globl guarded_\name
     .type guarded_\name, %function

@@ -1,9 +1,26 @@
-/* A kernel calls a host function: see host_call.h. */
-#include "host_call.h"
+/* What a kernel may not call, and what it calls instead. */
+#define _GNU_SOURCE
 #include "../../cuda/program/extents.h"
+#include "../block.h"
 #include "../detector.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-void host_call_refuse(const char *name, const void *code) {
+/* --- a kernel calls a host function ----------------------------------------------------------- */
+
+/* For host_call.S: a kernel jumps to this address, in front of `code`. */
+void checker_jump(uintptr_t to, const void *code);
+
+/* For host_call.S, which jumps here from where the function was called. */
+_Noreturn void checker_host_call(const char *name);
+
+/* Notes the call that returns to `code`, and ends the launch. `name`: the function's symbol, or
+ * words for what of it a kernel may not use. On a worker, in a kernel. */
+static _Noreturn void host_call_refuse(const char *name, const void *code) {
     HEAR(host_call, watch_here(), name, code);
     fault_raise(cudaErrorLaunchFailure, FAULT_NONE);
 }
@@ -13,3 +30,115 @@ void checker_jump(uintptr_t to, const void *code) {
 }
 
 void checker_host_call(const char *name) { host_call_refuse(name, __builtin_return_address(0)); }
+
+/* Device functions of C's library that load or store through a pointer, or tell the time.
+ * host_calls.sh links these instead: the compiler does not announce what the library does. Each
+ * does as the function of its name does (C17, 7.12.6, 7.12.10, 7.21.6 and 7.27.2.1; sincos is GNU's
+ * and CUDA's).
+ */
+long long emulator_clock(void); /* of the emulator's headers for kernels */
+
+static void stores(const void *p, unsigned size, const void *code) {
+    access_slowly(
+        &(struct access){.address = (uintptr_t)p, .size = size, .write = true, .code = code});
+}
+#define STORES(p) stores(p, sizeof *(p), __builtin_return_address(0))
+
+void checker_sincosf(float x, float *sine, float *cosine);
+void checker_sincos(double x, double *sine, double *cosine);
+float checker_frexpf(float x, int *exponent);
+double checker_frexp(double x, int *exponent);
+float checker_modff(float x, float *whole);
+double checker_modf(double x, double *whole);
+float checker_remquof(float x, float y, int *quotient);
+double checker_remquo(double x, double y, int *quotient);
+
+void checker_sincosf(float x, float *sine, float *cosine) {
+    STORES(sine);
+    STORES(cosine);
+    access_announce(sine, sizeof *sine);
+    sincosf(x, sine, cosine);
+}
+void checker_sincos(double x, double *sine, double *cosine) {
+    STORES(sine);
+    STORES(cosine);
+    access_announce(sine, sizeof *sine);
+    sincos(x, sine, cosine);
+}
+float checker_frexpf(float x, int *exponent) {
+    STORES(exponent);
+    return frexpf(x, exponent);
+}
+double checker_frexp(double x, int *exponent) {
+    STORES(exponent);
+    return frexp(x, exponent);
+}
+float checker_modff(float x, float *whole) {
+    STORES(whole);
+    return modff(x, whole);
+}
+double checker_modf(double x, double *whole) {
+    STORES(whole);
+    return modf(x, whole);
+}
+float checker_remquof(float x, float y, int *quotient) {
+    STORES(quotient);
+    return remquof(x, y, quotient);
+}
+double checker_remquo(double x, double y, int *quotient) {
+    STORES(quotient);
+    return remquo(x, y, quotient);
+}
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+/* In a kernel, CUDA's: see emulator_clock(). */
+clock_t checker_clock(void);
+
+clock_t checker_clock(void) { return watch_here() ? (clock_t)emulator_clock() : clock(); }
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+/* CUDA's printf has no %n, which stores. */
+static bool has_n(const char *format) {
+    for (const char *p = strchr(format, '%'); p; p = strchr(p + 1, '%')) {
+        p += 1 + strspn(p + 1, "0123456789.*$#+- 'hlLqjztI");
+        if (*p == 'w') p += 1 + (p[1] == 'f') + strspn(p + 1 + (p[1] == 'f'), "0123456789");
+        if (*p == 'n') return true;
+        if (!*p) return false;
+    }
+    return false;
+}
+
+/* A kernel's format is copied: another block could change it behind the look at it. */
+static int print(const char *format, va_list arguments, const void *code) {
+    char *own = watch_here() ? strdup(format) : NULL;
+    if (own && has_n(own)) host_call_refuse("printf with %n", code);
+    const int printed = own || !watch_here() ? vprintf(own ? own : format, arguments) : -1;
+    free(own);
+    return printed;
+}
+
+int checker_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int checker_vprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
+int checker_printf(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int printed = print(format, arguments, __builtin_return_address(0));
+    va_end(arguments);
+    return printed;
+}
+int checker_vprintf(const char *format, va_list arguments) {
+    return print(format, arguments, __builtin_return_address(0));
+}
+
+/* --- the heap --------------------------------------------------------------------------------- */
+
+/* delete's, too. A kernel's stays allocated: what a forged pointer would have C's library do to its
+ * lists of free memory, it would do to any address. */
+void checker_free(void *p);
+
+void checker_free(void *p) {
+    if (!watch_here()) free(p);
+}

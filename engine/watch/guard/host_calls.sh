@@ -34,7 +34,7 @@ calls=$(awk '$5 == "GLOBAL" && $7 == "UND" && $8 { print $8 }' "$out.symbols" |
     grep -vxE "$device|$compilers|$data")
 rm -f "$out.symbols"
 
-# What loads and stores through pointers goes to the checker: access.c and library.c.
+# What loads and stores through pointers goes to the checker: access.c and host_call.c.
 {
     for name in $calls; do
         case $name in

@@ -15,8 +15,6 @@
 #include "../machine.h"
 #include "../shadow/array.h"
 #include "../shadow/regions.h"
-#include "../surplus.h"
-#include "origin.h"
 #include "reuse.h"
 #include <stdlib.h>
 #include <string.h>

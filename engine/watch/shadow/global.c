@@ -8,7 +8,6 @@
 #include "../../cuda/program/extents.h"
 #include "../detector.h"
 #include "regions.h"
-#include "variables.h"
 #include <pthread.h>
 #include <sched.h>
 

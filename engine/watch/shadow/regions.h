@@ -1,4 +1,5 @@
-/* Allocations of device memory: which there are, and which of them are arrays of the run. */
+/* Allocations of device memory: which there are, and which of them are arrays of the run; and
+ * kernel.cu's variables. */
 #ifndef ENGINE_WATCH_SHADOW_REGIONS_H
 #define ENGINE_WATCH_SHADOW_REGIONS_H
 #include "array.h"
@@ -16,7 +17,7 @@ struct region {
     } allocated; /* an array may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct cells cells; /* of everything but inputs, which have none */
-    uint16_t *origins;  /* origin.c's, of each word; null: none yet */
+    uint16_t *origins;  /* record/reuse.c's, of each word; null: none yet */
     void *frames[16];   /* who allocated it */
     int frame_count;
 };
@@ -48,5 +49,13 @@ const struct region *region_output(void);
 static inline bool region_is_input(const struct region *r) {
     return r->array && r->array->role == ROLE_INPUT;
 }
+
+/* --- variables.c ------------------------------------------------------------------------------ */
+
+/* Those of the variables among which the address is, and where these begin; null: it is among none.
+ */
+const struct cells *variables_cells(uintptr_t address, uintptr_t *begin);
+/* One after the other, from 0 on; null behind the last. */
+const struct cells *variables_number(int number, uintptr_t *begin);
 
 #endif

@@ -1,7 +1,7 @@
-/* The shadow of kernel.cu's variables: see variables.h. */
-#include "variables.h"
+/* The shadow of kernel.cu's variables: see regions.h. */
 #include "../../cuda/program/extents.h"
 #include "../machine.h"
+#include "regions.h"
 #include "settled.h"
 
 extern const char __executable_start[], _end[];
