@@ -1,7 +1,7 @@
-/* Values of A and B: what each function promises is in fill.h. */
-#include "fill.h"
+/* Values of A and B: what each function promises is in sgemm.h. */
 #include "../engine/cores.h"
 #include "../engine/report/text/numbers.h"
+#include "sgemm.h"
 
 enum {
     EXACT_TERMS = 4096,     /* 4096 terms of at most 4095 stay below 2^24 */

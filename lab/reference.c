@@ -6,10 +6,10 @@
  * accumulators are all registers, reads them. Each thread takes whole tiles, and a tile is handed
  * to its consumer as soon as it is done, so no m x n array of doubles ever exists.
  */
-#include "reference.h"
 #include "../engine/cores.h"
 #include "../engine/report/text/numbers.h"
 #include "product.h"
+#include "sgemm.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * engine/lab.h. A verdict on the host would take longer than all that is timed. */
 #include "../engine/report/poison.h"
 #include "sgemm.h"
-#include "verify.h"
 
 #include <cublas_v2.h>
 #include <limits.h>

@@ -1,9 +1,7 @@
 /* SGEMM: what is right, and what it takes. */
 #include "../engine/report/text/text.h"
-#include "fill.h"
 #include "product.h"
 #include "sgemm.h"
-#include "verify.h"
 #include <math.h>
 
 /* Further from what it should be than any order of summation leads. */

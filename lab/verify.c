@@ -1,10 +1,10 @@
 /* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules are
  * in docs/sgemm.md. */
-#include "verify.h"
 #include "../engine/cores.h"
 #include "../engine/report/poison.h"
 #include "../engine/report/text/numbers.h"
 #include "product.h"
+#include "sgemm.h"
 
 #include <float.h>
 #include <limits.h>

@@ -1598,7 +1598,7 @@ static void rewrite_noinline(struct source *s, size_t i) {
 /* ---- Rule 6: execution and memory spaces ------------------------------------------------------
  */
 
-/* What the words become in the marked text; spaces/marks.h says what is made of it. */
+/* What the words become in the marked text; spaces/spaces.h says what is made of it. */
 static const char MARK_DEVICE[] = "__attribute__((patchable_function_entry(1, 0), aligned(4096)))";
 static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)))";
 static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";

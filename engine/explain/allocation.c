@@ -4,8 +4,7 @@
  * several calls in one line, the first to stand there is taken for the first in the program's code.
  */
 #define _GNU_SOURCE
-#include "../cuda/program/extents.h"
-#include "../cuda/program/names.h"
+#include "../cuda/program/program.h"
 #include "../report/text/source.h"
 #include "../report/text/text.h"
 #include "explain.h"

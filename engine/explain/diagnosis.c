@@ -1,7 +1,7 @@
 /* The finding of the first event, and the facts that its words are made of: see explain.h. The
  * facts are found by a function for each kind that has any. */
 #define _GNU_SOURCE
-#include "../cuda/program/names.h"
+#include "../cuda/program/program.h"
 #include "../report/text/text.h"
 #include "explain.h"
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* Who did it and where, and the element that it was done to: which one of which variable an
  * address is (A_s[3][7], C[34][0]), also where it is none, because the index is wrong. */
 #define _GNU_SOURCE
-#include "../cuda/program/extents.h"
-#include "../cuda/program/names.h"
+#include "../cuda/program/program.h"
 #include "../report/text/text.h"
 #include "explain.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The blocks of a launch that are watched: see launches.h. */
-#include "../cuda/program/extents.h"
+#include "../cuda/program/program.h"
 #include "../report/text/numbers.h"
 #include "launches.h"
 #include <stdlib.h>

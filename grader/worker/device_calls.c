@@ -3,7 +3,7 @@
  * A call comes from a process in which anything may have been forged. No address in it is written
  * to, or jumped to, before it is known to be device memory, a variable of kernel.cu's or one of its
  * functions. */
-#include "../../engine/cuda/program/extents.h"
+#include "../../engine/cuda/program/program.h"
 #include "calls.h"
 #include <stdlib.h>
 

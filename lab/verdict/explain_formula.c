@@ -1,7 +1,7 @@
 /* What a formula makes of A and B, whether C is that, and the formula that fits best. */
-#include "explain_formula.h"
 #include "../../engine/report/text/numbers.h"
 #include "../product.h"
+#include "study.h"
 
 #include <math.h>
 #include <string.h>

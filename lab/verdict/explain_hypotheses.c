@@ -7,7 +7,7 @@
 #include "../../engine/report/text/text.h"
 #include "../product.h"
 #include "../sgemm.h"
-#include "explain_formula.h"
+#include "study.h"
 
 #include <math.h>
 #include <stdlib.h>

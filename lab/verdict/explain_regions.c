@@ -3,7 +3,7 @@
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/text.h"
 #include "../product.h"
-#include "explain_study.h"
+#include "study.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

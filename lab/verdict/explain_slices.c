@@ -3,7 +3,7 @@
  * Which values these are is not guessed but found, from partial sums of a few wrong elements. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
-#include "explain_formula.h"
+#include "study.h"
 
 #include <math.h>
 #include <stdlib.h>

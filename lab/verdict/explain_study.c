@@ -1,8 +1,8 @@
 /* The evidence: which elements of C are wrong, and by how much. */
-#include "explain_study.h"
 #include "../../engine/report/poison.h"
 #include "../../engine/report/text/numbers.h"
 #include "../product.h"
+#include "study.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "engine/report/poison.h"
 #include "engine/report/text/clock.h"
 #include "engine/report/text/numbers.h"
-#include "lab/verify.h"
+#include "lab/sgemm.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "engine/cores.h"
 #include "engine/report/poison.h"
 #include "lab/sgemm.h"
-#include "lab/verify.h"
 #include "support.h"
 
 #include "../check.h"

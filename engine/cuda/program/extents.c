@@ -8,9 +8,7 @@
  * kernel_end.c behind it and linkers keep the order. Variables of the C++ library that kernel.cu
  * uses (std::cout) lie with the others and are recognized by their names. */
 #define _GNU_SOURCE
-#include "extents.h"
-#include "image.h"
-#include "place.h"
+#include "program.h"
 #include <elf.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 /* The program's own file: its symbols and sections (ELF-64: System V ABI, chapter 4). */
 #define _GNU_SOURCE
-#include "image.h"
-#include "place.h"
+#include "program.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>

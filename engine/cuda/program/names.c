@@ -3,10 +3,7 @@
  * Names, places and sizes of shared variables are in the program's symbol table; their dimensions
  * in its debug information. Read once, when the first name is asked for. */
 #define _GNU_SOURCE
-#include "names.h"
-#include "dwarf.h"
-#include "image.h"
-#include "place.h"
+#include "program.h"
 #include <elf.h>
 #include <pthread.h>
 #include <stdio.h>

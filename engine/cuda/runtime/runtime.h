@@ -22,8 +22,7 @@
 #include "../../report/device.h"
 #include "../include/barrier.h"
 #include "../include/cuda_runtime_api.h"
-#include "../program/image.h"
-#include "../program/place.h"
+#include "../program/program.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-# Refuses what nvcc refuses: calls and data of the wrong side (spaces.c says which).
+# Refuses what nvcc refuses: calls and data of the wrong side (main.c says which).
 #
 #     check_spaces.sh SPACES MARKED COMPILER [FLAG...]
 #

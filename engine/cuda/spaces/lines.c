@@ -1,4 +1,4 @@
-#include "lines.h"
+#include "spaces.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-#include "marks.h"
-#include "../program/dwarf.h"
-#include "names.h"
+#include "../program/program.h"
+#include "spaces.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "names.h"
+#include "spaces.h"
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>

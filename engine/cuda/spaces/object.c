@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "object.h"
+#include "spaces.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

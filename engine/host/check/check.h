@@ -71,9 +71,6 @@ struct check_options check_options_read(int argc, char **argv);
 
 /* --- check_run.cu ----------------------------------------------------------------------------- */
 
-/* The submission's file, for findings that have no line. */
-void check_file(char *file, size_t bytes);
-
 /* Runs one shape in this process, which is spent afterwards. */
 void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);
 
@@ -130,6 +127,8 @@ bool plain_is_wrong(const struct check_options *o, struct outcome *outcome);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
 
+/* The submission's file, for findings that have no line. */
+void check_file(char *file, size_t bytes);
 void print_finding(FILE *out, const struct outcome *outcome);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);
 /* Nothing where there is none. */

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void check_file(char *file, size_t bytes) {
+    struct finding_party party;
+    engine_place(lab_call.wrapper, &party);
+    snprintf(file, bytes, "%s", party.file);
+}
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* Where in the work it happened: block, phase, shape. */

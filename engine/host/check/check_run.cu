@@ -73,12 +73,6 @@ static void stopped(const struct engine_result *result) {
     end_with(&result->finding);
 }
 
-void check_file(char *file, size_t bytes) {
-    struct finding_party party;
-    engine_place(lab_call.wrapper, &party);
-    snprintf(file, bytes, "%s", party.file);
-}
-
 // So few operations need no second core, and blocks in the same order each time show the same;
 // unless the launch is far larger than they are.
 static const double small = 2.0 * 64 * 64 * 64;

@@ -3,7 +3,7 @@
  * Inputs hold values that say which element they are, so that a shared array's elements can be
  * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
  * past an index that is outside. */
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../../explain/rules.h"
 #include "../../show/show.h"
 #include "../../watch/detectors/unannounced.h"

@@ -1,5 +1,5 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../../explain/outline.h"
 #include "../../report/poison.h"
 #include "../../report/text/numbers.h"

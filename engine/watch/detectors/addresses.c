@@ -1,6 +1,6 @@
 /* Accesses to addresses that are not to be accessed, or not so: one section each. */
 #define _GNU_SOURCE
-#include "../../cuda/program/extents.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "../host.h"
 #include "../shadow/regions.h"

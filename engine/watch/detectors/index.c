@@ -1,6 +1,6 @@
 /* Indices that the compiler's bounds check objects to. It says the array's type, the index and the
  * line, and not which array: that follows from the access that comes next. */
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "../shadow/regions.h"
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Of shared memory such a read is reported only at the interval's end: if another thread writes the
  * element until then, a barrier is missing, not a value. */
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 
 /* --- what of a shared array nobody has stored, as rows and columns ---------------------------- */

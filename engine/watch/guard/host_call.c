@@ -1,6 +1,6 @@
 /* What a kernel may not call, and what it calls instead. */
 #define _GNU_SOURCE
-#include "../../cuda/program/extents.h"
+#include "../../cuda/program/program.h"
 #include "../block.h"
 #include "../detector.h"
 #include <math.h>

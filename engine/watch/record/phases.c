@@ -1,6 +1,6 @@
 /* The phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"

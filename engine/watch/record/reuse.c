@@ -1,6 +1,6 @@
 /* Origins of words, and from launches to those that they come from: see reuse.h. */
 #include "reuse.h"
-#include "../../cuda/program/extents.h"
+#include "../../cuda/program/program.h"
 #include "../machine.h"
 #include "../shadow/regions.h"
 #include <stdlib.h>

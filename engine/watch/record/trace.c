@@ -1,6 +1,6 @@
 /* Keeping the accesses of a few blocks: see trace.h. */
 #include "trace.h"
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../block.h"
 #include "../launches.h"
 #include "../shadow/array.h"

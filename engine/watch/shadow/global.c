@@ -5,7 +5,7 @@
  * accessed each word (cells.h). No barrier orders two blocks of a launch; order.h says what does.
  */
 #define _GNU_SOURCE
-#include "../../cuda/program/extents.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "regions.h"
 #include <pthread.h>

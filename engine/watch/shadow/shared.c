@@ -1,6 +1,6 @@
 /* Shared memory: the accesses that the fast path leaves over. */
 #define _GNU_SOURCE
-#include "../../cuda/program/names.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "cells.h"
 #include <stdlib.h>
@@ -251,7 +251,7 @@ void shared_copy_arrived(struct watch *w, const struct access *access) {
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
-/* A flag of the compiler's beside an array (names.h), which is only read. */
+/* A flag of the compiler's beside an array (program.h), which is only read. */
 static bool is_guard(const struct watch *w, size_t word, const struct access *access) {
     return w->shadow[word].write == EPOCH_BEFORE && access->size == 1 && !access->write;
 }

@@ -1,5 +1,5 @@
 /* The shadow of kernel.cu's variables: see regions.h. */
-#include "../../cuda/program/extents.h"
+#include "../../cuda/program/program.h"
 #include "../machine.h"
 #include "regions.h"
 #include "settled.h"

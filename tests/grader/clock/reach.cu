@@ -6,7 +6,7 @@
 // A kernel writes to memory of its own context, to show that the probe works; to memory of another
 // context of its process; to an address at which another process has memory; to the host's. Prints
 // "reached" when what it wrote is found there, else "out of reach".
-#include "../../../lab/verify.h"
+#include "../../../lab/sgemm.h"
 #include "../../../support.h"
 #include <cuda.h>
 #include <cuda_runtime.h>

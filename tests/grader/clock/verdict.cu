@@ -7,7 +7,6 @@ extern "C" {
 }
 #include "../../../engine/report/poison.h"
 #include "../../../lab/sgemm.h"
-#include "../../../lab/verify.h"
 #include "../../../support.h"
 
 #include <cuda.h>

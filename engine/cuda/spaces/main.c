@@ -8,9 +8,7 @@
  * was refused; 3 if OBJECT cannot be read. What nvcc only warns about (a host function that reads a
  * __device__ variable, a __host__ __device__ function that calls a host function) is no mistake
  * here. */
-#include "lines.h"
-#include "marks.h"
-#include "names.h"
+#include "spaces.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,145 @@
+/* What spaces reads in kernel.cu's object: its symbols and references, which side each is for,
+ * and the lines that they are in. main.c judges them. */
+#ifndef ENGINE_CUDA_SPACES_SPACES_H
+#define ENGINE_CUDA_SPACES_SPACES_H
+#include "../runtime/runtime.h"
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* --- object.c ---------------------------------------------------------------------------------
+ *
+ * A relocatable object (ELF-64: System V ABI, chapter 4) that was compiled with a section for each
+ * function and variable. Everything read is checked against the end of the file. */
+
+enum { NO_SYMBOL = 0 }; /* as in ELF: the first symbol is none */
+
+struct object {
+    const char *bytes;
+    size_t size;
+    const Elf64_Shdr *sections;
+    unsigned section_count;
+    const Elf64_Sym *symbols;
+    unsigned symbol_count;
+    struct image_section names;
+    unsigned *first_in, *next_in; /* symbols of functions and data: of a section, and behind them */
+    bool aarch64;
+};
+
+/* A relocation: at `offset` of section `section`, the value of `symbol`, or an address so many
+ * bytes behind it. */
+struct reference {
+    unsigned section, symbol, type;
+    size_t offset;
+    long addend;
+};
+
+/* Maps the file and reads its tables, which last as long as the program. Returns NULL, or what is
+ * wrong with the file. */
+const char *object_open(struct object *o, const char *path);
+
+/* The name of a symbol; "" where there is none. */
+const char *object_symbol_name(const struct object *o, unsigned symbol);
+const char *object_section_name(const struct object *o, unsigned section);
+/* The number of the first section of this name; 0: there is none. */
+unsigned object_find_section(const struct object *o, const char *name);
+/* The bytes of a section; none for one without bytes in the file. */
+struct image_section object_bytes(const struct object *o, unsigned section);
+
+/* The function or data that a reference leads to: its symbol, where it names a section the symbol
+ * in there. NO_SYMBOL: nothing that has a name, as a string. */
+unsigned object_target(const struct object *o, const struct reference *r);
+/* The function whose code has this place. */
+unsigned object_function_at(const struct object *o, unsigned section, size_t offset);
+/* A call, by which nothing else can be done than to call it. */
+bool object_is_call(const struct object *o, const struct reference *r);
+
+/* Calls `visit` for each relocation of the section. */
+void object_visit(const struct object *o, unsigned section,
+                  void (*visit)(const struct reference *r, void *data), void *data);
+
+/* A section of debug information with its relocations applied, in memory that lasts. All sections
+ * of code begin at 0. */
+struct image_section object_debug_section(const struct object *o, const char *name);
+
+/* --- marks.c ----------------------------------------------------------------------------------
+ *
+ * Which functions and variables are for the device. ../rewrite.c writes attributes in place of
+ * CUDA's words, which compilers leave in the object:
+ *
+ *     __device__              patchable_function_entry(1, 0), and aligned(4096) for a variable
+ *     __constant__            aligned(4096)
+ *     __global__              patchable_function_entry(2, 1)
+ *     __host__ __device__     patchable_function_entry(3, 2)
+ *
+ * Of each function with the first, the section __patchable_function_entries has an address: that of
+ * the function, or one or two instructions before it. */
+
+/* CUDA's execution spaces. */
+enum space {
+    SPACE_HOST,
+    SPACE_DEVICE,
+    SPACE_GLOBAL,
+    SPACE_BOTH,
+    SPACE_IMPLICIT, /* a class's own function that the compiler made: as its callers */
+    SPACE_NONE      /* the emulator's or the compiler's: not checked */
+};
+
+/* The space of each symbol that is a function. Returns NULL where memory is lacking. */
+enum space *marks_read(const struct object *o);
+
+/* A variable of the device's memory. */
+bool marks_is_device_variable(const struct object *o, unsigned symbol);
+
+/* A constant structure of the host's: nvcc knows the values of its members. */
+bool marks_is_constant_structure(const struct object *o, unsigned symbol);
+
+/* --- lines.c: the line table of an object: DWARF 4, section 6.2 ------------------------------- */
+
+struct source_line {
+    char file[1024]; /* as the compiler was told; "" where it is not known */
+    unsigned line;
+};
+
+/* Where the instruction at this offset of this section comes from. */
+struct source_line lines_find(const struct object *o, unsigned section, size_t offset);
+
+/* --- names.c: what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ------- */
+
+/* Of the C++ library: std::, __gnu_cxx::. */
+bool name_is_std(const char *symbol);
+/* std::allocator, which nobody writes: its container is named. */
+bool name_is_allocators(const char *symbol);
+/* Of CUDA's runtime. */
+bool name_is_cudas(const char *symbol);
+/* Of the emulator's headers, in whose functions no student's code is. */
+bool name_is_emulators(const char *symbol);
+/* What __syncthreads() calls: a function for each place in the text, or the runtime's. */
+bool name_is_barriers(const char *symbol);
+/* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */
+bool name_is_compilers(const char *symbol);
+/* A variable of a function, static or shared. */
+bool name_is_local_variable(const char *symbol);
+/* A constructor, destructor or assignment, which compilers make where a class has none. */
+bool name_may_be_implicit(const char *symbol);
+/* A constructor that a class has inherited (using Base::Base). */
+bool name_is_inherited(const char *symbol);
+/* The same function; of a constructor or destructor any of its kinds. */
+bool names_are_of_one_function(const char *a, const char *b);
+/* A function of a lambda's; where the lambda is in a function, that one's mangled name, without _Z,
+ * is *in, of *length bytes, else of none. */
+bool name_is_lambdas(const char *symbol, const char **in, size_t *length);
+/* An instance of a template, or in one. */
+bool name_is_template(const char *symbol);
+/* What throws or catches an exception. */
+bool name_is_exceptions(const char *symbol);
+
+/* Of what the object does not define, or the C++ library does in its headers: whether device code
+ * can call it. */
+bool name_is_device_function(const char *symbol);
+
+/* "helper" for _Z6helperIfET_S0_, "S::get", "std::max": without parameters, types and template
+ * arguments. */
+void name_show(const char *symbol, char *shown, size_t bytes);
+
+#endif
