@@ -12,8 +12,7 @@
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
 #include "../../engine/host/result.h"
-#include "device_poison.h"
-#include "player.h"
+#include "replay.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

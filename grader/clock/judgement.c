@@ -1,8 +1,60 @@
 /* judgement.h's functions. */
 #include "judgement.h"
 #include "../../engine/report/text/json.h"
+#include "../../engine/report/text/numbers.h"
+#include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* The host's interval holds the events' one. A GPU counts its events in steps of up to a
+ * microsecond with a clock of its own, which drifts against the host's by less than a thousandth.
+ */
+static const double event_step = 2e-6, clock_drift = 1e-3;
+
+/* What the host's interval holds besides: the hold (50 microseconds), launching, being woken after
+ * the wait, and now and then an interrupt. Work hidden from the events that is shorter than this is
+ * not seen here; fresh data and the verdict on each sample see what it would be for. */
+static const double host_overhead = 250e-6, host_share = 0.05;
+
+bool clocks_agree(const struct times *t) {
+    if (!isfinite(t->event_seconds) || !isfinite(t->host_seconds)) return false;
+    if (t->event_seconds <= 0 || t->host_seconds <= 0) return false;
+    const double more = t->host_seconds - t->event_seconds;
+    return more >= -(event_step + clock_drift * t->event_seconds) &&
+           more <= host_overhead + host_share * t->event_seconds;
+}
+
+double counted_seconds(const struct times *t) {
+    const bool hidden = !clocks_agree(t) && t->host_seconds > t->event_seconds;
+    return hidden ? t->host_seconds : t->event_seconds;
+}
+
+/* The value a fraction of the way up. */
+static double quantile(const double *sorted, int count, double fraction) {
+    const double place = fraction * (count - 1);
+    const int below = (int)place;
+    if (below >= count - 1) return sorted[count - 1];
+    return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
+}
+
+struct summary summarise(double *seconds, int count) {
+    for (int i = 0; i < count; i++)
+        if (!isfinite(seconds[i]) || seconds[i] <= 0) count = 0;
+    if (count < 1) return (struct summary){0};
+    qsort(seconds, (size_t)count, sizeof *seconds, compare_doubles);
+    return (struct summary){
+        .count = count,
+        .median = quantile(seconds, count, 0.5),
+        .minimum = seconds[0],
+        .quartile_1 = quantile(seconds, count, 0.25),
+        .quartile_3 = quantile(seconds, count, 0.75),
+    };
+}
+
+/* --- judgement -------------------------------------------------------------------------------- */
 
 static const char *const names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
                                           "time-limit", "impossible", "machine"};

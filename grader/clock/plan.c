@@ -1,7 +1,7 @@
-/* plan.h's functions. An honest recording of a submission that can be timed passes all checks; the
- * reasons are written for students whose submissions cannot be timed. */
-#include "plan.h"
+/* Plans: see recording.h. An honest recording of a submission that can be timed passes all checks;
+ * the reasons are written for students whose submissions cannot be timed. */
 #include "../../engine/host/host.h"
+#include "recording.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* player.h's functions: the clock's side first, the player's below. */
+/* The player, see replay.h: the clock's side first, the player's below. */
 #define _GNU_SOURCE
-#include "player.h"
 #include "../../engine/host/driver/options.h"
 #include "../../engine/report/text/clock.h"
 #include "../../engine/report/text/numbers.h"
+#include "replay.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

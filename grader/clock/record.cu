@@ -24,7 +24,7 @@
 #include "../../engine/host/host.h"
 #include "../worker/native_code.h"
 extern "C" {
-#include "plan.h"
+#include "recording.h"
 }
 
 static struct recording *record; // the file

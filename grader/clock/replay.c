@@ -1,7 +1,6 @@
 /* replay.h's functions. */
 #include "replay.h"
 #include "../../engine/report/text/numbers.h"
-#include "device_poison.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,12 +1,11 @@
-/* replay.h: a plan carried out on the GPU, in the process that calls it: the player's (player.h),
+/* replay.h: a plan carried out on the GPU, in the process that calls it: the player's (player.c),
  * in which there is nothing that a submission's kernels may not reach. Driver API; between plan.c,
  * which knows no GPU, and clock.c, which knows what a sample is.
  *
  * What returns bool judges when it returns false: the submission or the machine. */
 #ifndef REPLAY_H
 #define REPLAY_H
-
-#include "plan.h"
+#include "recording.h"
 
 struct replay;
 
@@ -28,5 +27,41 @@ bool replay_run(struct replay *replay, struct judgement *judgement);
 
 /* The same, timed as timer.h does it. */
 bool replay_time(struct replay *replay, struct times *times, struct judgement *judgement);
+
+/* --- player.c ----------------------------------------------------------------------------------
+ *
+ * The process in which a submission's kernels run. The clock forks it before either of
+ * them starts CUDA.
+ *
+ * Two contexts of one process share one address space on the GPU: a kernel of one may write to the
+ * other's memory (a test shows it). Two processes do not. So the player has the lab's arrays, the
+ * submission's scratch and its kernels, and the clock has what they must not reach: the correct
+ * result, what is timed beside them, and the verdict. Time is taken in the player, as the way to it
+ * and back takes longer than some kernels. Arrays pass through memory of the host's that both see;
+ * commands and answers through a socket. Plain C, no CUDA.
+ *
+ * What returns bool judges when it returns false. */
+
+struct player;
+
+/* `seconds`: what the submission's runs may take in all. Image and plan must outlive the player.
+ * NULL: judged. Returns at once; the player starts CUDA while the caller does. */
+struct player *player_new(const void *image, const struct plan *plan, double seconds,
+                          struct judgement *judgement);
+
+/* Gone when this returns, whatever it was doing. */
+void player_free(struct player *player);
+
+/* An array in memory that both see. */
+void *player_array(struct player *player, int array);
+
+/* Inputs, from memory that both see to the GPU; the first answer of the player's. */
+bool player_give(struct player *player, struct judgement *judgement);
+
+/* Kernels loaded anew, and all steps once. */
+bool player_warm_up(struct player *player, struct judgement *judgement);
+
+/* New inputs; one timed run; outputs into the memory that both see. */
+bool player_sample(struct player *player, struct times *times, struct judgement *judgement);
 
 #endif

@@ -7,8 +7,9 @@
  *     timer_stop()     the second event, the wait, the times */
 #ifndef TIMER_H
 #define TIMER_H
-
-#include "samples.h"
+#include "../../engine/report/poison.h"
+#include "judgement.h"
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 struct timer;
@@ -29,5 +30,13 @@ bool timer_holds(struct timer *timer);
 
 /* An error is one of the work: a kernel's failure becomes that of every later call. */
 cudaError_t timer_stop(struct timer *timer, struct times *times);
+
+/* Poison on the device: what an output holds before each run that counts. Header only, and for C
+ * and CUDA, since the clock and the benchmarks of BLAS libraries put it there alike. */
+
+/* Whole words of these bytes of the device's memory. Asynchronous, on the default stream. */
+static inline CUresult poison_device(CUdeviceptr begin, size_t bytes) {
+    return cuMemsetD32Async(begin, POISON_BITS, bytes / sizeof(uint32_t), NULL);
+}
 
 #endif

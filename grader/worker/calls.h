@@ -4,6 +4,8 @@
 #ifndef WORKER_CALLS_H
 #define WORKER_CALLS_H
 #include "../../engine/cuda/runtime/runtime.h"
+#include "watch.h"
+#include <sys/types.h>
 
 enum call_kind {
     CALL_ALLOCATE,
@@ -74,5 +76,24 @@ void host_calls_begin(int calls, int answers);
 
 /* In the device's process: answers one. False: the host's process has ended, or lies. */
 bool device_answer(int calls, int answers);
+
+/* --- host_process.c ---------------------------------------------------------------------------
+ *
+ * The checked build runs the wrapper in a process of its own, as host code and device code are
+ * apart on a GPU. The worker forks before the inputs are in it. The child runs the submission's
+ * host code; the worker keeps the device, the checker with all it has counted and found, and the
+ * report. The host code asks for the device's memory and launches through a pipe: device_calls.c.
+ *
+ * So it does not matter what host code writes in its own memory, by whatever library function or
+ * forged pointer: nothing reads its copy of the checker. */
+
+/* Forks. In the child, `run` is called when the worker says so, and is to call the wrapper. */
+void host_process_start(void (*run)(const struct watched *watched));
+pid_t host_process_id(void);
+
+/* Has it do so, and does what it asks for until it ends. Its report, of which only what is said of
+ * the host's code counts; the state is WORKER_RETURNED if the wrapper has returned. If it ended in
+ * any other way that it has not reported, so does this process. */
+struct worker_report host_process_run(const struct watched *watched);
 
 #endif

@@ -1,6 +1,5 @@
-/* The process in which the submission's host code runs: see host_process.h. */
+/* The process in which the submission's host code runs: see calls.h. */
 #define _GNU_SOURCE
-#include "host_process.h"
 #include "calls.h"
 #include <malloc.h>
 #include <signal.h>

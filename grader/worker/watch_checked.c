@@ -7,7 +7,7 @@
 
 #include "../../engine/watch/record/counts.h"
 #include "../../engine/watch/record/reuse.h"
-#include "host_process.h"
+#include "calls.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = true;

@@ -18,7 +18,6 @@
 extern "C" {
 #include "../../grader/clock/timer.h"
 }
-#include "../../grader/clock/device_poison.h"
 #include "../../lab/sgemm.h"
 #include "../../support.h"
 #include "../solutions/9_every_shape/every_shape.cu"

@@ -17,7 +17,6 @@
 extern "C" {
 #include "../../grader/clock/timer.h"
 }
-#include "../../grader/clock/device_poison.h"
 #include "../../lab/sgemm.h"
 #include "../../support.h"
 

@@ -7,7 +7,6 @@
 #include "../../../grader/clock/plan.c"
 #include "../../../grader/clock/player.c"
 #include "../../../grader/clock/recording.c"
-#include "../../../grader/clock/samples.c"
 
 #include "../../../lab/sgemm.h"
 #include "../../check.h"
