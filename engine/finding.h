@@ -188,7 +188,7 @@ double slot_real(const struct finding_slot slot[FINDING_SLOTS], enum slot_name n
 /* The line behind which a __syncthreads() is missing; 0: none, or not known. */
 int finding_barrier_after(const struct finding *finding);
 
-/* --- report/check.c --------------------------------------------------------------------------- */
+/* --- whether bytes are a record: report/record/finding.c -------------------------------------- */
 
 /* Of a record whose bytes come from another process. True: the functions here may be given it.
  * Names that are none are empty now. False: it was no record, and its kind is FINDING_NONE. */

@@ -2,9 +2,9 @@
  * and brings the arrays back: for make check, the grader's worker, the recorder. main.cu does the
  * same in the open, for people to read.
  *
- * Parts: layout.c: sizes and places. data.c is plain C and allocates on the host: a case's
+ * Parts: memory.c: sizes and places. data.c is plain C and allocates on the host: a case's
  * arrays, filled. host.cu is CUDA, compiled for each backend, and knows no fill and no seed: what
- * runs a submission for the grader links layout.c, host.cu, the lab's lab.c and call.cu alone. */
+ * runs a submission for the grader links memory.c, host.cu, the lab's lab.c and call.cu alone. */
 #ifndef ENGINE_HOST_HOST_H
 #define ENGINE_HOST_HOST_H
 #include "../lab.h"
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* --- layout.c --------------------------------------------------------------------------------- */
+/* --- memory.c --------------------------------------------------------------------------------- */
 
 /* Arrays in one block of memory, one buffer after the other: [guard | elements | guard]. The same
  * on the host and in the files between the grader's judge and its worker. All in bytes. */
@@ -36,7 +36,7 @@ struct host_layout host_layout_of(const struct lab *lab, const struct shape *sha
 /* A run of the wrapper with these arrays, for the engine; the caller completes it. */
 struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]);
 
-/* --- memory.c --------------------------------------------------------------------------------- */
+/* --- memory.c: how much a run takes, and how much there is ------------------------------------ */
 
 /* Bytes of host memory that a plain run and its verdict take with these parameters (device memory
  * not counted), and bytes that this process can still get: what Linux calls available, or less

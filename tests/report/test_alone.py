@@ -29,7 +29,7 @@ def test_words_need_nothing_else(tmp_path: Path) -> None:
     """No runtime, no names, no source of a kernel. (The tests of records run without them, too.)"""
     test = REPOSITORY / "tests" / "report" / "test_record.c"
     program = tmp_path / "alone"
-    others = [path for path in REPORT if path.name != "check.c"]  # which the test includes
+    others = [path for path in REPORT if path.name != "finding.c"]  # which the test includes
     built = subprocess.run([need("cc"), "-std=c11", "-pthread", f"-I{REPOSITORY}", test, *others, "-o", program, "-lm"],
                            capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr

@@ -1,6 +1,6 @@
 /* Tests of engine/report/: what a finding's words are made of, and that no bytes of another
  * process's make them, or JSON, do what they must not. */
-#include "../../engine/report/record/check.c"
+#include "../../engine/report/record/finding.c"
 #include "../../engine/report/words/print.h"
 #include "../../engine/report/words/threads.h"
 

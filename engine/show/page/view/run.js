@@ -7,14 +7,12 @@
  *   state.js       values and writers of all cells after a step
  *   provenance.js  where a value came from and who reads it
  *   sums.js        the products of a thread's elements of C, and their sum so far
- *   sentence.js    a step in words
+ *   sentence.js    a step in words, and what the checker found
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
- *   code.js        the source, with the line that acts
- *   split.js       how wide the code is, beside the data
+ *   code.js        the source, with the line that acts, and how wide it is
  *   costs.js       banks, sectors, loads so far
  *   time.js        the bar, buttons and keys
- *   finding.js     what the checker found
  *   predict.js     questions before a barrier
  *   table.js       the same in text
  *   main.js        starts all of this; the state in the address
