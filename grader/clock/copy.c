@@ -61,7 +61,7 @@ static const char *run(struct speed *speed) {
     return failed("a copy", cudaMemcpyAsync(c->to, c->from, c->bytes, cudaMemcpyDefault, NULL));
 }
 
-static const char *verify(struct speed *speed, struct verdict *verdict) {
+static const char *verify_copy(struct speed *speed, struct verdict *verdict) {
     const struct copy *c = (const struct copy *)speed;
     const void *arrays[LAB_ARRAYS];
     data_judged(&c->sent, &c->back, arrays);
@@ -78,4 +78,4 @@ static void end(struct speed *speed) {
     free(c);
 }
 
-const struct lab_speed lab_speed = {begin, fill, false, run, verify, end};
+const struct lab_speed lab_speed = {begin, fill, false, run, verify_copy, end};
