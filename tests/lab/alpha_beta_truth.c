@@ -1,8 +1,6 @@
 /* C = 2 A B - 3 C: what is right. An example of docs/instructor.md: a lab/truth.c for another
  * signature. */
-#include "fill.h"
 #include "sgemm.h"
-#include "verify.h"
 #include <math.h>
 
 enum { ALPHA = 2, BETA = -3 }; /* as call.cu has them */

@@ -50,9 +50,10 @@ static inline bool region_is_input(const struct region *r) {
     return r->array && r->array->role == ROLE_INPUT;
 }
 
-/* --- variables.c ------------------------------------------------------------------------------ */
+/* --- global.c: kernel.cu's variables ---------------------------------------------------------- */
 
-/* Those of the variables among which the address is, and where these begin; null: it is among none.
+/* Their cells: kernels access __device__ and managed ones as they do other global memory. Those of
+ * the variables among which the address is, and where these begin; null: it is among none.
  */
 const struct cells *variables_cells(uintptr_t address, uintptr_t *begin);
 /* One after the other, from 0 on; null behind the last. */
