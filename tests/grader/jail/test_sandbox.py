@@ -412,7 +412,7 @@ def test_without_landlock_the_note_says_what_may_stay(
 @as_root
 def test_without_landlock_shared_memory_is_memory_in_use(jail: Path) -> None:
     limits = change(resident_bytes=64 << 20, file_bytes=1 << 30)
-    ran = shell(Sandbox("uid", "", jail), "head -c 200000000 /dev/zero >/dev/shm/x; exec sleep 5",
+    ran = shell(Sandbox("uid", "", jail), "head -c 200000000 /dev/zero >/dev/shm/$$; exec sleep 5",
                 limits=limits)
     assert ran.memory_limit_hit
 
