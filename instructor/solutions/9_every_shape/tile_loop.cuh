@@ -1,7 +1,8 @@
 /* The loop over k of 8_even_shares.cu, for any shape of tiles. It has no guards. What k leaves
  * over comes first, filled up with zeros. A tile that sticks out over the edge of C loads the
- * last row or column again and again (CLAMPS), or is moved back until it fits. Copies are
- * spread out over a step, so that they do not hold up the loads from shared memory. */
+ * last row again and again, and other columns instead of those beyond the last (CLAMPS), or is
+ * moved back until it fits. Copies are spread out over a step, so that they do not hold up the
+ * loads from shared memory. */
 #pragma once
 #include "tile_shape.cuh"
 
@@ -42,6 +43,13 @@ struct Loader {
     {
     }
 
+    /* A column, or another one in place of one beyond the last. Neighbors get different ones:
+     * copies of the same four bytes to many places would be made one after the other. */
+    static __device__ int inside(int col, int n)
+    {
+        return col < n ? col : col & ((1 << (31 - __clz(n))) - 1);
+    }
+
     __device__ void go_to(const Problem &p, const Task &task, int slice)
     {
 #pragma unroll
@@ -49,7 +57,7 @@ struct Loader {
             a_at[i] = min(a_row + i * A_ROWS, p.m - 1 - task.row) * k;
 #pragma unroll
         for (int i = 0; S::CLAMPS && i < B_COLS; ++i)
-            b_at[i] = min(b_col + i * B_WIDTH * PIECE, p.n - PIECE - task.col);
+            b_at[i] = inside(task.col + b_col + i * B_WIDTH * PIECE, p.n) - task.col;
         a_from = A + (size_t)(task.row + (S::CLAMPS ? 0 : a_row)) * k + a_col + slice * S::BK;
         b_from = B + (size_t)(b_row + slice * S::BK) * n + task.col + (S::CLAMPS ? 0 : b_col);
     }
