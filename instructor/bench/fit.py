@@ -31,6 +31,8 @@ LOWEST = np.array([1.5, 1e-3, 1e-3, 1e-4, 0.1, 1e-4, 0.05])  # of the constants 
 HIGHEST = np.array([7, 14, 14, 10, 100, 2, 3])
 TOLERATED = 0.02  # of time lost by the choice; what is beyond that counts for more, this much:
 BEYOND = 3
+GRAVE = 0.08  # behind the library; what is beyond that counts for still more:
+BEYOND_GRAVE = 9
 AT_LOSSES = 0.7  # of the second part's moves
 KEEPS = 5e-5  # what a constant costs that is e times what it was
 SEED = 1
@@ -126,8 +128,10 @@ class Choice:
         faster."""
         took = self.microseconds()
         lost, behind = np.log(took / self.fastest), np.log(took / self.library)
-        losses: Floats = self.weights * (lost + BEYOND * np.maximum(lost - TOLERATED, 0) + BEYOND *
-                                         np.maximum(np.minimum(behind - TOLERATED, lost), 0))
+        losses: Floats = self.weights * (
+            lost + BEYOND * np.maximum(lost - TOLERATED, 0)
+            + BEYOND * np.maximum(np.minimum(behind - TOLERATED, lost), 0)
+            + BEYOND_GRAVE * np.maximum(np.minimum(behind - GRAVE, lost), 0))
         return losses
 
     def at_a_loss(self, losses: Floats, random: np.random.Generator) -> int:
@@ -144,11 +148,20 @@ class Choice:
               f"cuBLAS, lowest {100 * np.min(self.library / took):.1f} %", file=sys.stderr)
 
 
+def words(constants: Floats) -> list[str]:
+    return [f"{value:.3g}" for value in constants]
+
+
+def as_printed(constants: Floats) -> Floats:
+    """Rounded: two ways may cost the same but for the fourth digit, and one of them take twice the
+    other's time."""
+    return np.array([float(word) for word in words(constants)])
+
+
 def moved(constants: Floats, random: np.random.Generator) -> Floats:
     some = random.random(len(constants)) < 0.25
     step = random.normal(0, random.choice([0.02, 0.08, 0.3]), len(constants)) * some
-    tried: Floats = np.clip(constants * np.exp(step), LOWEST, HIGHEST)
-    return tried
+    return as_printed(np.clip(constants * np.exp(step), LOWEST, HIGHEST))
 
 
 def fit_times(kernel: Kernel, fastest: Floats, random: np.random.Generator, seconds: float) -> None:
@@ -201,7 +214,7 @@ def main(arguments: list[str]) -> int:
     fit_choice(choice, random, seconds * 4 / 5)
     choice.report("after")
     for kernel in kernels:
-        print(f"    {kernel.name}({{{', '.join(f'{value:.3g}' for value in kernel.constants)}}}),")
+        print(f"    {kernel.name}({{{', '.join(words(kernel.constants))}}}),")
     return 0
 
 
