@@ -69,15 +69,13 @@ template <class Before, class Work> static double median(double most, Before bef
     return summarise(all, samples).median;
 }
 
-/* Whether it can be any good: a kernel for C of few rows or columns has to have some use for them,
- * and the blocks that share k have to be few enough to run at the same time. */
+/* Whether it can be any good: the blocks that share k have to be few enough to run at the same
+ * time, tiles not much larger than C, nor so small that elements are loaded too often. */
 static bool is_sensible(const Kernel &kernel, const Problem &p, const Plan &plan, int processors) {
     const double tile = (double)kernel.rows * kernel.cols, count = (double)p.m * p.n;
     const double tiles = (double)plan.tiles_m * plan.tiles_n, products = count * p.k;
     const double reuse = tile / (kernel.rows + kernel.cols); /* products for each element loaded */
     if (plan.share > 1 && tiles * plan.share > 16.0 * processors) return false;
-    if (kernel.most_m < ANY && kernel.most_m > 1 && p.m <= kernel.most_m / 4) return false;
-    if (kernel.most_n < 4 && kernel.most_n > 1 && p.n <= kernel.most_n / 2) return false;
     if (tiles * tile > 40 * count && count > 64) return false;
     if (reuse < 32 && products / reuse > 5e9) return false;
     return (products <= 3e8 || reuse >= 8 || p.m <= 16 || p.n <= 16);

@@ -137,10 +137,18 @@ static Plan plan(const Kernel &kernel, const Problem &p, int processors, int sha
     return made;
 }
 
+/* A kernel for C of few rows or columns has to have some use for them. */
+static bool has_use(const Kernel &kernel, const Problem &p)
+{
+    const bool few_rows = kernel.most_m > 1 && kernel.most_m < ANY;
+    const bool few_cols = kernel.most_n > 1 && kernel.most_n < 4;
+    return (!few_rows || p.m > kernel.most_m / 4) && (!few_cols || p.n > kernel.most_n / 2);
+}
+
 static bool fits(const Kernel &kernel, const Problem &p)
 {
     return (!kernel.wide || is_wide(p)) && (!kernel.wide_k || is_wide_k(p)) &&
-           (!kernel.aligned || is_aligned(p)) && p.m <= kernel.most_m &&
+           (!kernel.aligned || is_aligned(p)) && has_use(kernel, p) && p.m <= kernel.most_m &&
            p.n <= kernel.most_n && p.k <= kernel.most_k &&
            (!kernel.whole || (p.m >= kernel.rows && p.n >= kernel.cols)) &&
            ceiling(p.m, kernel.rows) <= MOST_ROWS / 8;
