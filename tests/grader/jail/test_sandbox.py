@@ -365,7 +365,7 @@ def test_a_child_left_behind_is_gone(box: Sandbox, work: Path) -> None:
 def test_a_killed_grader_leaves_nothing(box: Sandbox, work: Path) -> None:
     (work / "grader.py").write_text(f"""
 import sys
-sys.path.insert(0, {str(place)!r})
+sys.path.insert(0, {str(REPOSITORY)!r})
 from pathlib import Path
 from grader.jail.sandbox import *
 box = choose_sandbox({box.kind!r}, False, [], Path({str(box.jail)!r}))
