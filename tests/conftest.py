@@ -132,10 +132,13 @@ def sample(values: Sequence[Any], every: int, start: int = 0) -> list[Any]:
     return slow_but(values, lambda number, _: (number - start) % every == 0)
 
 
-def first_of_each(values: Sequence[Any], family: Callable[[Any], object]) -> list[Any]:
-    """These parameters, of which all but the first of each family are marked slow."""
-    firsts = {family(value): number for number, value in reversed([*enumerate(values)])}
-    return slow_but(values, lambda number, value: firsts[family(value)] == number)
+def first_of_each(values: Sequence[Any], family: Callable[[Any], object], every: int = 1) -> list[Any]:
+    """These parameters, of which all but the first of each family, or of each `every`th one, are marked slow."""
+    firsts: dict[object, int] = {}
+    for number, value in enumerate(values):
+        firsts.setdefault(family(value), number)
+    by_day = {*[*firsts.values()][::every]}
+    return slow_but(values, lambda number, _: number in by_day)
 
 
 def slow_but(values: Sequence[Any], by_day: Callable[[int, Any], bool]) -> list[Any]:

@@ -19,8 +19,8 @@ from conftest import (
     RUN_SECONDS,
     Tree,
     clean_environment,
+    first_of_each,
     missing,
-    slow_but,
 )
 
 from grader import options
@@ -83,9 +83,7 @@ def one_of_each_way(chosen: Callable[[Path], bool],
     """The chosen ones; in `make test` the first of each number, and of more than ten numbers every third
     one, and all in `make test-all`, and in `make cases`."""
     all_of_them = [path for path in CHEATS if chosen(path)]
-    firsts = sorted({way(path): path for path in reversed(all_of_them)}.items())
-    by_day = dict(firsts[::3] if len(firsts) > 10 else firsts).values()
-    paths = slow_but(all_of_them, lambda _, path: path in by_day)
+    paths = first_of_each(all_of_them, way, 3 if len({*map(way, all_of_them)}) > 10 else 1)
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 

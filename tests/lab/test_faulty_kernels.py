@@ -8,28 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from conftest import run_sgemm, sample, slow_but
+from conftest import first_of_each, run_sgemm, sample
 from corpus import FAULTS, Fault, faulty
 
 KERNELS = [fault for fault in FAULTS if fault.fails]
+THIRD = 3  # of these families by day; test_explain.c has each explanation
 
 
 def cases(key: str, family: Callable[[tuple[Fault, str]], str] = lambda each: number(each[0]),
           ) -> pytest.MarkDecorator:
     """In `make test` one of each third number, or other family."""
     values = [(wrong, case) for wrong in KERNELS for case in getattr(wrong, key)]
-    return pytest.mark.parametrize(("wrong", "case"), some_of_each(values, family),
+    return pytest.mark.parametrize(("wrong", "case"), first_of_each(values, family, THIRD),
                                    ids=[f"{wrong.path.stem}: {case}" for wrong, case in values])
-
-
-def some_of_each(values: list, family: Callable[[Any], str]) -> list:
-    """By day the first of each third family; test_explain.c has each explanation."""
-    chosen = [*dict.fromkeys(map(family, values))][::3]
-    firsts = [next(value for value in values if family(value) == each) for each in chosen]
-    return slow_but(values, lambda _, value: value in firsts)
 
 
 def number(fault: Fault) -> str:
@@ -90,8 +83,8 @@ def test_fails_with_every_fill(tree, name, fill):
     assert run_sgemm(program, 34, "--fill", fill).status == 1
 
 
-@pytest.mark.parametrize("wrong", some_of_each(
-    [fault for fault in KERNELS if fault.path.stem != "18_one_element"], number),
+@pytest.mark.parametrize("wrong", first_of_each(
+    [fault for fault in KERNELS if fault.path.stem != "18_one_element"], number, THIRD),
     ids=lambda fault: fault.path.stem)
 def test_quick_verification_finds_it_too(tree, wrong):
     """`--verify quick` compares samples; that must be enough for what students get wrong."""
