@@ -99,8 +99,8 @@ build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(f
 
 # Under watch: with kernel.cu, what explains; within it, a program that says which blocks write, and the command that
 # makes another one when it is asked for, which knows local variables; and the plain program beside it.
-explains = $(addprefix build/cpu/,engine/host/check/check_run.o engine/host/host.o $(LAB)/call.o) \
-           build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
+explains = build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o build/check/walk_page.o build/libcheck.a build/libengine.a \
+           $(driver) build/libruntime.a
 locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
 build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_command.o $(explains) | \
         build/check/insert build/check/kernel.spaces build/lab.sh ; $(step) lab $@ $^

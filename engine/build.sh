@@ -38,8 +38,8 @@ link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub wh
     run "$NVCC" $CUDA_FLAGS $(linked "$@") -o "$out" -lpthread -Xlinker "-rpath=$libraries"
 }
 
-preprocess() { # file, compiler and flags: $base.ii and $base.marked
-    sh engine/cuda/preprocess.sh engine/cuda/include . build/cpu/rewrite "$1" "$base" $CXX $flags \
+preprocess() { # file, more flags, perhaps "": $base.new and $base.marked, or $base.o
+    sh engine/cuda/preprocess.sh engine/cuda/include . "${3-build/cpu/rewrite}" "$1" "$base" $CXX $flags \
         ${INCLUDE:+"-I$INCLUDE"} $2
 }
 
@@ -70,16 +70,17 @@ ready) # build/BACKEND/PROGRAM -> PROGRAM
 
 c) # what compiles longer than it runs is not optimized
     case $1 in
-    */detectors/unannounced.c) level=-O1 ;; # each access tells it, in an audit
-    */detectors/* | */rewrite.c | */dwarf.c | */insert.c) level=-O0 ;;
     */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
+    */detectors/unannounced.c) level=-O1 ;; # each access tells it, in an audit
+    support.c | engine/* | */lessons.c) level=-O0 ;;
     *) level= ;;
     esac
     run $CC $C_FLAGS $level -I. $dependencies -c "$1" -o "$out"
     ;;
-room) # files as one text
+texts) # files as one text
+    case $out in */room.o) level=-O0 ;; *) level= ;; esac
     printf '#include "%s"\n' "$@" >"$base.c"
-    run $CC $C_FLAGS -O0 -D_GNU_SOURCE= -I. $dependencies -c "$base.c" -o "$out"
+    run $CC $C_FLAGS $level -D_GNU_SOURCE= -I. $dependencies -c "$base.c" -o "$out"
     ;;
 archive) rm -f "$out" && run $AR rcs "$out" "$@" ;;
 tool) run $CC $C_FLAGS $(linked "$@") -o "$out" -lm ;;
@@ -91,7 +92,11 @@ cu) # a file of this project
     main.cu | engine/* | grader/* | "${LAB:-lab}"/*) level="-O0 -g0" ;; # it runs once around a kernel
     *) level= ;;
     esac
-    preprocess "$1" "$dependencies -MT $out" && mv "$base.new" "$base.ii" && compile $flags $level
+    if grep -qE '<<<|__(global|device|host|shared|constant|managed)__' "$1"; then
+        preprocess "$1" "$dependencies -MT $out" && mv "$base.new" "$base.ii" && compile $flags $level
+    else
+        preprocess "$1" "$dependencies $level" ""
+    fi
     ;;
 
 source) carry "$out" ;;

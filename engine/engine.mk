@@ -4,21 +4,21 @@ step = sh engine/build.sh
 .SUFFIXES .DELETE_ON_ERROR:
 .PHONY: program embed FORCE
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
-# For a short first build, files of a folder are one text, room.c, unoptimized: a static name is unique there. Fast is what
-# runs at each access, in each thread or over whole arrays. Alone is what has a main(), or is linked with something else.
-fast  := $(patsubst %,engine/cuda/runtime/%.c,allocations block fiber launch memory writers) engine/host/data.c \
-         $(patsubst %,engine/watch/%.c,access block detector detectors event fence observe shadow/% record/%) \
-         engine/explain/index/%.c $(wildcard $(LAB)/*.c)
+# For a short first build, a folder's files are two texts: room.c, unoptimized, and fast.c, which is what runs at each
+# access, in each thread or over whole arrays. Alone is what has a main(), is linked elsewhere, or comes and goes.
+fast  := $(wildcard $(LAB)/*.c) $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations \
+         block fiber launch memory writers) $(addprefix watch/,access block detector% event fence observe shadow/% record/%))
 alone := $(addprefix %/,kernel_begin.c kernel_end.c extents.c host_run.c insert.c lab_json.c lessons.c writers_program.c) \
          engine/watch/detectors/%.c
-objects_of = $(patsubst %.c,build/c/%.o,$(filter $(fast) $(alone),$1)) \
-             $(patsubst %/,build/c/%/room.o,$(sort $(dir $(filter-out $(fast) $(alone),$1))))
+cold   = $(filter-out $(fast) $(alone),$1)
+objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$1)) $(patsubst %/,build/c/%/room.o,$(sort $(dir $(call cold,$1)))) \
+             $(patsubst %/,build/c/%/fast.o,$(sort $(dir $(filter $(fast),$(filter-out $(alone),$1)))))
 build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
 build/cpu/settings build/cuda/settings: build/c/settings
 build/check/settings: build/cpu/settings
 build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
-build/c/%/room.o: % build/c/settings engine/engine.mk
-	$(step) room $@ $(filter-out $(fast) $(alone),$(wildcard $*/*.c))
+build/c/%/room.o: % build/c/settings engine/engine.mk ; $(step) texts $@ $(call cold,$(wildcard $*/*.c))
+build/c/%/fast.o: % build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(wildcard $*/*.c))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/libreport.a:  $(call objects_of,$(wildcard engine/report/*.c engine/report/*/*.c))
 build/libruntime.a: $(call objects_of,$(filter-out %_begin.c %_end.c,$(wildcard engine/cuda/runtime/*.c engine/cuda/program/*.c)))

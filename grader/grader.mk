@@ -31,8 +31,7 @@ parts-beside-pip:
 worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \
     build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o build/lab.sh build/lab.json $(filter %_begin.o %_end.o,$(watched)) \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/cpu/engine/host/check/check_run.o build/check/walk_page.o build/check/insert \
-    engine/watch/locals/local.h \
+    build/check/walk_page.o build/check/insert engine/watch/locals/local.h \
     build/libcheck.a build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     engine/host/check_kernel.sh engine/watch/guard/host_calls.sh \

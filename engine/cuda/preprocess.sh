@@ -5,7 +5,9 @@
 # INCLUDE is engine/cuda/include, SUPPORT the directory of support.h, REWRITE the program. Writes OUT.i
 # and OUT.device.i, the text with __CUDA_ARCH__, and of both OUT.new, and OUT.marked for
 # engine/cuda/spaces/check_spaces.sh; OUT.*.errors are its own.
+# Where there is no REWRITE ("") the file is compiled as it is, to OUT.o: it has none of CUDA's words.
 # Exit status 1: the file cannot be compiled for the CPU; why is on standard error.
+set -f
 include=$(cd "$1" && pwd) support=$2 rewrite=$3 file=$4 out=$5
 shift 5
 LC_ALL=C # in which the messages below are read
@@ -29,21 +31,39 @@ mkdir -p "$empty/cuda"
 while read -r name; do : >"$empty/$name"; done <"$include/empty.txt"
 
 # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
-preprocess() {
+compiler() {
     "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$empty" \
-        -include cuda_runtime.h -E -x c++ "$file"
+        -include cuda_runtime.h -x c++ "$file"
+}
+preprocess() { compiler "$@" -E; }
+
+if [ ! "$rewrite" ]; then
+    compiler "$@" -D__global__= -D__device__= -D__host__= -D__constant__= -c -o "$out.o"
+    exit
+fi
+
+# The text for the device is the same unless a file asks for the macro. 900 is the compute capability that
+# engine/cuda/runtime/device.c reports.
+for_device() { # the same arguments; $out.i is made
+    files=$(sed -n 's/^# [0-9]* "\([^<].*\)" [13].*/\1/p' "$out.i" | sort -u)
+    case $files in
+    *\\*) ;; # in a name: it is not the file's own
+    *)
+        IFS='
+'
+        grep -qs __CUDA_ARCH__ -- "$file" $files
+        asked=$?
+        unset IFS
+        [ $asked = 0 ] || { cp "$out.i" "$out.device.i" && return; }
+        ;;
+    esac
+    preprocess "$@" -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.i.errors"
 }
 
-# 900 is the compute capability that engine/cuda/runtime/device.c reports.
-preprocess "$@" -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.device.i.errors" &
-device=$!
-preprocess "$@" >"$out.i" 2>"$out.i.errors"
-host=$?
-if wait "$device" && [ $host -eq 0 ]; then
+if preprocess "$@" >"$out.i" 2>"$out.i.errors" && for_device "$@"; then
     "$rewrite" "$out.device.i" "$out.marked" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
     exit
 fi
-[ $host -ne 0 ] || mv "$out.device.i.errors" "$out.i.errors"
 
 # Of one of CUDA's headers it is said in one line that it is not for the CPU, be it that it does not
 # compile or that it is not there, which is shown to the rewriter as if it were there.

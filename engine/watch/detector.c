@@ -12,7 +12,7 @@ static struct {
     size_t at;             /* of its state among a worker's */
 } attached[DETECTORS + 1]; /* the last one is none */
 static int count;
-static size_t bytes;
+static size_t worker_bytes;
 
 static bool hears(const struct detector *detector, int event) {
     static void (*const none)(void);
@@ -27,8 +27,8 @@ void detector_attach(const struct detector *detector) {
         if (hears(detector, event)) *last = detector;
     }
     attached[count].detector = detector;
-    attached[count++].at = bytes;
-    bytes += (detector->worker_bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+    attached[count++].at = worker_bytes;
+    worker_bytes += (detector->worker_bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
 void *detector_state(const struct detector *self, const struct watch *w) {
@@ -37,4 +37,4 @@ void *detector_state(const struct detector *self, const struct watch *w) {
     return w->states + attached[i].at;
 }
 
-size_t detector_worker_bytes(void) { return bytes; }
+size_t detector_worker_bytes(void) { return worker_bytes; }

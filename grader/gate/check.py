@@ -76,9 +76,10 @@ def examine_made(directory: Path, kernel: str, cuda: bool) -> None:
     """Raises Refused."""
     from . import objects, text  # their libraries: 0.1 s, in this process only
 
-    tokens = {name: text.check_preprocessed((directory / name).read_bytes()) for name in TEXTS}
+    texts = {name: (directory / name).read_bytes() for name in TEXTS}
+    tokens = {one: text.check_preprocessed(one) for one in dict.fromkeys(texts.values())}
     for which in (".i", ".device.i"):
-        text.check_same(*(tokens[f"{build}{which}"] for build in BUILDS))
+        text.check_same(*(tokens[texts[f"{build}{which}"]] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
     objects.check_object(directory / "plain.o", False, source, cuda, kernel)
     objects.check_object(directory / "checked.o", True, source, kernel=kernel)

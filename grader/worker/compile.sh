@@ -125,7 +125,7 @@ locals_program() {
 link_check() { # name, the submission's object, its guards
     name=$1
     shift
-    link_around "$@" source.o "$parts/check_run.o" "$parts/walk_page.o" "$parts/libcheck.a" \
+    link_around "$@" source.o "$parts/walk_page.o" "$parts/libcheck.a" \
         "$parts/libengine.a" -o "$name"
 }
 

@@ -2,8 +2,8 @@
  * 49,152 need.
  *
  * finds:    bad-launch
- * says:     65536
- * says:     49152
+ * says:     65,536
+ * says:     49,152
  * loses:    builds */
 
 #define TILE 16

@@ -2,8 +2,8 @@
  * kernel may declare. nvcc says so itself.
  *
  * finds:    bad-launch
- * says:     61440
- * says:     49152
+ * says:     61,440
+ * says:     49,152
  * loses:    builds
  * nvcc:     refuses */
 

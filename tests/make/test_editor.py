@@ -12,7 +12,7 @@ from conftest import REPOSITORY, Tree, clean_environment, need, sample
 
 CLEAN = ["kernel.cu", "main.cu", "support.c", "engine/cuda/include/cuda_runtime.h"]
 MORE_CLEAN = [
-    "engine/host/check/check_run.cu", "support.h", "engine/cuda/runtime/memory.c",
+    "engine/host/check/check_run.c", "support.h", "engine/cuda/runtime/memory.c",
     *(f"tests/cuda/programs/{name}.cu" for name in
       ("assert", "async_copy", "leftover_includes", "math", "min_max", "printf", "shuffle")),
     *(str(path.relative_to(REPOSITORY)) for path in

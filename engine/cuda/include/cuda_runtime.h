@@ -45,14 +45,14 @@
 
 /* Macros, as CUDA's are; ../rewrite.c takes the words out. In these headers they say, as in CUDA's,
  * who can call a function: what has none is for host code, but for names with emulator_. */
-#ifndef EMULATOR_EDITOR /* ../editor.h has its own */
+#if !defined EMULATOR_EDITOR && !defined __global__ /* ../editor.h, ../preprocess.sh: their own */
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__
 #define __constant__ __constant__
 #endif
-#define __managed__ __attribute__((section("emulator_managed"))) /* so that it can be recognized   \
-                                                                  */
+/* In a section of its own, so that it can be recognized. */
+#define __managed__ __attribute__((section("emulator_managed")))
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))

@@ -92,9 +92,7 @@ static bool is_projects(const char *file) {
                                           "grader/worker/"};
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     const char *extension = strrchr(name, '.');
-    if (ends_in(file, "engine/host/", "check_run.cu") ||
-        ends_in(file, "grader/worker/", "worker.cu"))
-        return true;
+    if (ends_in(file, "grader/worker/", "worker.cu")) return true;
     if (!extension || (strcmp(extension, ".c") != 0 && strcmp(extension, ".h") != 0)) return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
         if (ends_in(file, folders[i], name)) return true;

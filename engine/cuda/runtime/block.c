@@ -161,7 +161,7 @@ static struct stack *stack_take(struct block *block) {
 /* --- shared memory ---------------------------------------------------------------------------- */
 
 /* In words, which is what a wchar_t is. */
-static void poison(char *begin, const char *end) {
+static void poison_words(char *begin, const char *end) {
     static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wmemset sets words");
     wmemset((wchar_t *)(void *)begin, (wchar_t)POISON_SHARED,
             (size_t)(end - begin) / sizeof(wchar_t));
@@ -170,8 +170,8 @@ static void poison(char *begin, const char *end) {
 static void poison_shared(struct block *block) {
     const struct worker_memory *memory = &block->worker.memory;
     for (int i = 0; i < memory->shared_ranges; ++i)
-        poison(memory->shared[i].begin, memory->shared[i].end);
-    poison(emulator_dynamic_shared, emulator_dynamic_shared + block->launch->shared_bytes);
+        poison_words(memory->shared[i].begin, memory->shared[i].end);
+    poison_words(emulator_dynamic_shared, emulator_dynamic_shared + block->launch->shared_bytes);
 }
 
 /* --- who runs next ---------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
- *   check_run.cu    one shape: arrays, the wrapper, what was seen, what came out
+ *   check_run.c     one shape: arrays, the wrapper, what was seen, what came out
  *   plain.c         what the plain build says of the same shape, and which blocks write
  *                   (writers_program.c)
  *   ../result.c     from a wrong result to a finding
@@ -69,7 +69,7 @@ enum { CHECK_LAUNCH_BLOCKS = 4 };
 /* Reads the command line; prints and exits on --help and on errors. */
 struct check_options check_options_read(int argc, char **argv);
 
-/* --- check_run.cu ----------------------------------------------------------------------------- */
+/* --- check_run.c ------------------------------------------------------------------------------ */
 
 /* Runs one shape in this process, which is spent afterwards. */
 void run_shape(const struct check_options *options, struct shape shape, struct outcome *outcome);

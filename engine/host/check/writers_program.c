@@ -1,4 +1,4 @@
-/* Runs the wrapper of the plain build once, as check_run.cu does with the checked one, and says
+/* Runs the wrapper of the plain build once, as check_run.c does with the checked one, and says
  * which blocks of its launches write to device memory, and whether the result is correct. make
  * check has this program in it (embedded.S), and asks it where a launch has more blocks than can be
  * watched in a moment.

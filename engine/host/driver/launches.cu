@@ -147,7 +147,7 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 }
 #endif
 
-#if CUDART_VERSION >= 13000 // since when kernel<<<...>>> calls this
+#if CUDART_VERSION >= 13000 // since when a launch calls this
 cudaError_t __real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
 cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
                                       size_t shared, cudaStream_t stream) {

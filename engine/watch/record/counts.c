@@ -427,7 +427,7 @@ static void count_access(struct watch *w, const struct access *access) {
 
 /* --- blocks and barriers ---------------------------------------------------------------------- */
 
-static uint32_t *zeros(size_t count) {
+static uint32_t *zero_pages(size_t count) {
     void *made = mmap(NULL, count * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return must(made == MAP_FAILED ? NULL : made);
@@ -442,7 +442,7 @@ static void find_arrays(struct counts *c) {
                                               .bytes = r->bytes,
                                               .element = array_element_bytes(r->array),
                                               .input = region_is_input(r)};
-        if (region_is_input(r)) c->array[i].loaded_by = zeros(array_elements(r->array));
+        if (region_is_input(r)) c->array[i].loaded_by = zero_pages(array_elements(r->array));
     }
 }
 
@@ -465,7 +465,7 @@ static void all_lanes_run(struct counts *c, unsigned threads) {
     memcpy(c->idle, c->gone, sizeof c->idle);
 }
 
-static void block_begins(struct watch *w) {
+static void counts_block_begins(struct watch *w) {
     if (!w->counts) w->counts = attach(w);
     w->counts->block_number++;
     w->exchange.block = w->counts->block_number << EXCHANGE_THREAD_BITS;
@@ -483,13 +483,13 @@ static void thread_waits(struct watch *w, unsigned thread, bool returned) {
     if (w->counts->idle[warp] == ~0u) finish_warp(w, warp);
 }
 
-static void interval_ends(struct watch *w) {
+static void counts_interval_ends(struct watch *w) {
     finish_all(w);
     memcpy(w->counts->idle, w->counts->gone, sizeof w->counts->idle);
     w->counts->block_barriers++;
 }
 
-static void block_ended(struct watch *w) {
+static void counts_block_ended(struct watch *w) {
     struct counts *c = w->counts;
     finish_all(w);
     if (!c->blocks++ || c->block_barriers < c->least_barriers)
@@ -609,12 +609,12 @@ static void find_lines(struct counted_launch *launch, struct totals *totals) {
     qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
 }
 
-static void launch_begins(const struct launch *launch) {
+static void counts_launch_begins(const struct launch *launch) {
     (void)launch;
     origin_prepare();
 }
 
-static void launch_ended(const struct launch *launch) {
+static void counts_launch_ended(const struct launch *launch) {
     launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
     struct counted_launch *counted = &launches[launch_count++];
     *counted = (struct counted_launch){
@@ -637,14 +637,14 @@ static void launch_ended(const struct launch *launch) {
 
 void counts_watch(bool with_costs) {
     static struct consumer counting = {
-        .block_begins = block_begins,
+        .block_begins = counts_block_begins,
         .access = count_access,
         .receives = count_received,
         .thread_waits = thread_waits,
-        .interval_ends = interval_ends,
-        .block_ended = block_ended,
-        .launch_begins = launch_begins,
-        .launch_ended = launch_ended,
+        .interval_ends = counts_interval_ends,
+        .block_ended = counts_block_ended,
+        .launch_begins = counts_launch_begins,
+        .launch_ended = counts_launch_ended,
         .copied = origin_copied,
     };
     costs = with_costs;

@@ -26,12 +26,14 @@ static struct {
     size_t words;
 } state;
 
-static void *must(void *made) {
+static void *must_keep(void *made) {
     if (!made) machine_fault("out of memory while keeping phases");
     return made;
 }
 
-static void *zeros(size_t count, size_t size) { return must(calloc(count ? count : 1, size)); }
+static void *kept_zeros(size_t count, size_t size) {
+    return must_keep(calloc(count ? count : 1, size));
+}
 
 /* Whether the block has loaded an input, so that there are phases. */
 static bool any_load(const struct phases *p) { return p->count || state.now.load_count; }
@@ -63,7 +65,7 @@ static void note_load(int array, size_t element) {
     if (!first[element]) first[element] = state.phases->count + 1;
     if (now->load_count == state.load_room) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
-        now->loads = must(realloc(now->loads, state.load_room * sizeof *now->loads));
+        now->loads = must_keep(realloc(now->loads, state.load_room * sizeof *now->loads));
     }
     now->loads[now->load_count++] = (struct phase_load){running_index.linear, array, element};
 }
@@ -129,14 +131,14 @@ static void set_shape(struct phase_array *array, const struct shared_name *name)
 static void keep_array(const struct watch *w, const char *name, uintptr_t begin, size_t bytes,
                        const struct shared_name *shape) {
     struct phase *now = &state.now;
-    if (!now->arrays) now->arrays = zeros(MOST_ARRAYS, sizeof *now->arrays);
+    if (!now->arrays) now->arrays = kept_zeros(MOST_ARRAYS, sizeof *now->arrays);
     if (now->array_count == MOST_ARRAYS) return;
     struct phase_array *array = &now->arrays[now->array_count++];
     *array = (struct phase_array){.size = bytes, .element = ELEMENT_F32};
     snprintf(array->name, sizeof array->name, "%s", name);
     set_shape(array, shape);
-    array->bytes = zeros(bytes, 1);
-    array->writer = zeros(array->count, sizeof *array->writer);
+    array->bytes = kept_zeros(bytes, 1);
+    array->writer = kept_zeros(array->count, sizeof *array->writer);
     memcpy(array->bytes, (const void *)begin, bytes);
     const size_t size = element_type_bytes(array->element);
     for (size_t i = 0; i < array->count; ++i)
@@ -173,13 +175,13 @@ static void end_phase(const struct watch *w) {
     for (size_t word = 0; word < state.words;)
         word = state.writer[word] ? keep_array_at(w, word) : word + 1;
     qsort(state.now.arrays, (size_t)state.now.array_count, sizeof *state.now.arrays, by_name);
-    p->phases = must(realloc(p->phases, (size_t)(p->count + 1) * sizeof *p->phases));
+    p->phases = must_keep(realloc(p->phases, (size_t)(p->count + 1) * sizeof *p->phases));
     p->phases[p->count++] = state.now;
     state.now = (struct phase){0};
     state.load_room = 0;
 }
 
-static void interval_ends(struct watch *w) {
+static void phases_interval_ends(struct watch *w) {
     if (w != state.running) return;
     if (state.now.load_count) end_phase(w);
     memset(state.writer, 0, state.words * sizeof *state.writer);
@@ -196,21 +198,21 @@ static bool is_wanted(const struct watch *w) {
 }
 
 /* For each element of an array, zero. */
-static void make_room(struct phases *p) {
+static void make_arrays(struct phases *p) {
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
         if (!r) continue;
         if (region_is_input(r))
-            p->first[i] = zeros(array_elements(r->array), sizeof *p->first[i]);
+            p->first[i] = kept_zeros(array_elements(r->array), sizeof *p->first[i]);
         else
-            p->stored[i] = zeros(array_elements(r->array), sizeof *p->stored[i]);
+            p->stored[i] = kept_zeros(array_elements(r->array), sizeof *p->stored[i]);
     }
     free(state.writer);
-    state.writer = zeros(state.words, sizeof *state.writer);
+    state.writer = kept_zeros(state.words, sizeof *state.writer);
 }
 
 /* The last launch that is kept makes room for another one. */
-static void give_up(void) {
+static void drop_last(void) {
     struct phases *p = &state.kept[--state.count];
     for (int i = 0; i < p->count; ++i) {
         for (int a = 0; a < p->phases[i].array_count; ++a) {
@@ -228,11 +230,11 @@ static void give_up(void) {
     *p = (struct phases){.number = 0};
 }
 
-static void block_begins(struct watch *w) {
+static void phases_block_begins(struct watch *w) {
     const struct launch *l = w->launch;
     if (!is_wanted(w)) return;
-    if (state.phases && !any_load(state.phases)) give_up(); /* its block was stopped */
-    if (state.count == PHASES_LAUNCHES) give_up();
+    if (state.phases && !any_load(state.phases)) drop_last(); /* its block was stopped */
+    if (state.count == PHASES_LAUNCHES) drop_last();
     state.now = (struct phase){0};
     state.load_room = 0;
     state.kernel[state.count] = l->kernel;
@@ -243,25 +245,25 @@ static void block_begins(struct watch *w) {
                          .number = launches_noted()};
     state.running = w;
     state.words = w->all_words;
-    make_room(p);
+    make_arrays(p);
 }
 
 /* A launch in which it loads no input is none that anyone asks about. */
-static void block_ended(struct watch *w) {
+static void phases_block_ended(struct watch *w) {
     if (w != state.running) return;
-    interval_ends(w);
-    if (!any_load(state.phases)) give_up();
+    phases_interval_ends(w);
+    if (!any_load(state.phases)) drop_last();
     state.running = NULL;
     state.phases = NULL;
 }
 
 void phases_watch(unsigned x, unsigned y, uint64_t launch) {
     static const struct consumer keeping = {
-        .block_begins = block_begins,
+        .block_begins = phases_block_begins,
         .access = note_unless_copying,
         .copy_arrived = note_access,
-        .interval_ends = interval_ends,
-        .block_ended = block_ended,
+        .interval_ends = phases_interval_ends,
+        .block_ended = phases_block_ended,
     };
     state.block[0] = x;
     state.block[1] = y;

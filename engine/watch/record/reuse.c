@@ -27,7 +27,7 @@ static bool is_input(uintptr_t address) {
     return r && region_is_input(r);
 }
 
-static origin *place_of(uintptr_t address) {
+static origin *place_of_origin(uintptr_t address) {
     const struct region *r = region_find(address);
     if (r) return r->origins ? &r->origins[(address - r->begin) / WORD] : NULL;
     for (int i = 0; i < OWN; ++i) {
@@ -53,13 +53,13 @@ void origin_prepare(void) {
 }
 
 origin origin_of(uintptr_t address) {
-    const origin *place = place_of(address);
+    const origin *place = place_of_origin(address);
     if (place) return __atomic_load_n(place, __ATOMIC_RELAXED);
     return is_input(address) ? ORIGIN_INPUT : ORIGIN_HOST;
 }
 
 origin origin_set(uintptr_t address, origin now) {
-    origin *place = place_of(address);
+    origin *place = place_of_origin(address);
     return place ? __atomic_exchange_n(place, now, __ATOMIC_RELAXED) : now;
 }
 

@@ -28,24 +28,24 @@ static struct {
     unsigned block[3];
     bool storing; /* the last access is a store that has not been made yet, to here */
     uintptr_t stored_to;
-} state;
+} tracing;
 
 int trace_launches(const struct trace *const **launches) {
-    for (int i = 0; i < state.count; ++i) state.list[i] = &state.kept[i].trace;
-    *launches = state.list;
-    return state.count;
+    for (int i = 0; i < tracing.count; ++i) tracing.list[i] = &tracing.kept[i].trace;
+    *launches = tracing.list;
+    return tracing.count;
 }
 
 static bool is_shown(const struct trace *t) {
-    return state.shown ? t->launch == state.shown : t->loads_input;
+    return tracing.shown ? t->launch == tracing.shown : t->loads_input;
 }
 
 const struct trace *trace_shown(void) {
     static const struct trace none;
-    for (int i = 0; i < state.count; ++i)
-        if (is_shown(&state.kept[i].trace)) return &state.kept[i].trace;
+    for (int i = 0; i < tracing.count; ++i)
+        if (is_shown(&tracing.kept[i].trace)) return &tracing.kept[i].trace;
     /* A launch that was stopped may have come to no input. */
-    return state.now && !state.shown ? &state.now->trace : &none;
+    return tracing.now && !tracing.shown ? &tracing.now->trace : &none;
 }
 
 enum element trace_element(const struct trace *t, int array) {
@@ -61,7 +61,7 @@ size_t trace_element_bytes(const struct trace *t, int array) {
 
 /* The number of a shared array, which is added if it is new; -1: no room. */
 static int shared_number(const struct trace_array *array) {
-    struct trace *t = &state.now->trace;
+    struct trace *t = &tracing.now->trace;
     for (int i = 0; i < t->shared_count; ++i)
         if (t->shared[i].offset == array->offset) return TRACE_SHARED + i;
     if (t->shared_count == TRACE_ARRAYS - TRACE_SHARED) return -1;
@@ -89,7 +89,7 @@ static struct trace_array static_array(const struct shared_name *name) {
 /* The array at `offset` of the thread-local storage, or the one whose end it is beyond; -1: none.
  */
 static int find_shared(const struct watch *w, size_t offset) {
-    const struct trace *t = &state.now->trace;
+    const struct trace *t = &tracing.now->trace;
     for (int i = 0; i < t->shared_count; ++i)
         if (is_within(&t->shared[i], offset)) return TRACE_SHARED + i;
     const size_t dynamic =
@@ -111,7 +111,7 @@ static int find_shared(const struct watch *w, size_t offset) {
 /* Of the run's arrays: also where the address is beyond one, but in the same allocation. */
 static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
     const struct region *nearest = NULL;
-    if (state.one && !region_find(address)) nearest = region_nearest(address);
+    if (tracing.one && !region_find(address)) nearest = region_nearest(address);
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
         if (!r || (r != nearest && !region_reaches(r, address))) continue;
@@ -125,7 +125,7 @@ static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
 /* --- accesses --------------------------------------------------------------------------------- */
 
 /* Room for one more element behind `count`, or none, and the trace is not complete. */
-static bool make_room(void **elements, size_t *room, size_t count, size_t size) {
+static bool make_room_for_one(void **elements, size_t *room, size_t count, size_t size) {
     if (count < *room) return true;
     const size_t more = *room ? 2 * *room : 256;
     void *larger = realloc(*elements, more * size);
@@ -136,28 +136,29 @@ static bool make_room(void **elements, size_t *room, size_t count, size_t size) 
 }
 
 static void keep(const struct trace_access *kept) {
-    struct trace *t = &state.now->trace;
+    struct trace *t = &tracing.now->trace;
     void *accesses = t->access;
-    if (state.accesses == MOST || !make_room(&accesses, &state.now->room, t->count, sizeof *kept)) {
+    if (tracing.accesses == MOST ||
+        !make_room_for_one(&accesses, &tracing.now->room, t->count, sizeof *kept)) {
         t->complete = false;
         return;
     }
     t->access = accesses;
     t->access[t->count++] = *kept;
-    ++state.accesses;
+    ++tracing.accesses;
 }
 
 static void keep_barrier(const struct trace_barrier *kept) {
-    struct trace *t = &state.now->trace;
+    struct trace *t = &tracing.now->trace;
     void *barriers = t->barrier;
-    if (state.barriers == MOST ||
-        !make_room(&barriers, &state.now->barrier_room, t->barrier_count, sizeof *kept)) {
+    if (tracing.barriers == MOST ||
+        !make_room_for_one(&barriers, &tracing.now->barrier_room, t->barrier_count, sizeof *kept)) {
         t->complete = false;
         return;
     }
     t->barrier = barriers;
     t->barrier[t->barrier_count++] = *kept;
-    ++state.barriers;
+    ++tracing.barriers;
 }
 
 static uint32_t interval_of(const struct watch *w) {
@@ -171,7 +172,7 @@ static int find_array(const struct watch *w, uintptr_t address, int64_t *bytes, 
     const int array = find_shared(w, offset);
     *valued = true;
     if (array >= 0)
-        *bytes = (int64_t)offset - (int64_t)trace_shared(&state.now->trace, array)->offset;
+        *bytes = (int64_t)offset - (int64_t)trace_shared(&tracing.now->trace, array)->offset;
     return array;
 }
 
@@ -182,7 +183,7 @@ static bool find_elements(const struct watch *w, const struct access *access,
     if (access->size > TRACE_BYTES) return false;
     const int array = find_array(w, access->address, &bytes, &kept->valued);
     if (array < 0) return false;
-    const int64_t element = (int64_t)trace_element_bytes(&state.now->trace, array);
+    const int64_t element = (int64_t)trace_element_bytes(&tracing.now->trace, array);
     if (access->size % element || bytes % element) return false;
     kept->array = (uint8_t)array;
     kept->elements = (uint8_t)(access->size / element);
@@ -192,12 +193,13 @@ static bool find_elements(const struct watch *w, const struct access *access,
 
 /* Whatever follows, in this block, follows the store. */
 static void complete_store(void) {
-    if (!state.storing) return;
-    const struct trace *t = &state.now->trace;
+    if (!tracing.storing) return;
+    const struct trace *t = &tracing.now->trace;
     struct trace_access *a = &t->access[t->count - 1];
-    memcpy(a->bytes, (const void *)state.stored_to, a->elements * trace_element_bytes(t, a->array));
+    memcpy(a->bytes, (const void *)tracing.stored_to,
+           a->elements * trace_element_bytes(t, a->array));
     a->valued = true;
-    state.storing = false;
+    tracing.storing = false;
 }
 
 /* What a load gets is there already. */
@@ -206,10 +208,10 @@ static void keep_value(struct trace_access *kept, const struct access *access) {
     if (access->old) memcpy(&kept->bytes[access->size], access->old, access->size);
     if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
-    const size_t before = state.now->trace.count;
+    const size_t before = tracing.now->trace.count;
     keep(kept);
-    state.storing = there && access->write && state.now->trace.count > before;
-    state.stored_to = access->address;
+    tracing.storing = there && access->write && tracing.now->trace.count > before;
+    tracing.stored_to = access->address;
 }
 
 static bool is_of_input(int array) {
@@ -217,8 +219,8 @@ static bool is_of_input(int array) {
 }
 
 static void note(struct watch *w, const struct access *access) {
-    struct trace *t = &state.now->trace;
-    if (w != state.running) return;
+    struct trace *t = &tracing.now->trace;
+    if (w != tracing.running) return;
     complete_store();
     struct trace_access kept = {
         .code = access->code,
@@ -250,9 +252,9 @@ static void block_index(const struct watch *w, unsigned index[3]) {
 static bool is_kept(const struct watch *w) {
     const unsigned grid[] = {w->launch->grid.x, w->launch->grid.y, w->launch->grid.z};
     unsigned index[3];
-    if (!state.now) return false;
+    if (!tracing.now) return false;
     block_index(w, index);
-    if (state.one) return memcmp(index, state.block, sizeof index) == 0;
+    if (tracing.one) return memcmp(index, tracing.block, sizeof index) == 0;
     for (int i = 0; i < 3; ++i)
         if (index[i] != grid[i] - 1 && index[i] >= (i < 2 ? 2 : 1)) return false;
     return true;
@@ -260,12 +262,12 @@ static bool is_kept(const struct watch *w) {
 
 static bool skips(const struct watch *w) { return !is_kept(w); }
 
-static void block_begins(struct watch *w) {
+static void trace_block_begins(struct watch *w) {
     if (!is_kept(w)) return;
-    struct trace *t = &state.now->trace;
+    struct trace *t = &tracing.now->trace;
     if (t->block_count == TRACE_BLOCKS) return;
     block_index(w, t->blocks[t->block_count++]);
-    state.running = w;
+    tracing.running = w;
 }
 
 /* Whether a warp of the block has synchronized, or a thread fenced, since the last barrier. */
@@ -280,11 +282,11 @@ static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2])
         waiting[i] = (struct trace_waiting){w->arrived[i].code, w->arrived[i].threads};
 }
 
-static void interval_ends(struct watch *w) {
+static void trace_interval_ends(struct watch *w) {
     struct trace_barrier ended = {
         .code = w->arrived[0].code, .interval = interval_of(w), .returned = w->epochs.returned};
-    if (w != state.running) return;
-    struct trace *t = &state.now->trace;
+    if (w != tracing.running) return;
+    struct trace *t = &tracing.now->trace;
     ended.block = (uint8_t)(t->block_count - 1);
     complete_store();
     if (any_step(w)) t->plain = false;
@@ -292,29 +294,29 @@ static void interval_ends(struct watch *w) {
     keep_barrier(&ended);
 }
 
-static void block_ended(struct watch *w) {
-    if (w != state.running) return;
+static void trace_block_ended(struct watch *w) {
+    if (w != tracing.running) return;
     complete_store();
-    if (any_step(w)) state.now->trace.plain = false;
-    state.running = NULL;
+    if (any_step(w)) tracing.now->trace.plain = false;
+    tracing.running = NULL;
 }
 
 /* Of a block that did not come to its end. */
 static void block_stopped(const struct watch *w) {
-    struct trace *t = &state.now->trace;
+    struct trace *t = &tracing.now->trace;
     t->stopped = true;
     t->returned = w->epochs.returned;
     copy_waiting(w, t->waiting);
-    state.storing = false;
-    state.running = NULL;
+    tracing.storing = false;
+    tracing.running = NULL;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
 
 /* What the slot has kept, for which there is no use, makes room. */
-static void give_up(struct kept *kept) {
-    state.accesses -= kept->trace.count;
-    state.barriers -= kept->trace.barrier_count;
+static void drop(struct kept *kept) {
+    tracing.accesses -= kept->trace.count;
+    tracing.barriers -= kept->trace.barrier_count;
     free(kept->trace.access);
     free(kept->trace.barrier);
     *kept = (struct kept){0};
@@ -322,48 +324,48 @@ static void give_up(struct kept *kept) {
 
 /* Where the launch with this number is kept; null: it is not. */
 static struct kept *slot_for(uint64_t number) {
-    const int room = state.one ? 1 : TRACE_LAUNCHES;
+    const int room = tracing.one ? 1 : TRACE_LAUNCHES;
     const bool found = trace_shown()->block_count != 0;
-    const bool wanted = state.shown ? number == state.shown : !found;
-    if (!wanted && (state.one || state.count == room)) return NULL;
-    if (state.count < room) return &state.kept[state.count++];
-    give_up(&state.kept[room - 1]);
-    return &state.kept[room - 1];
+    const bool wanted = tracing.shown ? number == tracing.shown : !found;
+    if (!wanted && (tracing.one || tracing.count == room)) return NULL;
+    if (tracing.count < room) return &tracing.kept[tracing.count++];
+    drop(&tracing.kept[room - 1]);
+    return &tracing.kept[room - 1];
 }
 
-static void launch_begins(const struct launch *launch) {
+static void trace_launch_begins(const struct launch *launch) {
     const struct uint3 g = launch->grid, b = launch->block;
     const uint64_t number = launches_noted();
-    if (!(state.now = slot_for(number))) return;
-    state.now->trace = (struct trace){.launch = number,
-                                      .kernel = launch->kernel,
-                                      .grid = {g.x, g.y, g.z},
-                                      .block = {b.x, b.y, b.z},
-                                      .complete = true,
-                                      .plain = true};
+    if (!(tracing.now = slot_for(number))) return;
+    tracing.now->trace = (struct trace){.launch = number,
+                                        .kernel = launch->kernel,
+                                        .grid = {g.x, g.y, g.z},
+                                        .block = {b.x, b.y, b.z},
+                                        .complete = true,
+                                        .plain = true};
 }
 
-static void launch_ended(const struct launch *launch) {
-    if (!state.now) return;
-    if (state.running) block_stopped(state.running);
-    state.now->trace.ended = launch->blocks_ended == launch->blocks;
-    state.now = NULL;
+static void trace_launch_ended(const struct launch *launch) {
+    if (!tracing.now) return;
+    if (tracing.running) block_stopped(tracing.running);
+    tracing.now->trace.ended = launch->blocks_ended == launch->blocks;
+    tracing.now = NULL;
 }
 
 void trace_watch(uint64_t launch) {
     static const struct consumer keeping = {.skips = skips,
-                                            .block_begins = block_begins,
+                                            .block_begins = trace_block_begins,
                                             .access = note,
-                                            .interval_ends = interval_ends,
-                                            .block_ended = block_ended,
-                                            .launch_begins = launch_begins,
-                                            .launch_ended = launch_ended};
-    state.shown = launch;
+                                            .interval_ends = trace_interval_ends,
+                                            .block_ended = trace_block_ended,
+                                            .launch_begins = trace_launch_begins,
+                                            .launch_ended = trace_launch_ended};
+    tracing.shown = launch;
     watch_add_consumer(&keeping);
 }
 
 void trace_watch_block(const unsigned block[3], uint64_t launch) {
-    state.one = true;
-    memcpy(state.block, block, sizeof state.block);
+    tracing.one = true;
+    memcpy(tracing.block, block, sizeof tracing.block);
     trace_watch(launch);
 }

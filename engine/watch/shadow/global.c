@@ -65,7 +65,7 @@ static bool is_read(const struct access *access) { return !access->write || acce
 static bool is_plain_read(const struct access *access) { return !access->write && !access->strong; }
 
 /* Who has it may wait for a processor. */
-static void take(pthread_spinlock_t *lock) {
+static void take_lock(pthread_spinlock_t *lock) {
     enum { TRIES = 200 };
     for (int i = 1; pthread_spin_trylock(lock); ++i)
         if (i % TRIES == 0) sched_yield();
@@ -96,7 +96,7 @@ static void access_word(struct watch *w, const struct cells *cells, uintptr_t be
     const uintptr_t address = begin + word * WORD;
     const bool known = is_plain_read(access) && cells_know_reads(w->order, cells, word);
     pthread_spinlock_t *lock = w->launch->alone ? NULL : &locks[word % LOCKS];
-    if (lock) take(lock);
+    if (lock) take_lock(lock);
     if (access->write) settled_clear(address);
     if (known) {
         if (cells_know_reads(w->order, cells, word)) settled_set(address);

@@ -67,7 +67,7 @@ const struct region *region_output(void) {
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static void make_cells(struct region *r) {
+static void make_region_cells(struct region *r) {
     if (!cells_make(&r->cells, (r->bytes + WORD - 1) / WORD))
         machine_fault("out of memory for watching an allocation");
 }
@@ -82,7 +82,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->on_device = on_device;
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
-    make_cells(r);
+    make_region_cells(r);
     if (on_device) settled_make(r->begin);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
@@ -114,7 +114,7 @@ void region_name(int number, const struct engine_array *array) {
     r->array = array;
     r->begin = (uintptr_t)array->elements;
     r->bytes = array_bytes(array);
-    if (array->role != ROLE_INPUT) make_cells(r);
+    if (array->role != ROLE_INPUT) make_region_cells(r);
     if (array->role == ROLE_IN_OUT) region_written(r, array->elements, r->bytes);
     arrays[number] = r;
 }

@@ -44,7 +44,7 @@ static struct {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void *take(size_t bytes) {
+static void *arena_take(size_t bytes) {
     bytes = (bytes + 15) / 16 * 16;
     if (!all.arena || all.arena->bytes - all.arena->used < bytes) {
         const size_t room = bytes > ARENA_BYTES ? bytes : ARENA_BYTES;
@@ -60,7 +60,7 @@ static void *take(size_t bytes) {
 
 void *release_memory(size_t bytes) {
     pthread_mutex_lock(&all.lock);
-    void *taken = take(bytes);
+    void *taken = arena_take(bytes);
     pthread_mutex_unlock(&all.lock);
     return taken;
 }
@@ -90,7 +90,7 @@ static struct sync **place_of(uintptr_t address, uint64_t shared_of) {
 
 static bool grow(void) {
     const size_t buckets = all.buckets ? 4 * all.buckets : 64;
-    struct sync **old = all.bucket, **made = take(buckets * sizeof *made);
+    struct sync **old = all.bucket, **made = arena_take(buckets * sizeof *made);
     const size_t old_buckets = all.buckets;
     if (!made) return false;
     all.bucket = made;
@@ -108,7 +108,7 @@ static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
     if (make && all.count >= all.buckets && !grow()) return NULL;
     if (!all.buckets) return NULL;
     struct sync **at = place_of(address, shared_of);
-    if (!*at && make && (*at = take(sizeof **at))) {
+    if (!*at && make && (*at = arena_take(sizeof **at))) {
         (*at)->address = address;
         (*at)->shared_of = shared_of;
         __atomic_store_n(&all.count, all.count + 1, __ATOMIC_RELAXED);
@@ -122,7 +122,7 @@ static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
 static bool insert(struct sync *s, struct kept *kept) {
     if (s->count >= s->buckets) {
         const size_t buckets = s->buckets ? 4 * s->buckets : LEAST_BUCKETS;
-        struct kept **made = take(buckets * sizeof *made);
+        struct kept **made = arena_take(buckets * sizeof *made);
         if (!made) return false;
         for (size_t i = 0; i < s->buckets; ++i)
             for (struct kept *k = s->bucket[i], *next; k; k = next) {
@@ -145,7 +145,7 @@ static struct kept *keep(const struct release *r) {
     for (unsigned i = 0; i < WARP_SIZE; ++i)
         if (r->lane[i].block || r->lane[i].device) lanes |= 1u << i;
     struct kept *kept =
-        take(sizeof *kept + (size_t)__builtin_popcount(lanes) * sizeof *kept->steps);
+        arena_take(sizeof *kept + (size_t)__builtin_popcount(lanes) * sizeof *kept->steps);
     if (!kept) return NULL;
     kept->block = r->block;
     kept->interval = r->interval;
@@ -161,7 +161,7 @@ static struct kept *keep(const struct release *r) {
 }
 
 static void keep_refs(struct kept *kept, const struct refs *refs) {
-    struct ref *more = take((kept->refs.count + refs->count) * sizeof *more);
+    struct ref *more = arena_take((kept->refs.count + refs->count) * sizeof *more);
     if (!more) return;
     if (kept->refs.count) memcpy(more, kept->refs.ref, kept->refs.count * sizeof *more);
     memcpy(more + kept->refs.count, refs->ref, refs->count * sizeof *more);

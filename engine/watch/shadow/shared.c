@@ -89,7 +89,7 @@ bool shared_is_unwritten(const struct watch *w, size_t word) {
 
 /* --- plain accesses --------------------------------------------------------------------------- */
 
-static bool races(const struct watch *w, epoch now, epoch earlier) {
+static bool shared_races(const struct watch *w, epoch now, epoch earlier) {
     if (earlier < w->epochs.interval || earlier >= EPOCH_PENDING) return false;
     if (!((now ^ earlier) & EPOCH_THREAD_MASK)) return false;
     const struct stamp stamp = order_stamp(w->order, earlier);
@@ -99,7 +99,7 @@ static bool races(const struct watch *w, epoch now, epoch earlier) {
 /* To a word, or to a byte, at the address. */
 static void read_one(struct watch *w, struct shared_word *s, uintptr_t address, epoch now) {
     if (s->write == EPOCH_NEVER) HEAR(shared_unwritten, w, watch_word(w, address), now);
-    if (epoch_is_pending(s->write) || races(w, now, s->write))
+    if (epoch_is_pending(s->write) || shared_races(w, now, s->write))
         HEAR(shared_conflict, w, address, now, false, s->write, true);
     if (!w->epochs.has_pairs)
         shared_word_read(s, w->epochs.interval, now);
@@ -113,11 +113,11 @@ static void write_one(struct watch *w, struct shared_word *s, uintptr_t address,
     if (s->write == EPOCH_NEVER) HEAR(shared_written, w, watch_word(w, address), now);
     if (epoch_is_pending(s->write))
         HEAR(shared_conflict, w, address, now, true, s->write, true);
-    else if (races(w, now, s->read))
+    else if (shared_races(w, now, s->read))
         HEAR(shared_conflict, w, address, now, true, s->read, false);
-    else if (races(w, now, s->other_read))
+    else if (shared_races(w, now, s->other_read))
         HEAR(shared_conflict, w, address, now, true, s->other_read, false);
-    else if (races(w, now, s->write))
+    else if (shared_races(w, now, s->write))
         HEAR(shared_conflict, w, address, now, true, s->write, true);
     if (s->write < w->epochs.interval) s->earlier = s->write;
     if (s->write == EPOCH_NEVER) s->earlier = 0;
@@ -277,7 +277,8 @@ static bool has_no_bytes(const struct watch *w, const struct shared_word *s,
     return w->epochs.has_pairs || (s->write == EPOCH_NEVER && !access->write);
 }
 
-static void access_word(struct watch *w, size_t word, const struct access *access, epoch now) {
+static void access_shared_word(struct watch *w, size_t word, const struct access *access,
+                               epoch now) {
     const uintptr_t begin = w->shared_begin + word * WORD;
     const bool whole = access->address <= begin && access->address + access->size >= begin + WORD;
     struct shared_word *s = &w->shadow[word];
@@ -310,7 +311,7 @@ void shared_access(struct watch *w, const struct access *access) {
         }
         if (is_guard(w, word, access)) return;
         w->touched = true; /* the first access to a word always comes this way */
-        access_word(w, word, access, now);
+        access_shared_word(w, word, access, now);
     }
 }
 

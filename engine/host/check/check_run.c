@@ -1,9 +1,9 @@
-// check_run.cu: one shape of make check, in a process that ends with it.
+// check_run.c: one shape of make check, in a process that ends with it.
 //
 // As main.cu does it, with two differences: arrays are allocated without guards, because here every
 // access is watched and their bounds are known; and what the engine saw comes before what the
 // outputs hold.
-#include <cuda_runtime.h>
+#include "../../cuda/include/cuda_runtime_api.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,40 +17,40 @@ static struct outcome *outcome;
 
 // What --counts and --phases are about. Written however the run ends.
 static const struct check_options *asked;
-static struct array_data shown; // the host's arrays
+static struct array_data shown_arrays; // the host's arrays
 
-static void machine_fault(const char *what) {
+static void fault_of_machine(const char *what) {
     snprintf(outcome->machine_fault, sizeof outcome->machine_fault, "%s", what);
     outcome->done = true;
     _exit(EXIT_MACHINE);
 }
 
 // An error before the wrapper runs, or after it went well, is the machine's.
-static void must(cudaError_t error, const char *what) {
+static void must_succeed(cudaError_t error, const char *what) {
     char text[MESSAGE_SIZE];
     if (error == cudaSuccess) return;
     snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
-    machine_fault(text);
+    fault_of_machine(text);
 }
-#define CUDA(call) must(call, #call " failed")
+#define CUDA(call) must_succeed(call, #call " failed")
 
 static double started;
 
 // However the run ends: what was asked for about it.
-static void report() {
+static void report(void) {
     if (asked->walk) engine_add_launch(&outcome->finding, true);
-    print_report(asked, outcome, &shown);
+    print_report(asked, outcome, &shown_arrays);
     if (!asked->walk_data) return;
     struct walk_asked walk = {asked->walk_launch, asked->launch > 0, asked->counts,
                               asked->run.which};
     walk.which.shape = outcome->shape;
-    outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown);
+    outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown_arrays);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
         outcome->walked.result = WALK_NO_DISK;
 }
 
 // For a cause: it may be in another launch than the finding.
-static void add_launches() {
+static void add_launches(void) {
     for (uint64_t i = 0; i < OUTCOME_LAUNCHES && outcome->launches > 1; i++)
         engine_find_launch(i + 1, true, &outcome->launch[i]);
 }
@@ -67,7 +67,7 @@ static void end_with(const struct finding *finding) {
     _exit(EXIT_WRONG);
 }
 
-static void stopped(const struct engine_result *result) {
+static void run_stopped(const struct engine_result *result) {
     outcome->blocks = result->blocks;
     outcome->launches = (uint64_t)result->launches;
     end_with(&result->finding);
@@ -79,7 +79,7 @@ static const double small = 2.0 * 64 * 64 * 64;
 static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an element of C is usual
 
 // Of the shape that runs: the same in each of its calls.
-static const struct writers *writers() {
+static const struct writers *writers_of_shape(void) {
     static bool has_asked;
     static const struct writers *said;
     if (!has_asked) said = ask_writers(asked, outcome->shape, &outcome->plain_is_correct);
@@ -93,7 +93,7 @@ static const double usual_block_seconds = 0.5;
 
 // Null: none.
 static void stop_at(const char *problem) {
-    if (problem) machine_fault(problem);
+    if (problem) fault_of_machine(problem);
 }
 
 // Of the elements that a square array of the widest extent would have.
@@ -114,7 +114,7 @@ static void run_watched(const struct host_arrays *device) {
     memcpy(run.block, block, sizeof run.block);
     run.launch = asked->walk_data ? asked->walk_launch : (uint64_t)asked->launch;
     const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
-    if (!asked->all_blocks && !exact) run.writers = writers;
+    if (!asked->all_blocks && !exact) run.writers = writers_of_shape;
     run.limits.block_seconds = asked->run.timeout;
     if (!asked->sized) run.limits.block_seconds_then = usual_block_seconds;
     run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
@@ -122,8 +122,8 @@ static void run_watched(const struct host_arrays *device) {
         run.limits.alone_threads = UINT64_MAX;
     else if (truth_operations(s) <= small)
         run.limits.alone_threads = threads_of_small;
-    run.stopped = stopped;
-    run.machine_fault = machine_fault;
+    run.stopped = run_stopped;
+    run.machine_fault = fault_of_machine;
     if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
     engine_begin(&run);
     outcome->in_wrapper = true;
@@ -157,7 +157,7 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     struct explained explained = {};
     data_judged(sent, back, arrays);
     if (!truth_verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
-        machine_fault("no memory to compare the result");
+        fault_of_machine("no memory to compare the result");
     if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
     struct finding failed;
     engine_forgotten_failure(&failed);
@@ -171,7 +171,7 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
 static void judge_arrays(const struct host_data *sent, const struct host_data *back) {
     for (int i = 0; i < sent->layout.arrays; i++) {
         if (lab.arrays[i].role == ROLE_INPUT) continue;
-        shown.of[i] = back->elements[i];
+        shown_arrays.of[i] = back->elements[i];
         outcome->hash_of_c =
             check_hash(back->elements[i], back->layout.bytes[i], outcome->hash_of_c);
     }
@@ -200,9 +200,9 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
     struct lab_case which = options->run.which;
     which.shape = s;
     struct host_data sent = data_new(&which, false), back = data_room(&sent);
-    if (!sent.memory || !back.memory) machine_fault("no memory for the arrays on the host");
+    if (!sent.memory || !back.memory) fault_of_machine("no memory for the arrays on the host");
     for (int i = 0; i < sent.layout.arrays; i++)
-        if (lab.arrays[i].role == ROLE_INPUT) shown.of[i] = sent.elements[i];
+        if (lab.arrays[i].role == ROLE_INPUT) shown_arrays.of[i] = sent.elements[i];
     for (int call = 0; call < options->calls; call++) run_once(&sent, &back);
     outcome->seconds = clock_seconds() - started;
     report();
