@@ -39,7 +39,7 @@ link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub wh
 }
 
 preprocess() { # file, more flags, perhaps "": $base.new and $base.marked, or $base.o
-    sh engine/cuda/preprocess.sh engine/cuda/include . "${3-build/cpu/rewrite}" "$1" "$base" $CXX $flags \
+    sh engine/cuda/preprocess.sh --once engine/cuda/include . "${3-build/cpu/rewrite}" "$1" "$base" $CXX $flags \
         ${INCLUDE:+"-I$INCLUDE"} $2
 }
 

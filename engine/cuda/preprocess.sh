@@ -1,13 +1,17 @@
 # From a .cu file to C++ for the CPU backend: the preprocessor, then engine/cuda/rewrite.c.
 #
-#     preprocess.sh INCLUDE SUPPORT REWRITE FILE.cu OUT COMPILER [FLAG...]
+#     preprocess.sh [--once] INCLUDE SUPPORT REWRITE FILE.cu OUT COMPILER [FLAG...]
 #
 # INCLUDE is engine/cuda/include, SUPPORT the directory of support.h, REWRITE the program. Writes OUT.i
 # and OUT.device.i, the text with __CUDA_ARCH__, and of both OUT.new, and OUT.marked for
 # engine/cuda/spaces/check_spaces.sh; OUT.*.errors are its own.
-# Where there is no REWRITE ("") the file is compiled as it is, to OUT.o: it has none of CUDA's words.
+# --once: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A
+# file can put this macro together from parts, so no grade may depend on that.
+# Without a program REWRITE ("") the file is compiled as it is, to OUT.o: it has none of CUDA's words.
 # Exit status 1: the file cannot be compiled for the CPU; why is on standard error.
 set -f
+once=
+case $1 in --once) once=$1 && shift ;; esac
 include=$(cd "$1" && pwd) support=$2 rewrite=$3 file=$4 out=$5
 shift 5
 LC_ALL=C # in which the messages below are read
@@ -42,28 +46,36 @@ if [ ! "$rewrite" ]; then
     exit
 fi
 
-# The text for the device is the same unless a file asks for the macro. 900 is the compute capability that
-# engine/cuda/runtime/device.c reports.
-for_device() { # the same arguments; $out.i is made
+# 900 is the compute capability that engine/cuda/runtime/device.c reports.
+for_device() { preprocess "$@" -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.device.i.errors"; }
+
+asks_for_arch() { # $out.i, or a file that it is made of
     files=$(sed -n 's/^# [0-9]* "\([^<].*\)" [13].*/\1/p' "$out.i" | sort -u)
-    case $files in
-    *\\*) ;; # in a name: it is not the file's own
-    *)
-        IFS='
+    case $files in *\\*) return ;; esac # in a name, which is not the file's own then
+    IFS='
 '
-        grep -qs __CUDA_ARCH__ -- "$file" $files
-        asked=$?
-        unset IFS
-        [ $asked = 0 ] || { cp "$out.i" "$out.device.i" && return; }
-        ;;
-    esac
-    preprocess "$@" -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.i.errors"
+    grep -qs __CUDA_ARCH__ -- "$file" $files
+    asked=$?
+    unset IFS
+    [ $asked = 0 ]
 }
 
-if preprocess "$@" >"$out.i" 2>"$out.i.errors" && for_device "$@"; then
+if [ ! "$once" ]; then
+    for_device "$@" &
+    preprocess "$@" >"$out.i" 2>"$out.i.errors"
+    host=$?
+    wait $!
+    device=$?
+else
+    preprocess "$@" >"$out.i" 2>"$out.i.errors"
+    host=$? device=0
+    if asks_for_arch; then for_device "$@" || device=1; else cp "$out.i" "$out.device.i"; fi
+fi
+if [ $host -eq 0 ] && [ $device -eq 0 ]; then
     "$rewrite" "$out.device.i" "$out.marked" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
     exit
 fi
+[ $host -ne 0 ] || mv "$out.device.i.errors" "$out.i.errors"
 
 # Of one of CUDA's headers it is said in one line that it is not for the CPU, be it that it does not
 # compile or that it is not there, which is shown to the rewriter as if it were there.

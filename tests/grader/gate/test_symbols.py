@@ -33,7 +33,7 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         return [*printed.stdout.split(), "-w"]
 
     def compile_text(text: str, *, cxx: str = "c++", checked: bool = False,
-                     look: Callable[[bytes], object] = bool) -> Path:
+                     look: Callable[[bytes], object] = bool, of: str = "kernel.i") -> Path:
         if not shutil.which(cxx):
             missing(cxx)
         work = tmp_path_factory.mktemp("object")
@@ -42,7 +42,7 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         subprocess.run(["sh", tree.path / "engine/cuda/preprocess.sh", tree.path / "engine/cuda/include",
                         tree.path, tree.path / "build/cpu/rewrite", "kernel.cu", "kernel", cxx,
                         *flags], cwd=work, check=True)
-        look((work / "kernel.i").read_bytes())
+        look((work / of).read_bytes())
         subprocess.run([cxx, *flags, "-x", "c++-cpp-output", "-c", "kernel.new", "-o", "kernel.o"],
                        cwd=work, check=True)
         return work / "kernel.o"
@@ -486,6 +486,24 @@ def test_what_cheats_a_clock_is_refused_in_words(name: str, words: str) -> None:
 def test_includes_of_other_places(name: str) -> None:
     with pytest.raises(Refused, match="includes the file"):
         check_source(f"#  include /* */ {name}\n".encode())
+
+
+@pytest.mark.parametrize("condition", ["defined __CUDA_ARCH__", "JOINED(__CUDA_, ARCH__)", "__CUDA_\\\nARCH__"])
+def test_what_only_the_device_sees(objects: Compile, condition: str) -> None:
+    """The macro may be put together, which nvcc does, too."""
+    text = f"""#define JOINED(a, b) a##b
+__device__ int f() {{
+    int x = 1;
+#if {condition}
+    extern int g __attribute__((weak));
+    x = g;
+#endif
+    return x;
+}}
+"""
+    objects(text, look=check_preprocessed)
+    with pytest.raises(Refused, match="attribute"):
+        objects(text, look=check_preprocessed, of="kernel.device.i")
 
 
 HEADER = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
