@@ -5,11 +5,11 @@ step = sh engine/build.sh
 .PHONY: program embed FORCE
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
 # For a short first build, a folder's files are two texts: room.c, unoptimized, and fast.c, which is what runs at each
-# access, in each thread or over whole arrays. Alone is what has a main(), is linked elsewhere, or comes and goes.
-fast  := $(wildcard $(LAB)/*.c) $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations \
-         block fiber launch memory writers) $(addprefix watch/,access block detector% event fence observe shadow/% record/%))
+# access, in each thread or over whole arrays. Alone is what has a main(), is linked elsewhere, or is somebody else's.
+fast  := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
+         writers) $(addprefix watch/,access block detector% event fence observe shadow/% record/%))
 alone := $(addprefix %/,kernel_begin.c kernel_end.c extents.c host_run.c insert.c lab_json.c lessons.c writers_program.c) \
-         engine/watch/detectors/%.c
+         engine/watch/detectors/%.c $(wildcard $(LAB)/*.c)
 cold   = $(filter-out $(fast) $(alone),$1)
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$1)) $(patsubst %/,build/c/%/room.o,$(sort $(dir $(call cold,$1)))) \
              $(patsubst %/,build/c/%/fast.o,$(sort $(dir $(filter $(fast),$(filter-out $(alone),$1)))))
