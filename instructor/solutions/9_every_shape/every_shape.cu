@@ -9,6 +9,7 @@
  *     along_columns.cuh    C of few rows: threads lie along B's rows, each element is read once
  *     outer.cuh            k of a few: outer products; the kernel writes C
  *     row.cuh              a row times a matrix, of which each element is read once
+ *     shared_row.cuh       the same, by blocks that share k
  *     column.cuh           a matrix times a column, the same
  *     short_k.cuh          k of a few and a small C
  *     small.cuh            what else takes no longer than a launch
@@ -29,6 +30,7 @@
 #include "model.cuh"
 #include "outer.cuh"
 #include "row.cuh"
+#include "shared_row.cuh"
 #include "short_k.cuh"
 #include "small.cuh"
 #include "tiles.cuh"
@@ -107,6 +109,7 @@ static const Kernel kernels[] = {
     tiles<Flat128x32, false>({2.2, 3.48, 0.626, 0.3, 11.6, 0.000654, 0.356}),
     tiles<Flat128x80, false>({2.31, 12.1, 0.537, 0.595, 6.24, 0.0001, 0.0995}),
     along_k<1, 1, 256, 16, false>({4, 0.817, 0.0339, 0.0894, 3.87, 0.0001, 0.372}),
+    along_k<4, 1, 256, 5, false, false>({3.3, 0.9, 0.889, 0.29, 3.31, 0.00759, 0.33}),
     along_k<1, 2, 256, 8, false>({3.4, 0.617, 0.621, 0.166, 2.79, 0.0224, 0.416}),
     along_k<1, 1, 8, 8, false>({3.42, 0.317, 0.674, 0.399, 2.25, 0.00522, 0.432}),
     along_k<4, 1, 256, 4, false>({4.02, 0.131, 0.848, 0.278, 2.4, 0.0001, 0.393}),
@@ -131,8 +134,9 @@ static const Kernel kernels[] = {
     row<3, 512, 8>({4.31, 0.0527, 0.23, 0.829, 1.1, 0.0177, 0.27}),
     row<4, 256, 8>({3.45, 0.613, 0.658, 0.492, 1.77, 0.062, 0.38}),
     row<5, 256, 8>({3.56, 0.181, 0.628, 0.672, 1.93, 0.144, 0.368}),
-    row<5, 512, 12>({3.5, 0.706, 0.858, 0.786, 1.79, 0.0585, 0.251}),
     row<6, 256, 8>({3.91, 0.927, 0.784, 0.313, 1.73, 0.337, 0.248}),
+    shared_row<16, 256, 16>({3.98, 0.277, 0.325, 1.29, 0.371, 0.00081, 0.0651}),
+    shared_row<64, 256, 16>({3.88, 0.694, 0.875, 0.282, 0.457, 0.000485, 0.107}),
     column<8, 16, 1>({2.98, 0.723, 0.668, 0.16, 2.47, 0.00941, 0.405}),
     column<4, 32, 2>({3.9, 0.168, 0.672, 0.464, 2.34, 0.00502, 0.372}),
     column<4, 256, 2>({3.96, 0.001, 0.43, 0.249, 1.83, 0.0001, 0.37}),

@@ -1,24 +1,13 @@
 /* A row times a matrix. All that takes time is to read B once, 16 bytes a load, and then the way
- * from the last load to C. A block has a strip of B's columns, four of them to each of its lanes;
- * the rows of B are shared out to groups of lanes, or to blocks as well.
+ * from the last load to C. A block has a strip of B's columns, four of them to each of its lanes,
+ * and all of k: the rows of B are shared out to groups of lanes. Where that makes too few blocks,
+ * shared_row.cuh is faster.
  *
  * Where n is no multiple of 4, rows begin at four different places of a vector. But every fourth
  * row begins at the same, so each thread keeps to such rows: its vectors begin up to three columns
- * further left, and a strip has four columns less than its lanes read.
- *
- * Blocks that share k take turns along it, so that all of them together read B from front to back.
- * The block that begins last adds up their sums. It can wait for them, for all others are running;
- * and as each sum has a flag beside it, in the same 8 bytes, that takes one way through the L2
- * cache, and no fence or counter. */
+ * further left, and a strip has four columns less than its lanes read. */
 #pragma once
 #include "model.cuh"
-
-#define SUMS_AHEAD 8           /* sums that a thread loads before it uses the first */
-#define MOST_FLAGGED (1 << 20) /* sums of blocks, and strips may be half as wide as is planned */
-#define FLAG (1ULL << 32)
-
-/* All zero between launches. */
-__device__ unsigned long long flagged_sums[MOST_FLAGGED];
 
 /* What a thread does. A team is a warp, or a group of lanes that is more; all of a team's rows
  * begin at the same place of a vector. */
@@ -53,14 +42,14 @@ __device__ Piece<4> load_end(const Problem &p, int col)
     return b;
 }
 
-/* Four columns of the thread's rows: AHEAD of them from row `first` on, and then each `apart`. All
- * of those are loaded before the first is used. */
+/* Four columns of the thread's rows: AHEAD of them from row `first` on, `rows` apart, and then again
+ * each `apart`. All of those are loaded before the first is used. */
 template <int AHEAD>
-__device__ Piece<4> add_up_rows(const Problem &p, const Lane &me, int col, int first, int apart)
+__device__ Piece<4> add_up_rows(const Problem &p, int col, int first, int rows, int apart)
 {
     const int last = p.k - 1, end = col >= p.n ? 0 : col + 4 > p.n ? last : p.k;
-    const bool ends = end == last && first <= last && (last - first) % me.rows == 0 &&
-                      (last - first) % apart < AHEAD * me.rows;
+    const bool ends = end == last && first <= last && (last - first) % rows == 0 &&
+                      (last - first) % apart < AHEAD * rows;
     const Piece<4> b_last = ends ? load_end(p, col) : Piece<4>{};
     const float a_last = ends ? p.A[last] : 0.0f;
     Piece<4> sum = {};
@@ -71,13 +60,13 @@ __device__ Piece<4> add_up_rows(const Problem &p, const Lane &me, int col, int f
         float a[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; ++u) {
-            const unsigned row = i + u * me.rows < end ? i + u * me.rows : i;
+            const unsigned row = i + u * rows < end ? i + u * rows : i;
             b[u] = load_once((const Piece<4> *)(p.B + (size_t)row * (unsigned)p.n + col));
             a[u] = p.A[row];
         }
 #pragma unroll
         for (int u = 0; u < AHEAD; ++u)
-            if (i + u * me.rows < end)
+            if (i + u * rows < end)
                 sum.add(b[u], a[u]);
     }
     sum.add(b_last, a_last);
@@ -105,81 +94,25 @@ __device__ float add_up_teams(const Problem &p, const Lane &me, Piece<4> sum, fl
     return p.alpha * ((v[0] + v[1]) + (v[2] + v[3]));
 }
 
-__device__ unsigned long long look_at(volatile unsigned long long *sum) { return *sum; }
-
-/* The sums of the blocks that share the strip, this one's `mine`, always in the same order: groups
- * of threads add up some blocks' each. */
-__device__ float add_up_blocks(const Lane &me, float mine, unsigned long long *of_strip,
-                               float *sums)
-{
-    const int e = threadIdx.x & (me.width - 1), log_width = me.log_lanes + 2;
-    const int groups = blockDim.x >> log_width, blocks = gridDim.z;
-    float sum = 0;
-
-    if ((int)threadIdx.x < me.own)
-        of_strip[blockIdx.z * me.own + threadIdx.x] = FLAG | __float_as_uint(mine);
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x >> log_width; i < blocks && e < me.own; i += SUMS_AHEAD * groups) {
-        unsigned long long *from[SUMS_AHEAD], got[SUMS_AHEAD];
-#pragma unroll
-        for (int u = 0; u < SUMS_AHEAD; ++u) {
-            from[u] = of_strip + (i + u * groups < blocks ? i + u * groups : i) * me.own + e;
-            got[u] = look_at(from[u]);
-        }
-#pragma unroll
-        for (int u = 0; u < SUMS_AHEAD; ++u)
-            if (i + u * groups < blocks) {
-                for (; got[u] < FLAG; got[u] = look_at(from[u]))
-                    __nanosleep(20);
-                atomicExch(from[u], 0ULL); /* for the next launch */
-                sum += __uint_as_float((unsigned)got[u]);
-            }
-    }
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    sum = 0;
-    if ((int)threadIdx.x < me.own)
-#pragma unroll 4
-        for (int group = 0; group < groups; ++group)
-            sum += sums[group * me.width + threadIdx.x];
-    return sum;
-}
-
 template <int AHEAD>
-__global__ void __launch_bounds__(AHEAD > 8 ? MOST_THREADS / 2 : MOST_THREADS, 1)
-    mysgemm_row(const Problem p, int log_lanes)
+__global__ void __launch_bounds__(MOST_THREADS, 1) mysgemm_row(const Problem p, int log_lanes)
 {
     __shared__ Piece<4> shared[MOST_THREADS];
-    __shared__ bool begins_last;
-    float *const sums = (float *)shared;
     const Lane me(p.n, log_lanes);
-    const int col0 = blockIdx.x * me.own, of_turn = AHEAD * me.rows;
+    const int col0 = blockIdx.x * me.own, col = col0 + threadIdx.x;
 
-    if (threadIdx.x == 0) /* the counter is zero again when all have begun */
-        begins_last =
-            gridDim.z == 1 || atomicInc(&parts_done[0][blockIdx.x], gridDim.z - 1) == gridDim.z - 1;
-    const Piece<4> of_thread = add_up_rows<AHEAD>(p, me, col0 + 4 * me.x - me.shift,
-                                                  blockIdx.z * of_turn + me.row,
-                                                  gridDim.z * of_turn);
-    float sum = add_up_teams(p, me, of_thread, sums);
-    if (gridDim.z > 1) {
-        unsigned long long *of_strip = flagged_sums + (size_t)blockIdx.x * gridDim.z * me.own;
-        if (begins_last)
-            sum = add_up_blocks(me, sum, of_strip, sums);
-        else if ((int)threadIdx.x < me.own)
-            atomicExch(of_strip + blockIdx.z * me.own + threadIdx.x, FLAG | __float_as_uint(sum));
-    }
-    if (begins_last && (int)threadIdx.x < me.own && col0 + (int)threadIdx.x < p.n)
-        store<1>(p, 0, col0 + threadIdx.x, {sum});
+    const Piece<4> of_thread = add_up_rows<AHEAD>(p, col0 + 4 * me.x - me.shift, me.row, me.rows,
+                                                  AHEAD * me.rows);
+    const float sum = add_up_teams(p, me, of_thread, (float *)shared);
+    if ((int)threadIdx.x < me.own && col < p.n)
+        store<1>(p, 0, col, {sum});
 }
 
 template <int LOG_LANES, int AHEAD>
-static void launch_row(const Kernel &kernel, const Problem &p, const Plan &plan)
+static void launch_row(const Kernel &kernel, const Problem &p, const Plan &)
 {
     const int width = 4 << LOG_LANES, own = p.n % 4 == 0 ? width : width - 4;
-    const dim3 grid(ceiling(p.n, own), 1, plan.share);
-    mysgemm_row<AHEAD><<<grid, kernel.threads>>>(p, LOG_LANES);
+    mysgemm_row<AHEAD><<<ceiling(p.n, own), kernel.threads>>>(p, LOG_LANES);
 }
 
 /* A block has four teams at least. */
@@ -190,8 +123,8 @@ static Kernel row(const Cost &cost)
     const int cols = 4 << LOG_LANES, depth = (BLOCK >> LOG_LANES) * AHEAD;
     Kernel kernel = {1, cols, depth, 1, ANY, ANY, launch_row<LOG_LANES, AHEAD>, cost};
     kernel.aligned = true;
-    kernel.resident = (AHEAD > 8 ? MOST_THREADS / 2 : MOST_THREADS) / BLOCK;
+    kernel.splits = false;
+    kernel.resident = MOST_THREADS / BLOCK;
     kernel.threads = BLOCK;
-    kernel.room = MOST_FLAGGED / 2;
     return kernel;
 }

@@ -7,7 +7,8 @@
 #pragma once
 #include "problem.cuh"
 
-#define GROUP 8 /* rows of tiles that are done together, for the L2 cache */
+#define GROUP 8           /* rows of tiles that are done together, for the L2 cache, */
+#define GROUPED (128 * 256) /* where a tile is this large: others are for a smaller C */
 
 /* A block computes BM x BN elements of C, BK values of k at a time in each of its SLICES; a warp
  * WM x WN, a thread TM x TN of them. STAGES steps are in shared memory or on their way there;
@@ -97,21 +98,30 @@ __device__ int find_steps(Task &task, const Grid &g)
     return g.whole * g.workers + shared;
 }
 
+/* Tiles that run at the same time are near one another in both directions. */
+template <class S>
+__device__ void set_place_in_group(Task &task, const Problem &p, const Grid &g, int tile)
+{
+    const int of_group = GROUP * g.tiles_n, group = tile / of_group, in_group = tile % of_group;
+    const int rows = min(GROUP, g.tiles_m - group * GROUP);
+    set_place<S>(task, p, group * GROUP + in_group % rows, in_group / rows);
+}
+
 template <class S>
 __device__ void find_task(Task &task, const Problem &p, const Grid &g)
 {
     if (S::STREAMS) {
-        const int tile = find_steps(task, g), of_group = GROUP * g.tiles_n;
-        const int group = tile / of_group, in_group = tile % of_group;
-        const int rows = min(GROUP, g.tiles_m - group * GROUP);
-        set_place<S>(task, p, group * GROUP + in_group % rows, in_group / rows);
+        set_place_in_group<S>(task, p, g, find_steps(task, g));
         return;
     }
     task.begin = blockIdx.z * g.chunks;
     task.end = min(g.steps_of_tile, task.begin + g.chunks);
     task.part = blockIdx.z;
     task.share = g.share;
-    set_place<S>(task, p, blockIdx.y, blockIdx.x);
+    if (S::BM * S::BN >= GROUPED)
+        set_place_in_group<S>(task, p, g, blockIdx.y * gridDim.x + blockIdx.x);
+    else
+        set_place<S>(task, p, blockIdx.y, blockIdx.x);
 }
 
 /* Which part of its block's work is a thread's: its slice, its place in it, and where in its
