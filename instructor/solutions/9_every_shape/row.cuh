@@ -42,8 +42,8 @@ __device__ Piece<4> load_end(const Problem &p, int col)
     return b;
 }
 
-/* Four columns of the thread's rows: AHEAD of them from row `first` on, `rows` apart, and then again
- * each `apart`. All of those are loaded before the first is used. */
+/* Four columns of the thread's rows: AHEAD of them from row `first` on, `rows` apart, and then so
+ * many again each `apart`. All of those are loaded before the first is used. */
 template <int AHEAD>
 __device__ Piece<4> add_up_rows(const Problem &p, int col, int first, int rows, int apart)
 {

@@ -24,8 +24,8 @@ struct Strips {
     int lanes, own, slots, parts, of_lanes, of_own;
 };
 
-/* One warp. The counters are parts_done's: of blocks that have begun, and of those that may add. */
-__device__ void wait_until_begun(const Problem &p, int col0, int end)
+/* By one warp. The counters are parts_done's: of blocks that have begun and that may add. */
+__device__ void prepare_strip(const Problem &p, int col0, int end)
 {
     unsigned *const begun = &parts_done[0][blockIdx.x], *const may_add = &parts_done[1][blockIdx.x];
     const int lane = threadIdx.x % KEEPER;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(BLOCK + KEEPER, ROW_BLOCKS)
 
     if (threadIdx.x >= BLOCK) {
         if (gridDim.z > 1)
-            wait_until_begun(p, col0, end);
+            prepare_strip(p, col0, end);
     } else {
         const int slot = threadIdx.x * s.of_lanes >> SHIFT, x = threadIdx.x - slot * s.lanes;
         const int of_turn = AHEAD * s.slots, shift = (slot * p.n) & 3;
@@ -116,8 +116,8 @@ static void launch_shared_row(const Kernel &, const Problem &p, const Plan &plan
     s.parts = min(BLOCK / s.own, s.slots);
     s.of_lanes = ceiling(1 << SHIFT, s.lanes);
     s.of_own = ceiling(1 << SHIFT, s.own);
-    mysgemm_shared_row<BLOCK, AHEAD>
-        <<<dim3(strips, 1, plan.share), BLOCK + KEEPER>>>(p, s);
+    const dim3 grid(strips, 1, plan.share);
+    mysgemm_shared_row<BLOCK, AHEAD><<<grid, BLOCK + KEEPER>>>(p, s);
 }
 
 template <int LANES, int BLOCK, int AHEAD>
