@@ -74,7 +74,7 @@ LEFT_OUT = {
     "results": "grades",
 }
 
-# What handout.md says until an instructor has written where, and until when, to hand in.
+# What handout.md says until an instructor has written where, and by when, to hand in.
 TO_BE_FILLED_IN = "[to be filled in by the instructor]"
 
 # What README.md says from here on is for people who have the folders that a student's copy lacks.
@@ -199,7 +199,7 @@ def search(target: Path, files: dict[str, str], everything: list[str], lab: Lab)
     cases = sum(each.cases for each in secrets.values())
     return [("searched", f"{cases} hidden cases, {len(code.pieces)} pieces of code: nothing found"),
             *(("  not for", note) for note in (secrets[lab.folder].not_searched if lab.folder in secrets else ())),
-            *(("to do", f"handout.md:{number}: where, and until when, to hand in")
+            *(("to do", f"handout.md:{number}: where, and by when, to hand in")
               for number, line in enumerate(texts.get("handout.md", "").splitlines(), 1)
               if TO_BE_FILLED_IN in line)]
 

@@ -82,7 +82,7 @@ def test_a_students_copy(checkout, release) -> None:
     done = release(target)
     assert done.returncode == 0, done.stdout + done.stderr
     assert str(target) in done.stdout and "nothing found" in done.stdout
-    assert re.search(r"to do +handout\.md:\d+: where, and until when, to hand in", done.stdout)
+    assert re.search(r"to do +handout\.md:\d+: where, and by when, to hand in", done.stdout)
     graded = re.search(r"kernel\.cu 0 of (\d+) points, 2_tiled\.cu \1 of \1", done.stdout)
     assert graded, done.stdout
     assert left_behind(checkout) == [target.name]
