@@ -5,16 +5,16 @@
 ## make check       name the first mistake: its line, threads, hint  KERNEL LAB
 ## make walk        play back how a block ran, in a browser          KERNEL LAB
 ##                                                           SHAPE BLOCK LAUNCH
-## make program     build a file with its own main(); CHECK=1: run it under watch
+## make program     build a file with its own main(); CHECK=1: run it with checks
 ##                         KERNEL CHECK ARGS INCLUDE FIRST JSON TIMEOUT
 ## make embed       build what a host of your own links with     KERNEL INCLUDE
-## make clean, distclean    remove what was built; distclean: .venv, too   LAB
+## make clean, distclean    remove what was built; distclean: also .venv   LAB
 ## ./sgemm --help, ./sgemm-check --help    other sizes, inputs, loads, phases
 ##
 ##   KERNEL=other.cu            instead of kernel.cu
 ##   SHAPE=40 BLOCK=1,0         play back this size (or all sizes) and this block
-##   BACKEND=cpu                on the CPU even where there is a GPU, or cuda
-##   ARCH=sm_90                 for this GPU, even where there is none
+##   BACKEND=cpu                cpu or cuda; default: cuda with a GPU and nvcc
+##   ARCH=sm_90                 for this GPU, even on a machine without one
 ##   V=1                        show every command
 
 # What is given is a value: make expands nothing in it. No rule contains one, but scripts find them in the environment.

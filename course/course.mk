@@ -8,7 +8,7 @@
 ## make grade-class     a folder of submissions: CLASS=path; QUEUE=slurm: as a job
 ##                      array, SLURM='options of sbatch'
 ##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
-## make regrade         show what today's cases would change; ACCEPT=1: take it
+## make regrade         show what today's cases would change; ACCEPT=1: apply it
 ##                                                                      ACCEPT
 ##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS

@@ -8,13 +8,13 @@
 
 ##
 ## For instructors and maintainers:
-## make cases               prove the test cases: solutions, faults, cheats
+## make cases               test the test cases on solutions, faults, cheats
 ##                                                    LAB FAULTY CASES_ARGS JOBS
 cases: packages
 	set -f; exec $(python) -m instructor.release.prove_cases --lab "$$LAB" $(call option,FAULTY,faulty) \
 	    $(call option,JOBS,jobs) $$CASES_ARGS
 
-## make hidden SEED=n       draw hidden cases, prove and write them
+## make hidden SEED=n       draw hidden cases, test and write them
 ##                                                      LAB SEED CASES_ARGS JOBS
 hidden:
 	expr "$$SEED" : '[1-9][0-9]\{9,17\}$$' >/dev/null || \
@@ -37,15 +37,15 @@ release: packages
 gradescope autolab classroom50:
 	$(python) -s -m instructor.release.pack --lab "$$LAB" $@ build/bundles
 
-## make faulty              write faulty kernels that are edits to build/faulty
+## make faulty              make faulty kernels, in build/faulty, from edits
 faulty: packages
 	$(python) -m instructor.faulty.faults
 
-## make diagnosis           write what make check prints of each known mistake
+## make diagnosis           write what make check prints about each mistake
 diagnosis: packages
 	$(python) -m instructor.faulty.diagnosis
 
-## make messages            print all that make check can say of a finding
+## make messages            print all that make check can say about a finding
 messages: build/c/settings
 	. build/c/settings; $$CC -std=c11 -pthread tests/report/messages.c $$(find engine/report -name '*.c') \
 	    -o build/messages -lm && exec build/messages
@@ -95,7 +95,7 @@ defaults  = set -f; case $$KERNEL in kernel.cu) other= ;; *) other=$$KERNEL ;; e
     export KERNELS="$${KERNELS-$(rungs) $$other}" LADDER="$${LADDER-build/bench/ladder.json}" \
         GRID_KERNEL="$${GRID_KERNEL-$${other:-$(last_rung)}}" GRID_JSON="$${GRID_JSON-build/bench/grid.json}"
 
-## make bench               the ladder, and KERNEL, on a GPU, beside cuBLAS
+## make bench               time the ladder and KERNEL on a GPU, against cuBLAS
 ##      KERNELS="a.cu b.cu" SHAPES="m k n ..." others instead;  SAMPLES=n of each
 ##      GRID=1              200 shapes of every kind instead (GRID_SEED=n: others)
 ##       KERNEL KERNELS SHAPES SAMPLES LADDER GRID GRID_SEED GRID_KERNEL GRID_JSON
@@ -146,7 +146,7 @@ bench-counts: build/9_every_shape.cu
 
 # ---------------------------------------------------------------- this project's own speed -------
 
-## make bench-cpu           the CPU backend, the check, the grader, the office
+## make bench-cpu           time the CPU backend, the check, grading, a class
 ##      OF="kernel check grade class"  some of it;  ROUNDS=n
 ##                                                      OF ROUNDS SHAPES KERNEL
 bench-cpu: course-packages build/bench/plain
