@@ -217,7 +217,7 @@ def check_directive(words: list[bytes], line: int) -> None:
     name = words[0] if words else b""
     if name == b"line" or name[:1].isdigit():
         raise Refused("changes the line numbers or the name of its file", STUDENT_FILE, line,
-                      "take the # directive out: errors are to name the lines of kernel.cu")
+                      "take the # directive out: errors must name the lines of kernel.cu")
     if name in (b"include", b"include_next", b"import", b"embed"):
         asked = b"".join(words[1:]).decode(errors="replace")
         inside = asked.strip('"<>')
@@ -372,7 +372,7 @@ def check_same(plain: list[Token], checked: list[Token]) -> None:
                     for tokens in (plain, checked))
     for one, other in itertools.zip_longest(ours, theirs, fillvalue=Token(b"", "", 0)):
         if CALLED_ALIKE.get(one.text, one.text) != CALLED_ALIKE.get(other.text, other.text):
-            raise Refused("is other code where it is checked", STUDENT_FILE, one.line,
+            raise Refused("is different code in the checked build", STUDENT_FILE, one.line,
                           ONE_KERNEL)
 
 

@@ -173,7 +173,7 @@ def limited(file: IO[bytes], shown: str) -> bytes:
 
 def refuse_size(content: bytes, largest: int, what: str) -> None:
     if len(content) > largest:
-        raise BadInput(f"{what}: larger than {largest >> 20} MB; a kernel.cu has some kilobytes")
+        raise BadInput(f"{what}: larger than {largest >> 20} MB; a kernel.cu takes a few kilobytes")
     if not content:
         raise BadInput(f"{what}: the file is empty")
 
@@ -232,7 +232,7 @@ def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.
         name = entry.filename.replace("\\", "/")
         parts = name.split("/")
         if outside(name):
-            raise BadInput(f"{shown}: a zip with a path outside of itself: {listed([name])}")
+            raise BadInput(f"{shown}: a zip with a path that leads out of it: {listed([name])}")
         if not name.endswith("/") and not any(of_the_system(part) for part in parts):
             entries.append((name, entry))
     return sorted(entries, key=lambda each: each[0])

@@ -347,11 +347,11 @@ def linked(name: str, mode: int = stat.S_IFLNK | 0o777) -> zipfile.ZipInfo:
 
 
 @pytest.mark.parametrize("entries, says", [
-    ([("../kernel.cu", TEXT)], "a path outside of itself: ../kernel.cu"),
-    ([("kernel.cu", TEXT), ("a/../../x", b"")], "a path outside of itself"),
-    ([("/etc/kernel.cu", TEXT)], "a path outside of itself"),
-    ([("..\\kernel.cu", TEXT)], "a path outside of itself"),
-    ([("C:\\kernel.cu", TEXT)], "a path outside of itself"),
+    ([("../kernel.cu", TEXT)], "a path that leads out of it: ../kernel.cu"),
+    ([("kernel.cu", TEXT), ("a/../../x", b"")], "a path that leads out of it"),
+    ([("/etc/kernel.cu", TEXT)], "a path that leads out of it"),
+    ([("..\\kernel.cu", TEXT)], "a path that leads out of it"),
+    ([("C:\\kernel.cu", TEXT)], "a path that leads out of it"),
     ([(linked("kernel.cu"), b"/etc/passwd")], "kernel.cu: a symbolic link"),
     ([(linked("kernel.cu", stat.S_IFIFO | 0o600), b"")], "kernel.cu: a FIFO"),
     ([("kernel.cu", TEXT), ("kernel.cu", OTHER)], "kernel.cu and kernel.cu: which one"),
@@ -379,7 +379,7 @@ def test_a_zip_with_a_file_without_a_name(tmp_path: Path) -> None:
     """zipfile ends names at a zero byte."""
     path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT))
     path.write_bytes(path.read_bytes().replace(b"kernel.cu", b"\0ernel.cu"))
-    assert "a path outside of itself" in refusal(path)
+    assert "a path that leads out of it" in refusal(path)
 
 
 def test_an_encrypted_zip(tmp_path: Path) -> None:
