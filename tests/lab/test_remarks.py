@@ -209,6 +209,17 @@ def test_phases_that_load_nothing(edited: Callable[..., Path]) -> None:
     assert found["what"].startswith("60 of the 64 tile phases")
 
 
+def test_sums_that_threads_exchange(edited: Callable[..., Path]) -> None:
+    """Such intervals store to shared memory and load no input, and are no phases."""
+    assert remark(edited([(STORE, """    for (int i = 0; i < 8; ++i) {
+        A_s[ty][tx] = sum;
+        __syncthreads();
+        sum = A_s[ty][TILE_SIZE - 1 - tx];
+        __syncthreads();
+    }
+""" + STORE)])) is None
+
+
 def test_a_grid_that_suits_the_gpu(edited: Callable[..., Path]) -> None:
     """Such blocks take as many tiles as there are: for small matrices there may be too many."""
     program = edited([*MANY_TILES, ("(m + TILE_SIZE - 1) / TILE_SIZE);", "20);")])

@@ -239,10 +239,20 @@ enum { PHASES = 4096 };
 
 /* Of the first block's intervals between barriers, those in which it stores to shared memory. */
 struct phases_seen {
-    unsigned char stores[PHASES], loads[PHASES];
-    int stored, idle;       /* idle: without a load of an input */
+    unsigned char stores[PHASES], loads[PHASES], values[PHASES];
+    int stored, idle; /* idle: without a load of an input, and only zeros are stored: not sums */
     const void *idle_store; /* a store in one of these */
 };
+
+static bool is_zero(const struct trace_access *a) {
+    for (int i = 0; i < TRACE_BYTES; i++)
+        if (a->bytes[i]) return false;
+    return true;
+}
+
+static bool is_idle(const struct phases_seen *phases, uint32_t interval) {
+    return phases->stores[interval] && !phases->loads[interval] && !phases->values[interval];
+}
 
 static void find_phases_seen(const struct trace *t, struct phases_seen *phases) {
     int last = 0;
@@ -250,24 +260,28 @@ static void find_phases_seen(const struct trace *t, struct phases_seen *phases) 
         const struct trace_access *a = &t->access[i];
         if (a->block || a->interval >= PHASES) continue;
         if ((int)a->interval > last) last = (int)a->interval;
-        if (a->array >= TRACE_SHARED && a->write) phases->stores[a->interval] = 1;
+        if (a->array >= TRACE_SHARED && a->write) {
+            phases->stores[a->interval] = 1;
+            phases->values[a->interval] |= !is_zero(a);
+        }
         if (a->array < TRACE_SHARED && !a->write && lab.arrays[a->array].role == ROLE_INPUT)
             phases->loads[a->interval] = 1;
     }
     for (size_t i = 0; i < t->count && !phases->idle_store; i++) {
         const struct trace_access *a = &t->access[i];
         if (!a->block && a->interval < PHASES && a->array >= TRACE_SHARED && a->write &&
-            !phases->loads[a->interval])
+            is_idle(phases, a->interval))
             phases->idle_store = a->code;
     }
     /* Where not all has been kept, what comes last is not all of its interval. */
     for (int i = 0; i < PHASES && (t->complete || i < last); i++) {
         phases->stored += phases->stores[i];
-        phases->idle += phases->stores[i] && !phases->loads[i];
+        phases->idle += is_idle(phases, (uint32_t)i);
     }
 }
 
-/* More than half of the phases store to shared arrays and load nothing: a loop runs too far. */
+/* More than half of the phases store zeros to shared arrays and load nothing: a loop runs too far.
+ */
 static bool idle_phases(const struct counts_of_run *run, struct remark *remark) {
     static struct phases_seen phases;
     const struct trace *t = trace_shown();
