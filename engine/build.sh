@@ -38,7 +38,7 @@ link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub wh
     run "$NVCC" $CUDA_FLAGS $(linked "$@") -o "$out" -lpthread -Xlinker "-rpath=$libraries"
 }
 
-preprocess() { # file, more flags, perhaps "": $base.new and $base.marked, or $base.o
+preprocess() { # file, more flags: $base.new and $base.marked; with "" behind these, $base.o
     sh engine/cuda/preprocess.sh --once engine/cuda/include . "${3-build/cpu/rewrite}" "$1" "$base" $CXX $flags \
         ${INCLUDE:+"-I$INCLUDE"} $2
 }
@@ -94,7 +94,7 @@ cu) # a file of this project
     esac
     if grep -qE '<<<|__(global|device|host|shared|constant|managed)__' "$1"; then
         preprocess "$1" "$dependencies -MT $out" && mv "$base.new" "$base.ii" && compile $flags $level
-    else
+    else # it is C++ already
         preprocess "$1" "$dependencies $level" ""
     fi
     ;;

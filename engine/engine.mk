@@ -4,8 +4,8 @@ step = sh engine/build.sh
 .SUFFIXES .DELETE_ON_ERROR:
 .PHONY: program embed FORCE
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
-# For a short first build, a folder's files are two texts: room.c, unoptimized, and fast.c, which is what runs at each
-# access, in each thread or over whole arrays. Alone is what has a main(), is linked elsewhere, or is somebody else's.
+# For a short first build, a folder is compiled as two texts: room.c, not optimized, and fast.c, for what runs at each
+# access, in each thread or over whole arrays. What has a main(), is linked elsewhere or comes from others is compiled alone.
 fast  := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
          writers) $(addprefix watch/,access block detector% event fence observe shadow/% record/%))
 alone := $(addprefix %/,kernel_begin.c kernel_end.c extents.c host_run.c insert.c lab_json.c lessons.c writers_program.c) \

@@ -7,7 +7,7 @@
 # engine/cuda/spaces/check_spaces.sh; OUT.*.errors are its own.
 # --once: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A
 # file can put this macro together from parts, so no grade may depend on that.
-# Without a program REWRITE ("") the file is compiled as it is, to OUT.o: it has none of CUDA's words.
+# Where REWRITE is "", the file has none of CUDA's words, and is compiled as it is, to OUT.o.
 # Exit status 1: the file cannot be compiled for the CPU; why is on standard error.
 set -f
 once=
@@ -60,17 +60,17 @@ asks_for_arch() { # $out.i, or a file that it is made of
     [ $asked = 0 ]
 }
 
+[ "$once" ] || for_device "$@" &
+preprocess "$@" >"$out.i" 2>"$out.i.errors"
+host=$?
 if [ ! "$once" ]; then
-    for_device "$@" &
-    preprocess "$@" >"$out.i" 2>"$out.i.errors"
-    host=$?
     wait $!
-    device=$?
+elif asks_for_arch; then
+    for_device "$@"
 else
-    preprocess "$@" >"$out.i" 2>"$out.i.errors"
-    host=$? device=0
-    if asks_for_arch; then for_device "$@" || device=1; else cp "$out.i" "$out.device.i"; fi
+    cp "$out.i" "$out.device.i"
 fi
+device=$?
 if [ $host -eq 0 ] && [ $device -eq 0 ]; then
     "$rewrite" "$out.device.i" "$out.marked" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
     exit

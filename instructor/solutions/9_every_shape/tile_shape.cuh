@@ -7,8 +7,8 @@
 #pragma once
 #include "problem.cuh"
 
-#define GROUP 8           /* rows of tiles that are done together, for the L2 cache, */
-#define GROUPED (128 * 256) /* where a tile is this large: others are for a smaller C */
+#define GROUP 8             /* rows of tiles that are done together, for the L2 cache */
+#define GROUPED (128 * 256) /* only tiles of so many elements: others are for a small C */
 
 /* A block computes BM x BN elements of C, BK values of k at a time in each of its SLICES; a warp
  * WM x WN, a thread TM x TN of them. STAGES steps are in shared memory or on their way there;

@@ -54,7 +54,7 @@ int main() {
     double *d = visible<double>(8);
     int *out = visible<int>(64), **rows = visible<int *>(2);
 
-    double fraction = 3.9; // of a literal compilers say that it changes
+    double fraction = 3.9; // compilers warn about a literal
     converts<<<1, 1>>>(fraction, 2, 5.5f, 7, 'A', 17, 1u << 31, d);
     RUN();
     const double expected[] = {3, 2, 5.5, 7, 65, 1, 2147483648.0};

@@ -490,7 +490,7 @@ def test_includes_of_other_places(name: str) -> None:
 
 @pytest.mark.parametrize("condition", ["defined __CUDA_ARCH__", "JOINED(__CUDA_, ARCH__)", "__CUDA_\\\nARCH__"])
 def test_what_only_the_device_sees(objects: Compile, condition: str) -> None:
-    """The macro may be put together, which nvcc does, too."""
+    """nvcc also accepts the macro when it is put together from parts."""
     text = f"""#define JOINED(a, b) a##b
 __device__ int f() {{
     int x = 1;
