@@ -70,7 +70,7 @@ typedef Shape<128,  32,  8,  64,  32,  8,  8, 1, 4, 6, true, false, false> Flat1
 /*   rest, wave, chunk, busy, sum, part, megabyte */
 static const Kernel kernels[] = {
     tiles<Large, true>({7, 7.72, 2.77, 1.17, 35.7, 1.71, 0.152}),
-    tiles<Large, false>({7, 14, 0.0823, 3.25, 90.3, 0.036, 0.0542}),
+    tiles<Large, false>({7, 14, 0.0823, 3.25, 45, 0.036, 0.0542}),
     tiles<Wide128x256, true>({2.56, 5.99, 0.167, 2.64, 11.6, 0.0001, 0.238}),
     tiles<Flat128x128, true>({2.66, 4.88, 0.437, 0.768, 7.54, 0.0001, 0.159}),
     tiles<Flat112x128, true>({2.19, 4.34, 0.541, 0.74, 6.42, 0.00127, 0.119}),

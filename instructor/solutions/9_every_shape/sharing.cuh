@@ -114,6 +114,32 @@ __device__ void add_parts(const Problem &p, const Target &to, const Part &mine, 
     }
 }
 
+/* The same for few parts of a large tile that is all inside C, of whole rounds: part by part, so
+ * many pieces of each at once that a thread waits for memory no more than a dozen times. */
+template <int V>
+__device__ void add_in_turn(const Problem &p, const Target &to, const Part &mine, int count,
+                            int threads)
+{
+    constexpr int AT_ONCE = 64 / V;
+
+    if (!is_last(&parts_done[0][mine.slot(0)], mine.share))
+        return;
+    for (int e0 = threadIdx.x; e0 < count; e0 += AT_ONCE * threads) {
+        Piece<V> sum[AT_ONCE] = {};
+#pragma unroll 1
+        for (int i = 0; i < mine.share; ++i) {
+            const Piece<V> *const from = mine.piece<V>(i, count, e0);
+#pragma unroll
+            for (int u = 0; u < AT_ONCE; ++u)
+                sum[u].add(from[u * threads]);
+        }
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u)
+            if (e0 + u * threads < count) /* always; nvcc's loop over k is faster with it */
+                put(p, to, e0 + u * threads, sum[u]);
+    }
+}
+
 /* The same for few elements: groups of threads share the parts of each, FAN to a group, so that one
  * round will do. */
 __device__ void add_few(const Problem &p, const Target &to, const Part &mine, int count,

@@ -90,7 +90,10 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
                 parts[(size_t)mine.slot(task.part) * COUNT + row * ROW + e % ROW] = v;
         }
     }
-    if (share > 1)
+    static_assert(!S::STREAMS || COUNT * V % (64 * S::BLOCK) == 0, "whole rounds of add_in_turn()");
+    if (share > 1 && S::STREAMS && !WIDE)
+        add_in_turn<V>(p, to, mine, COUNT, S::BLOCK);
+    else if (share > 1)
         add_parts<V>(p, to, mine, COUNT, S::BLOCK);
 }
 
