@@ -123,7 +123,7 @@ build/bench/ceilings: build/cuda/instructor/bench/ceilings.o
 # The kernel of GRID_KERNEL, linked with what measures it.
 build/bench/grid: build/cuda/instructor/bench/grid.o build/bench/grid_kernel.o build/libclock.a $(driver)
 	$(step) link_cuda $@ $^ -lcublas -lcublasLt -lcuda
-build/bench/grid_kernel.o: FORCE build/cuda/settings
+build/bench/grid_kernel.o: FORCE build/cuda/settings | build/9_every_shape.cu
 	$(defaults); KERNEL=$$GRID_KERNEL $(step) kernel $@
 
 # From the JSON alone, on any machine.

@@ -332,7 +332,7 @@ def test_the_page_has_the_figures_of_the_runs() -> None:
 def test_shapes_are_drawn_by_the_seed() -> None:
     """The ones of docs/ladder.md, and no others; each can be measured."""
     for seed, name in ((1, "grid"), (7, "grid-other-seed"), (29, "grid-third-seed"),
-                       (37, "grid-fourth-seed"), (61, "grid-fifth-seed")):
+                       (37, "grid-fourth-seed"), (67, "grid-fifth-seed")):
         run = strict_json((REPOSITORY / f"docs/ladder/{name}.json").read_text())
         assert run["seed"] == seed
         assert [(s["m"], s["k"], s["n"]) for s in run["shapes"]] == grid.draw(seed)
