@@ -781,6 +781,13 @@ TEST(the_bound_is_gamma_of_k_plus_2) {
     CHECK(v.first[0].got == f.C[9]);
     f.C[9] = (float)(ref - 1.001 * bound);
     CHECK(!judge(&f, VERIFY_FULL).passed);
+    const struct lab_case which = {.shape = {{4, 4, 100}}, .fill = FILL_RANDOM, .seed = 6};
+    const void *const arrays[LAB_ARRAYS] = {f.A, f.B, f.C};
+    struct wrong_element wrong[16];
+    CHECK_INT(truth_wrong(&which, arrays, 16, wrong), 1);
+    CHECK(wrong[0].row == 2 && wrong[0].col == 1 && fabs(wrong[0].expected - ref) < 1e-12);
+    f.C[9] = (float)(ref + 0.999 * bound);
+    CHECK_INT(truth_wrong(&which, arrays, 16, wrong), 0);
     fixture_free(&f);
 }
 

@@ -63,3 +63,15 @@ def test_rounding_is_no_mistake(tree: Tree) -> None:
         "sum / 5", "sum * 0.2f")
     status, said = run(tree, "stencil", text, "stencil", "300", "200")
     assert (status, said["wrong"]) == (0, 0), said
+
+
+def test_an_element_that_is_wrong(tree: Tree) -> None:
+    """Says in which row and column it is, and what is there."""
+    text = solution("stencil")
+    assert text.count("sum / 5") == 1 and "<<<" in text
+    store = next(line for line in text.splitlines() if "sum / 5" in line)
+    status, said = run(tree, "stencil", text.replace(store, f"{store}\n    if (row == 7 && col == 3) out[row * cols + col] = 9;"),
+                       "stencil", "20", "30")
+    assert (status, said["wrong"]) == (1, 1), said
+    [wrong] = said["first_wrong"]
+    assert (wrong["row"], wrong["column"], wrong["got"]) == (7, 3, 9), said

@@ -411,6 +411,12 @@ def test_what_a_student_sees_of_hidden_marks() -> None:
         ("memory", "hidden", 0, "a memory fault, or the result is not correct"), ("tiled", "hidden", 3, "")]
     assert found[0].lost_in == ["quagga"]
     assert not [secret for secret in SECRETS if secret in seen.model_dump_json()]
+    open_to_all = case("gnu", criteria=FULL, suite="public")
+    shown = judge_case(open_to_all, *runs("leak"))
+    marks = marks_of(suite(open_to_all, name="public", points={"memory": 2.0}), {open_to_all.key: shown})
+    assert marks[0].reason != marks[0].phrase
+    seen = student_view(record_of(test, shown).model_copy(update={"marks": [*found, *marks]}))
+    assert seen.marks[-1] == marks[0], "a criterion of a public case keeps its words"
 
 
 # ---- points --------------------------------------------------------------------------------------
