@@ -1,7 +1,7 @@
 /* support.c: the lines that the program prints stage by stage, and how it ends. What each function
  * promises is in support.h. The words of a failure are in engine/host/driver/failure.c, the JSON
- * object in failure_json.c; watchdog.c ends what hangs or crashes. */
-#define _GNU_SOURCE /* fdopen */
+ * object in failure_json.c; watchdog.c waits for what hangs or crashes. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "support.h"
 #include "engine/host/driver/report.h"
 #include "engine/report/text/clock.h"
@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { TIME_COLUMN = 42 }; /* beyond the longest stage line */
@@ -22,33 +23,48 @@ static const char *const stage_text[STAGE_COUNT] = {
     "Copying data from device to host...", "Verifying results...",
 };
 
-void report_begin(struct report *report, const struct options *options, const char *backend,
-                  int repeat) {
-    *report = (struct report){.options = *options,
-                              .backend = backend,
-                              .repeat = repeat,
-                              .source = source_state(),
-                              .out = stdout,
-                              .stage = -1};
+/* In memory that is shared with the process that waits for this one; NULL: there is none. */
+static struct report *new_report(int repeat) {
+    const size_t bytes = sizeof(struct report) + (size_t)repeat * sizeof(double);
+    struct report *report =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (report == MAP_FAILED) return NULL;
+    report->samples = (double *)(report + 1);
     for (int i = 0; i < STAGE_COUNT; i++) report->stage_seconds[i] = -1;
-    if (fcntl(STDOUT_FILENO, F_GETFD) < 0) /* closed: no other file may get its number */
-        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-    if (options->json) { /* keep the real standard output for the JSON object */
-        int copy = dup(STDOUT_FILENO);
-        FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
-        if (out && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) report->out = out;
-    }
+    return report;
+}
+
+/* Standard output for the report alone. stdout is what the kernel and the wrapper print to. */
+static FILE *take_output(bool json) {
+    int file;
+    do file = open("/dev/null", O_RDWR | O_CLOEXEC); /* no other gets the number of a closed one */
+    while (0 <= file && file <= STDERR_FILENO);
+    if (file >= 0) close(file);
+    const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+    if (!out) return stdout;
+    if (json) dup2(STDERR_FILENO, STDOUT_FILENO);
+    return out;
+}
+
+struct report *report_begin(const struct options *options, const char *backend, int repeat) {
+    struct report *report = new_report(repeat);
+    if (!report) options_stop(EXIT_MACHINE, "out of memory for the report", options->json);
+    report->options = *options;
+    report->backend = backend;
+    report->repeat = repeat;
+    report->source = source_state();
+    report->out = take_output(options->json);
+    report->stage = -1;
+    if (!watchdog_begin(report))
+        report_stop(report, EXIT_MACHINE, "no further process can be started");
+    return report;
 }
 
 /* ---- stages ---- */
 
 static void print_stage(const struct report *report) {
     fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[report->stage]);
-}
-
-static void end_line(struct report *report) {
-    if (report->line != LINE_START) fputc('\n', report->out);
-    report->line = LINE_START;
 }
 
 void report_stage(struct report *report, enum stage stage) {
@@ -65,7 +81,7 @@ void report_stage_end(struct report *report) {
     report->stage_seconds[report->stage] = seconds;
     if (report->options.json) return;
     if (report->line != LINE_OF_STAGE) { /* the kernel has printed something since */
-        end_line(report);
+        report_end_line(report);
         print_stage(report);
     }
     fprintf(report->out, "%9.3f s\n", seconds);
@@ -99,9 +115,6 @@ void report_case(struct report *report) {
 }
 
 void report_sample(struct report *report, double seconds) {
-    if (!report->samples) report->samples = calloc((size_t)report->repeat, sizeof *report->samples);
-    if (!report->samples)
-        report_stop(report, EXIT_MACHINE, "out of memory for %d times", report->repeat);
     report->samples[report->sample_count++] = seconds;
 }
 
@@ -174,7 +187,7 @@ void report_verify(struct report *report, const struct host_data *sent,
     if (line.shown) {
         fputs("\r              \r", stderr);
         /* The wiped line held the stage's name when both streams are one terminal. */
-        if (report->line == LINE_OF_STAGE && isatty(STDOUT_FILENO)) print_stage(report);
+        if (report->line == LINE_OF_STAGE && isatty(fileno(report->out))) print_stage(report);
     }
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
     report->verified = o->verify != VERIFY_NONE;
@@ -191,16 +204,8 @@ void report_stop(struct report *report, enum exit_status status, const char *for
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    fflush(stdout); /* what the kernel printed */
-    if (!report->options.json) end_line(report);
-    if (status == EXIT_WRONG) {
-        report_cause(report, message, report->out);
-    } else {
-        if (report->options.json) report_json(report, status, message, report->out);
-        fflush(report->out);
-        fprintf(stderr, "%s: %s\n", lab.name, message);
-    }
-    fflush(report->out);
+    watchdog_end_line();
+    report_ended_early(report, status, message);
     exit(status);
 }
 
@@ -244,7 +249,6 @@ enum exit_status report_end(struct report *report) {
         report_print_next(report, report->out);
     }
     fflush(report->out);
-    free(report->samples);
-    report->samples = NULL;
+    report->is_complete = true;
     return status;
 }

@@ -14,10 +14,10 @@
 extern "C" {
 #endif
 
-/* Start a report. With options->json, standard output then belongs to the JSON object alone: what
- * the kernel or the wrapper prints goes to standard error. */
-void report_begin(struct report *report, const struct options *options, const char *backend,
-                  int repeat);
+/* Start a report, and a process that waits for this one and ends it where the wrapper hangs,
+ * crashes or exits: before any CUDA call. With options->json, standard output then belongs to the
+ * JSON object alone: what the kernel or the wrapper prints goes to standard error. */
+struct report *report_begin(const struct options *options, const char *backend, int repeat);
 
 /* Print the stage's line, and at its end its time. */
 void report_stage(struct report *report, enum stage stage);
@@ -47,7 +47,7 @@ void report_verify(struct report *report, const struct host_data *sent,
 void report_stop(struct report *report, enum exit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 
-/* Print the result, free what the report owns, and return the exit status. */
+/* Print the result, and return the exit status. */
 enum exit_status report_end(struct report *report);
 
 #ifdef __cplusplus

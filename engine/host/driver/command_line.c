@@ -92,6 +92,12 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
+void options_stop(enum exit_status status, const char *message, bool json) {
+    fprintf(stderr, "%s: %s\n", lab.name, message);
+    if (json) report_json(NULL, status, message, stdout);
+    exit(status);
+}
+
 struct options options_read(int argc, char **argv) {
     char message[MESSAGE_SIZE];
     struct options options;
@@ -113,7 +119,5 @@ struct options options_read(int argc, char **argv) {
             "these sizes need %.1f GB of memory and %.1f GB are available: choose smaller ones",
             (double)needed / 1e9, (double)available / 1e9);
     }
-    fprintf(stderr, "%s: %s\n", lab.name, message);
-    if (wants_json(argc, argv)) report_json(NULL, status, message, stdout);
-    exit(status);
+    options_stop(status, message, wants_json(argc, argv));
 }

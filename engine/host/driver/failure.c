@@ -217,11 +217,8 @@ void report_print_next(const struct report *report, FILE *out) {
     source_print_next(report->source, program, "make", "make check", out);
 }
 
-void report_cause(const struct report *report, const char *message, FILE *out) {
-    if (report->options.json) {
-        report_json(report, EXIT_WRONG, message, out);
-        return;
-    }
+/* A single cause that is known without C. */
+static void print_cause(const struct report *report, const char *message, FILE *out) {
     fputs("\nTEST FAILED\n", out);
     for (const char *line = message; *line; line += *line == '\n') {
         print_paragraph("", "", line, out);
@@ -229,4 +226,21 @@ void report_cause(const struct report *report, const char *message, FILE *out) {
     }
     report_print_launches(report, out);
     report_print_next(report, out);
+}
+
+void report_end_line(struct report *report) {
+    if (report->line != LINE_START) fputc('\n', report->out);
+    fflush(report->out);
+    report->line = LINE_START;
+}
+
+void report_ended_early(struct report *report, enum exit_status status, const char *message) {
+    report_end_line(report);
+    if (report->options.json && !report->is_complete)
+        report_json(report, status, message, report->out);
+    else if (status == EXIT_WRONG)
+        print_cause(report, message, report->out);
+    fflush(report->out);
+    if (status != EXIT_WRONG) fprintf(stderr, "%s: %s\n", lab.name, message);
+    report->is_complete = true;
 }

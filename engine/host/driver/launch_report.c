@@ -41,18 +41,16 @@ static bool same_launch(const struct finding_launch *a, const struct finding_lau
            a->shared_bytes == b->shared_bytes;
 }
 
-bool report_launch(struct report *report, const struct finding_launch *launch) {
+void report_launch(struct report *report, const struct finding_launch *launch) {
     int last = report->launch_count - 1;
     if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
         report->launch_repeats[last]++;
     } else if (report->launch_count < REPORTED_LAUNCHES) {
         report->launches[report->launch_count] = *launch;
         report->launch_repeats[report->launch_count++] = 1;
-        return true;
     } else {
         report->launches_left_out++;
     }
-    return false;
 }
 
 void report_print_launches(const struct report *report, FILE *out) {

@@ -1,5 +1,5 @@
 /* What is known about one plain run, and what is said of it: a failure in words (failure.c) or as
- * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
+ * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c, ending.c).
  * ../../support.c prints it stage by stage. */
 #ifndef ENGINE_HOST_REPORT_H
 #define ENGINE_HOST_REPORT_H
@@ -25,13 +25,15 @@ enum stage {
     STAGE_COUNT
 };
 
-/* Everything known about one run. main.cu fills it in as it goes; zeroed by report_begin(). */
+/* Everything known about one run. main.cu fills it in as it goes. It lies in memory that the
+ * process of main.cu shares with the one that waits for it (watchdog.c), and report_begin() makes
+ * it. */
 struct report {
     struct options options;
     const char *backend; /* "cuda" or "cpu" */
     char device[256];    /* its name; empty: not known yet */
     int repeat;          /* timed launches */
-    double *samples;     /* seconds of each of them; owned */
+    double *samples;     /* seconds of each of them */
     int sample_count;    /* of the launches that are done */
     enum source_state source;
     struct finding_launch
@@ -45,10 +47,17 @@ struct report {
     int explanation_count;
     double stage_seconds[STAGE_COUNT]; /* -1: not reached */
     /* of those that print */
-    FILE *out; /* text: stdout */
+    FILE *out; /* standard output; stdout is for the kernel and the wrapper */
     int stage;
     double stage_start;
     enum { LINE_START, LINE_OF_STAGE, LINE_OF_KERNEL } line; /* where the output ends */
+    /* of the watchdog */
+    double call_seconds; /* that a call of the wrapper may take */
+    double call_end;     /* when they are over, by clock_seconds(); 0: no call is running */
+    bool exit_called;    /* exit(), during a call */
+    bool is_cut_off;     /* a call has closed the way to the other process */
+    bool backend_spoke;  /* on standard error */
+    bool is_complete;    /* the result was said */
 };
 
 /* ---- command_line.c ------------------------------------------------------------------------- */
@@ -56,6 +65,10 @@ struct report {
 /* options_parse() for a program's main(): prints help, the version or the error and exits; also
  * exits (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
 struct options options_read(int argc, char **argv);
+
+/* The program ends before its run begins: a line on standard error, or a JSON object, too. */
+void options_stop(enum exit_status status, const char *message, bool json)
+    __attribute__((noreturn));
 
 /* ---- a call of the wrapper: launches.cu ------------------------------------------------------ */
 
@@ -73,8 +86,8 @@ void report_call_ends(void);
 enum exit_status report_error(const struct report *report, int error, const char *what,
                               char message[4 * MESSAGE_SIZE]);
 
-/* The wrapper has launched a kernel; true: differently from before. */
-bool report_launch(struct report *report, const struct finding_launch *launch);
+/* The wrapper has launched a kernel. */
+void report_launch(struct report *report, const struct finding_launch *launch);
 
 /* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
 const char *report_refusal(const struct report *report, const struct launch_limits *limits,
@@ -87,26 +100,32 @@ const char *report_refusal(const struct report *report, const struct launch_limi
 void report_json(const struct report *report, enum exit_status status, const char *message,
                  FILE *out);
 
-/* TEST FAILED for a single cause that is known without C, as text or as JSON. */
-void report_cause(const struct report *report, const char *message, FILE *out);
+/* Why the run ended early, as text or as JSON: TEST FAILED and the cause, or (EXIT_MACHINE) a line
+ * on standard error. Of a run whose result was said, no second one is. */
+void report_ended_early(struct report *report, enum exit_status status, const char *message);
+
+/* ending.c: why, of a process that has ended without a result, or crashed behind it; `how` is
+ * waitpid()'s. EXIT_PASSED: somebody asked for it, as with ctrl-C, and there is nothing to say. */
+enum exit_status report_ending(const struct report *report, int how, char message[MESSAGE_SIZE]);
+
+/* So that what follows begins a line. */
+void report_end_line(struct report *report);
 
 /* ---- watchdog ------------------------------------------------------------------------------ */
 
-/* Prepare to end this report's run: once, after report_begin() and before any CUDA call, because
- * the CPU backend passes on the signals that are not its own. False: the machine lacks a pipe. */
+/* From here on this process is a child, and its parent waits for it: once, before any CUDA call.
+ * The parent passes on what is printed to stdout, on lines of its own, and says how the run ended
+ * where the child cannot. False: the machine has no further process or pipe. Under a debugger there
+ * is one process, and no limit. */
 bool watchdog_begin(struct report *report);
 
-/* What the texts of a run that ends early say of its launches has changed. */
-void watchdog_launched(void);
-
 /* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, as it
- * does after a crash (of the wrapper: a device pointer used on the host, say). What is printed
- * meanwhile begins on a separate line. */
+ * does after a crash (a device pointer used on the host, say) and after exit(). */
 void watchdog_start(double seconds);
 void watchdog_stop(void);
 
-/* Ends the line that the kernel has left open, if any, before something is printed to standard
- * error. From any thread. */
+/* All that was printed until now is passed on, and the line that it has left open is ended, before
+ * something is printed to standard error. From any thread. */
 void watchdog_end_line(void);
 
 /* --- launch_report.c: what the report says of a run's launches -------------------------------- */
