@@ -8,9 +8,13 @@ themselves is in test_support.c.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import re
 import resource
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -49,7 +53,7 @@ def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
     """A program whose two functions have these bodies. Line 2 is the kernel's first, line 5 the
     wrapper's."""
     text = (
-        "#include <assert.h>\n#include <stdio.h>\n#include <unistd.h>\n#line 1\n"
+        "#include <assert.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n#line 1\n"
         f"__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
         f"void basicSgemm{PARAMETERS} {{\n{wrapper}\n}}\n"
     )
@@ -64,7 +68,7 @@ def build_all(tree, name: str, wrappers: list[str], kernels: list[str]) -> Path:
              for bodies in (wrappers, kernels)]
     kernel = f"switch (m) {{\n{cases[1]}}}" if len(kernels) > 1 else kernels[0]
     return tree.build(tree.write(f"bodies/{name}.cu", (
-        "#include <assert.h>\n#include <stdio.h>\n#include <unistd.h>\n#line 1\n"
+        "#include <assert.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n#line 1\n"
         f"__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
         f"#line {BEHIND - 1}\nvoid basicSgemm{PARAMETERS} {{ switch (m) {{\n{cases[0]}}} }}\n")))
 
@@ -258,6 +262,7 @@ ENDLESS = "volatile int x = 1; while (x) x = 1;"
 RECURSION = "volatile char x[4096]; x[n % 4096] = 1; basicSgemm(m, n, k, A, B, C); x[0] = x[1];"
 MISALIGNED = "*(float4 *)C = *(const float4 *)(A + 1);"
 BAD_LAUNCH = "the launch failed: invalid"  # argument or configuration: CUDA 13 and 12 differ
+EXITED = "basicSgemm ended the program instead of returning: exit()?"
 ILLEGAL = "an illegal memory access was encountered"
 
 
@@ -268,14 +273,22 @@ def launch(configuration: str) -> str:
 STOPPED = {
     # name: wrapper, kernel, what the run must say
     "kernel hangs": (launch("2, 32"), ENDLESS, ["{kernel}:", "timed out"]),
-    "wrapper hangs": (ENDLESS, "", ["did not return within"]),
+    "wrapper hangs": ("for (int s = 1; s < 32; s++) signal(s, SIG_IGN); " + ENDLESS, "",
+                      ["did not return within"]),
     "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{wrapper}:"]),
     "host writes through null": ("volatile float *p = nullptr; *p = 1;", "", ["SIGSEGV"]),
     "wrapper aborts": ("abort();", "", ["SIGABRT"]),
     "wrapper divides by zero": ("volatile int x = 0; x = 7 / x;", "", ["SIGFPE"]),
     "wrapper traps": ("__builtin_trap();", "", ["SIG"]),
     "wrapper recurses": (RECURSION, "", ["SIGSEGV"]),
-    "wrapper exits": ("exit(0);", "", []),
+    "wrapper crashes with signals blocked": (
+        "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, nullptr); C[0] = 1;", "", ["SIGSEGV"]),
+    "wrapper exits": ("exit(0);", "", [EXITED]),
+    "wrapper exits at once": ("_exit(0);", "", [EXITED]),
+    "wrapper ends its thread": ("pthread_exit(nullptr);", "", [EXITED]),
+    "wrapper becomes a daemon": ("if (daemon(0, 1) == 0) sleep(1);", "", [EXITED]),
+    "wrapper closes all files": ("for (int i = 0; i < 99; i++) close(i);", "",
+                                 ["basicSgemm closed files of this program"]),
     "no block": (launch("0, 16"), "", [BAD_LAUNCH, "the grid has no blocks: 0 x 1 x 1 hint: "]),
     "no thread": (launch("16, 0"), "", [BAD_LAUNCH, "a block has no threads: 0 x 1 x 1 hint: "]),
     "2048 threads": (launch("1, 2048"), "",
@@ -304,6 +317,8 @@ STOPPED = {
         f"cudaFree((void *)7); cudaGetLastError(); cudaMemset((void *)7, 0, 1); {launch('1, 32')} "
         "cudaPeekAtLastError();", "", ["{wrapper}: cudaMemset failed: invalid argument"]),
     "kernel reads far outside": (LAUNCH_1, "C[0] = A[1 << 30];", [ILLEGAL, "{kernel}:"]),
+    "kernel crashes inside a library": (LAUNCH_1, "memset(C + (1 << 30), 0, 1000 * n);",
+                                        ["the kernel failed: unspecified launch failure"]),
     "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
     "kernel traps": (LAUNCH_1, "__trap();", ["{kernel}:"]),
     "kernel asserts": (LAUNCH_1, "assert(m < 0);", ["device-side assert"]),
@@ -334,7 +349,7 @@ def test_stopped(tree, name):
 
 @pytest.mark.parametrize("rows", [34, 35, 36])
 def test_a_wrapper_that_fails_behind_its_launches(tree, rows):
-    """What the watchdog says was made before them; what it prints was not."""
+    """The process that says so is not the one that has launched."""
     program = build_all(tree, "fails behind", [f"{launch('1, 32')} {launch('dim3(5, 2), 8')} {end}"
                                                for end in ("for (;;) sleep(1);", "abort();", "exit(0);")], [""])
     run = run_sgemm(program, rows, 3, 20, "--timeout", "0.5")
@@ -344,6 +359,93 @@ def test_a_wrapper_that_fails_behind_its_launches(tree, rows):
     ]
     run = run_sgemm(program, rows, 3, 20, "--timeout", "0.5", "--json")
     assert [each["grid"] for each in run.json["launches"]] == [[1, 1, 1], [5, 2, 1]]
+
+
+@pytest.fixture(scope="session")
+def sleeper(tree) -> Path:
+    """With 34 rows its wrapper sleeps; with 35 a process that it has made does, with 36 there are two
+    that return; with 37 it crashes; with 38 the program does, at its end; with 39 a kernel takes long."""
+    bodies = ["for (;;) sleep(1);", "if (fork() == 0) { sleep(4); _exit(0); }", "fork();", "C[0] = 1;",
+              "atexit(abort);", 'printf("in %d.", (int)getpid()); ' + LAUNCH_1]
+    return build_all(tree, "sleeps", bodies, ["for (volatile int i = 0; i < 300000000; i = i + 1) continue;"])
+
+
+def started(program: Path, rows: int, output: Path) -> tuple[subprocess.Popen, int]:
+    """The program, asleep in its wrapper, and the process in which that runs."""
+    with output.open("w") as file:
+        process = subprocess.Popen([program, str(rows), "34", "34"], stdout=file, stderr=subprocess.STDOUT)
+    while "Launching" not in output.read_text():
+        assert process.poll() is None
+    return process, int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+
+
+def is_running(process: int) -> bool:
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rsplit(")")[1].split()[0] not in "ZX"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_program_that_is_stopped_leaves_nothing_behind(sleeper, tmp_path, number):
+    """Else a kernel that hangs would keep the GPU busy."""
+    process, child = started(sleeper, 34, tmp_path / "output")
+    process.send_signal(number)
+    assert process.wait(RUN_SECONDS) == -number
+    end = time.monotonic() + 10
+    while is_running(child):
+        assert time.monotonic() < end
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, 3), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_run_that_is_killed_is_no_crash_of_the_wrapper(sleeper, tmp_path, number, status):
+    """As a machine kills that is out of memory."""
+    process, child = started(sleeper, 34, tmp_path / "output")
+    os.kill(child, number)
+    assert process.wait(RUN_SECONDS) == status
+    output = (tmp_path / "output").read_text()
+    assert "TEST FAILED" not in output
+    assert ("\nsgemm: the run was killed (SIGKILL)" in output) == (status == 3)
+
+
+@pytest.mark.parametrize("rows", [35, 36])
+def test_a_process_that_the_wrapper_makes(sleeper, tmp_path, rows):
+    """It is not waited for, though it keeps the output open, and makes no report of its own."""
+    with (tmp_path / "output").open("w") as file:
+        begun = time.monotonic()
+        status = subprocess.run([sleeper, str(rows), "34", "34"], stdout=file, check=False).returncode
+    assert status == 1 and time.monotonic() - begun < 3.5
+    assert (tmp_path / "output").read_text().count("TEST FAILED") == 1
+
+
+def test_a_crash_leaves_no_core_file(sleeper, tmp_path):
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    run = run_sgemm(sleeper, 37, 34, 34, cwd=tmp_path,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)))
+    assert "SIGSEGV" in run.output and [*tmp_path.iterdir()] == []
+
+
+def test_a_crash_outside_of_the_wrapper(sleeper):
+    """Is not called the wrapper's."""
+    done = subprocess.run([sleeper, "38", "34", "34"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "sgemm: crashed outside of basicSgemm: Aborted\n")
+    assert "None of the 1292 elements" in done.stdout and "crashed" not in done.stdout
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_under_a_debugger(sleeper, tmp_path, traced):
+    """One process, so that breakpoints in kernel.cu are met, and no limit while it waits at them."""
+    libc = ctypes.CDLL(None)
+    libc.ptrace.argtypes = [ctypes.c_long] * 4
+    trace_me, go_on = 0, 7
+    with (tmp_path / "output").open("w") as file:
+        process = subprocess.Popen([sleeper, "39", "34", "34", "--timeout", "0.1"], stdout=file, stderr=file,
+                                   preexec_fn=lambda: libc.ptrace(trace_me, 0, 0, 0) if traced else None)
+    while os.WIFSTOPPED(status := os.waitpid(process.pid, 0)[1]):
+        libc.ptrace(go_on, process.pid, 0, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    output = (tmp_path / "output").read_text()
+    assert process.returncode == 1
+    assert (f"in {process.pid}." in output) == traced
+    assert ("timed out" in output) != traced and ("1326 elements" in output) == traced
 
 
 def test_a_wrapper_that_keeps_the_error_to_itself(tree):

@@ -27,7 +27,7 @@
 
 static struct {
     struct report *report;
-    pid_t child; /* 0: there is none, this process runs by itself */
+    pid_t child; /* in both of them; 0: there is none, this process runs by itself */
     int asked;   /* a socket to the other process; -1: it is closed */
     int printed; /* what the child prints; -1: it is closed */
 } watchdog = {.asked = -1, .printed = -1};
@@ -187,7 +187,6 @@ static void begin_child(pid_t parent) {
     }
     make_signal_stack();
     atexit(on_exit_called);
-    watchdog.child = getpid();
 }
 
 /* -- both -------------------------------------------------------------------------------------- */
@@ -213,9 +212,10 @@ bool watchdog_begin(struct report *report) {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, asked) != 0) return false;
     if (pipe2(printed, O_CLOEXEC) != 0) return false;
     fflush(NULL);
-    watchdog.child = fork();
-    if (watchdog.child < 0) return false;
-    const bool is_child = watchdog.child == 0;
+    const pid_t child = fork();
+    if (child < 0) return false;
+    const bool is_child = child == 0;
+    watchdog.child = is_child ? getpid() : child;
     watchdog.asked = asked[is_child];
     close(asked[!is_child]);
     if (is_child && !report->options.json) dup2(printed[1], STDOUT_FILENO);
@@ -237,9 +237,9 @@ void watchdog_start(double seconds) {
 
 void watchdog_stop(void) {
     struct report *report = watchdog.report;
-    if (!report->call_end) return;
     if (watchdog.child && watchdog.child != getpid())
         _exit(EXIT_WRONG); /* fork() in the wrapper: one process goes on */
+    if (!report->call_end) return;
     if (!ask()) {
         report->is_cut_off = true;
         _exit(EXIT_WRONG);
