@@ -411,7 +411,8 @@ def test_a_process_that_the_wrapper_makes(sleeper, tmp_path, rows):
     """It is not waited for, though it keeps the output open, and makes no report of its own."""
     with (tmp_path / "output").open("w") as file:
         begun = time.monotonic()
-        status = subprocess.run([sleeper, str(rows), "34", "34"], stdout=file, check=False).returncode
+        status = subprocess.run([sleeper, str(rows), "34", "34"], stdout=file, check=False,
+                                timeout=RUN_SECONDS).returncode
     assert status == 1 and time.monotonic() - begun < 3.5
     assert (tmp_path / "output").read_text().count("TEST FAILED") == 1
 
@@ -425,7 +426,8 @@ def test_a_crash_leaves_no_core_file(sleeper, tmp_path):
 
 def test_a_crash_outside_of_the_wrapper(sleeper):
     """Is not called the wrapper's."""
-    done = subprocess.run([sleeper, "38", "34", "34"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sleeper, "38", "34", "34"], capture_output=True, text=True, check=False,
+                          timeout=RUN_SECONDS)
     assert (done.returncode, done.stderr) == (3, "sgemm: crashed outside of basicSgemm: Aborted\n")
     assert "None of the 1292 elements" in done.stdout and "crashed" not in done.stdout
 
