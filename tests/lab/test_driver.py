@@ -285,6 +285,8 @@ STOPPED = {
         "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, nullptr); C[0] = 1;", "", ["SIGSEGV"]),
     "wrapper exits": ("exit(0);", "", [EXITED]),
     "wrapper exits at once": ("_exit(0);", "", [EXITED]),
+    "wrapper exits behind a kernel that fails": (LAUNCH_1 + " if (cudaDeviceSynchronize()) exit(1);",
+                                                 "C[0] = A[1 << 30];", [EXITED]),
     "wrapper ends its thread": ("pthread_exit(nullptr);", "", [EXITED]),
     "wrapper becomes a daemon": ("if (daemon(0, 1) == 0) sleep(1);", "", [EXITED]),
     "wrapper closes all files": ("for (int i = 0; i < 99; i++) close(i);", "",
