@@ -452,6 +452,30 @@ def test_under_a_debugger(sleeper, tmp_path, traced):
     assert ("timed out" in output) != traced and ("1326 elements" in output) == traced
 
 
+def test_a_static_object_with_a_thread(tree):
+    """After a fork it would not be there to answer."""
+    text = (REPOSITORY / TILED).read_text().replace("void basicSgemm", """
+#include <atomic>
+#include <thread>
+static std::atomic<int> asked, answered;
+static struct Keeper {
+    std::thread thread{[] { while (!asked) std::this_thread::yield(); answered = 1; }};
+    ~Keeper() { thread.join(); }
+} keeper;
+void basicSgemm""").replace("mysgemm<<<", "asked = 1; while (!answered) continue; mysgemm<<<")
+    assert "asked = 1" in text
+    run = run_sgemm(tree.build(tree.write("bodies/static thread.cu", text)), 34, "--timeout", 3)
+    assert run.status == 0 and "TEST PASSED" in run.stdout, run.output
+
+
+@pytest.mark.gpu
+def test_a_static_object_that_calls_cuda(tree, gpu):
+    """CUDA does not survive a fork."""
+    good = (REPOSITORY / TILED).read_text() + "static struct Table { float *p; Table() { cudaMalloc(&p, 4); } } table;\n"
+    run = run_sgemm(tree.build(tree.write("bodies/static_cuda.cu", good), BACKEND="cuda"), 34)
+    assert run.status == 0 and "TEST PASSED" in run.stdout, run.output
+
+
 def test_a_wrapper_that_keeps_the_error_to_itself(tree):
     """cudaGetLastError clears the error: without a word of it, nothing was launched."""
     program = build(tree, "swallows", "mysgemm<<<0, 1>>>(m, n, k, A, B, C); cudaGetLastError();")

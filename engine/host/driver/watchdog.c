@@ -191,21 +191,24 @@ static void begin_child(pid_t parent) {
 
 /* -- both -------------------------------------------------------------------------------------- */
 
-/* By a debugger, say. */
-static bool is_traced(void) {
+/* Whether this process can be forked: no debugger is at it, which would lose the child, and it has
+ * one thread. Where a static object of kernel.cu has called CUDA, there are more, and CUDA would not
+ * work in the child. */
+static bool can_fork(void) {
     char line[200];
-    int tracer = 0;
+    int tracer = 0, threads = 1;
     FILE *status = fopen("/proc/self/status", "re");
-    while (status && fgets(line, sizeof line, status)) sscanf(line, "TracerPid: %d", &tracer);
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "TracerPid: %d", &tracer) != 1) sscanf(line, "Threads: %d", &threads);
     if (status) fclose(status);
-    return tracer != 0;
+    return !tracer && threads == 1;
 }
 
 bool watchdog_begin(struct report *report) {
     int asked[2], printed[2];
     const pid_t parent = getpid();
     watchdog.report = report;
-    if (is_traced()) {
+    if (!can_fork()) {
         report->options.timeout = 0; /* nor has the CPU backend a limit then */
         return true;
     }
