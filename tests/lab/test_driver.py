@@ -434,22 +434,23 @@ def test_a_crash_outside_of_the_wrapper(sleeper):
     assert "None of the 1292 elements" in done.stdout and "crashed" not in done.stdout
 
 
-@pytest.mark.parametrize("traced", [False, True])
-def test_under_a_debugger(sleeper, tmp_path, traced):
-    """One process, so that breakpoints in kernel.cu are met, and no limit while it waits at them."""
+@pytest.mark.parametrize("tool", [None, "ptrace", "CUDA_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID"])
+def test_under_a_debugger_or_profiler(sleeper, tmp_path, tool):
+    """One process, so that breakpoints in kernel.cu are met and its launches recorded, and no limit."""
+    traced, environment = tool == "ptrace", os.environ | ({tool: "1"} if tool else {})
     libc = ctypes.CDLL(None)
     libc.ptrace.argtypes = [ctypes.c_long] * 4
     trace_me, go_on = 0, 7
     with (tmp_path / "output").open("w") as file:
-        process = subprocess.Popen([sleeper, "39", "34", "34", "--timeout", "0.1"], stdout=file, stderr=file,
+        process = subprocess.Popen([sleeper, "39", "34", "34", "--timeout", "0.1"], stdout=file, stderr=file, env=environment,
                                    preexec_fn=lambda: libc.ptrace(trace_me, 0, 0, 0) if traced else None)
     while os.WIFSTOPPED(status := os.waitpid(process.pid, 0)[1]):
         libc.ptrace(go_on, process.pid, 0, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     output = (tmp_path / "output").read_text()
     assert process.returncode == 1
-    assert (f"in {process.pid}." in output) == traced
-    assert ("timed out" in output) != traced and ("1326 elements" in output) == traced
+    assert (f"in {process.pid}." in output) == bool(tool)
+    assert ("timed out" in output) != bool(tool) and ("1326 elements" in output) == bool(tool)
 
 
 def test_a_static_object_with_a_thread(tree):

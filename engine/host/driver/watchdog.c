@@ -191,9 +191,9 @@ static void begin_child(pid_t parent) {
 
 /* -- both -------------------------------------------------------------------------------------- */
 
-/* Whether this process can be forked: no debugger is at it, which would lose the child, and it has
- * one thread. Where a static object of kernel.cu has called CUDA, there are more, and CUDA would not
- * work in the child. */
+/* Whether this process can be forked: no debugger and no profiler is at it, which may lose the child
+ * (Nsight Systems does), and it has one thread. Where a static object of kernel.cu has called CUDA,
+ * there are more, and CUDA would not work in the child. */
 static bool can_fork(void) {
     char line[200];
     int tracer = 0, threads = 1;
@@ -201,7 +201,8 @@ static bool can_fork(void) {
     while (status && fgets(line, sizeof line, status))
         if (sscanf(line, "TracerPid: %d", &tracer) != 1) sscanf(line, "Threads: %d", &threads);
     if (status) fclose(status);
-    return !tracer && threads == 1;
+    return !tracer && threads == 1 && !getenv("CUDA_INJECTION64_PATH") &&
+           !getenv("NSYS_PROFILING_SESSION_ID");
 }
 
 bool watchdog_begin(struct report *report) {
