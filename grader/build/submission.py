@@ -38,6 +38,12 @@ COMPILE_LIMITS = Limits(
     time_seconds=60,
 )
 
+NVCC_LIMITS = replace(COMPILE_LIMITS, cpu_seconds=120, time_seconds=240)
+"""Its ptxas alone takes half a minute for a hundred kernels."""
+
+KILLED = re.compile(r"\bKilled\b|CPU time limit exceeded")
+"""What a shell and gcc say of a process that has reached its limit."""
+
 LEAST_FREE = 8 * LARGEST_OBJECT
 """Bytes on disk: more than the largest submission that is compiled leaves there."""
 
@@ -92,19 +98,20 @@ class Unplaced(NotBuilt):
     """A step failed, and no line of kernel.cu is the reason: perhaps the machine is."""
 
 
-def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox) -> None:
+def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits: Limits = COMPILE_LIMITS) -> None:
     """One step of compile.sh. Raises NotBuilt or MachineFault."""
-    ran = box.run(Command(["/bin/sh", str(parts / "compile.sh"), step], COMPILE_LIMITS, cwd=work,
+    ran = box.run(Command(["/bin/sh", str(parts / "compile.sh"), step], limits, cwd=work,
                           readable=[parts], writable=[work]))
     if ran.status == 0:
         return
     output = ran.output.decode(errors="replace")
     shown = "\n".join(output.splitlines()[:FIRST_GCC_LINES])
-    if ran.time_limit_hit or ran.memory_limit_hit or ran.status < 0:
-        kind = NotBuilt if ran.memory_limit_hit or ran.seconds > COMPILE_LIMITS.cpu_seconds \
-            else Unplaced  # the machine stood still
-        raise kind("compiling kernel.cu takes more time or memory than it may", output=shown)
     message, file, line = first_error(output)
+    took_long = ran.seconds > limits.cpu_seconds
+    killed = ran.status < 0 or (took_long and not line and KILLED.search(output))
+    if ran.time_limit_hit or ran.memory_limit_hit or killed:
+        kind = NotBuilt if ran.memory_limit_hit or took_long else Unplaced  # the machine stood still
+        raise kind("compiling kernel.cu takes more time or memory than it may", output=shown)
     if step == "programs":
         message = f"kernel.cu does not link: {message}"
     kind = NotBuilt if line or ran.status == LACKS_A_FUNCTION else Unplaced
@@ -181,13 +188,14 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     (programs / KERNEL).write_bytes(source)
     let_others_read(programs)
     examiner.check("source", str(programs / KERNEL))
-    compile_in_sandbox(shared, "objects", programs, box)
+    limits = NVCC_LIMITS if parts.backend == "cuda" else COMPILE_LIMITS
+    compile_in_sandbox(shared, "objects", programs, box, limits)
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {KERNEL: source})
     examiner.check("made", str(programs), parts.lab.kernel or "", *([parts.backend] if parts.backend == "cuda" else []))
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
-    compile_in_sandbox(shared, "programs", programs, box)
+    compile_in_sandbox(shared, "programs", programs, box, limits)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
     return replace(Programs(*(programs / name for name in names)),

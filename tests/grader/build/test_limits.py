@@ -1,0 +1,54 @@
+"""How long a compiler may take, and what is said where it takes longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.build.submission import COMPILE_LIMITS, NVCC_LIMITS, Unplaced, compile_in_sandbox, compiled
+from grader.errors import NotBuilt
+
+TOO_LONG = "compiling kernel.cu takes more time or memory than it may"
+
+
+class Box:
+    """Of which a run ends in this way."""
+
+    def __init__(self, output: str, seconds: float, status: int = 1):
+        self.limits: list[Any] = []
+        self.ran = SimpleNamespace(status=status, output=output.encode(), seconds=seconds,
+                                   time_limit_hit=False, memory_limit_hit=False)
+
+    def run(self, command: Any) -> Any:
+        self.limits.append(command.limits)
+        return self.ran
+
+
+@pytest.mark.parametrize(("output", "seconds", "said"), [
+    ("Killed\n", 31, TOO_LONG),
+    ("g++: fatal error: CPU time limit exceeded signal terminated program cc1plus\n", 31, TOO_LONG),
+    ("Killed\n", 3, "Killed"),  # by somebody else
+    ("worker.o: undefined reference to `f'\n", 31, "worker.o: undefined reference to `f'"),
+    ("kernel.cu:7:1: error: 'Killed' was not declared\n", 31, "'Killed' was not declared"),
+])
+def test_what_is_said_of_a_compiler_that_was_killed(tmp_path: Path, output: str, seconds: float, said: str) -> None:
+    with pytest.raises(NotBuilt) as error:
+        compile_in_sandbox(tmp_path, "objects", tmp_path, Box(output, seconds))  # type: ignore[arg-type]
+    assert error.value.message == said
+    assert isinstance(error.value, Unplaced) == (said in ("Killed", output.strip()))
+
+
+@pytest.mark.parametrize(("backend", "limits"), [("cpu", COMPILE_LIMITS), ("cuda", NVCC_LIMITS)])
+def test_nvcc_may_take_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, limits: Any) -> None:
+    monkeypatch.setattr("grader.build.submission.Examiner", lambda jail: SimpleNamespace(check=lambda *words: None))
+    box = Box("", 0)
+    parts = SimpleNamespace(jail=None, backend=backend, lab=SimpleNamespace(kernel="mysgemm"))
+    monkeypatch.setattr("grader.build.submission.take_file", lambda path: b"")
+    monkeypatch.setattr("grader.build.submission.let_others_read", lambda path: None)
+    box.ran.status = 0
+    compiled(parts, tmp_path, b"", box, tmp_path / "programs")  # type: ignore[arg-type]
+    assert box.limits == [limits, limits]
+    assert NVCC_LIMITS.cpu_seconds > COMPILE_LIMITS.cpu_seconds
