@@ -374,8 +374,10 @@ def sleeper(tree) -> Path:
 
 def started(program: Path, rows: int, output: Path) -> tuple[subprocess.Popen, int]:
     """The program, asleep in its wrapper, and the process in which that runs."""
-    def hear() -> None:  # where a grade was made in this process, it ignores these signals
-        for number in signal.SIGINT, signal.SIGTERM:
+    def hear() -> None:  # grader/python.sh blocks SIGINT, and a grade that was made in this process ignores both
+        numbers = signal.SIGINT, signal.SIGTERM
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+        for number in numbers:
             signal.signal(number, signal.SIG_DFL)
 
     with output.open("w") as file:
