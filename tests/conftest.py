@@ -207,6 +207,15 @@ def repository_files() -> list[Path]:
     ]
 
 
+def heed_signals() -> None:
+    """As preexec_fn: the process can be interrupted. grader/python.sh blocks SIGINT, a shell ignores it for
+    what runs in the background, and so does a grade that was made in this process."""
+    numbers = signal.SIGINT, signal.SIGTERM
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+    for number in numbers:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def clean_environment(changes: dict[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     return kept | {"LC_ALL": "C.UTF-8"} | (changes or {})

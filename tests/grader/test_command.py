@@ -23,7 +23,7 @@ from pathlib import Path
 import jsonschema
 import grader_fake
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need, sample, slow_but
+from conftest import REPOSITORY, Tree, clean_environment, heed_signals, need, sample, slow_but
 from corpus import faulty
 from forks import fake_grader
 from grader_fake import COMMAND
@@ -529,14 +529,10 @@ def test_solutions_and_starter(real) -> None:  # type: ignore[no-untyped-def]
 
 
 def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Run:
-    """Ctrl-C on a terminal: SIGINT for all that make has started; also where these tests run in the
-    background, for which a shell ignores it."""
-    def heed() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
+    """Ctrl-C on a terminal: SIGINT for all that make has started."""
     with subprocess.Popen(command, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True, preexec_fn=heed) as process:
+                          start_new_session=True, preexec_fn=heed_signals) as process:
         time.sleep(seconds)
         with contextlib.suppress(ProcessLookupError):  # it was faster
             os.killpg(process.pid, signal.SIGINT)

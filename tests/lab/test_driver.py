@@ -23,6 +23,7 @@ from conftest import (
     RUN_SECONDS,
     Run,
     clean_environment,
+    heed_signals,
     in_terminal,
     run_sgemm,
     sample,
@@ -374,15 +375,9 @@ def sleeper(tree) -> Path:
 
 def started(program: Path, rows: int, output: Path) -> tuple[subprocess.Popen, int]:
     """The program, asleep in its wrapper, and the process in which that runs."""
-    def hear() -> None:  # grader/python.sh blocks SIGINT, and a grade that was made in this process ignores both
-        numbers = signal.SIGINT, signal.SIGTERM
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
-
     with output.open("w") as file:
         process = subprocess.Popen([program, str(rows), "34", "34"], stdout=file, stderr=subprocess.STDOUT,
-                                   preexec_fn=hear)
+                                   preexec_fn=heed_signals)
     while "Launching" not in output.read_text():
         assert process.poll() is None
     return process, int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())

@@ -280,8 +280,8 @@ static void find_phases_seen(const struct trace *t, struct phases_seen *phases) 
     }
 }
 
-/* More than half of the phases store zeros to shared arrays and load nothing: a loop runs too far.
- */
+/* More than half of the phases store only zeros to shared arrays, and load nothing: a loop runs too
+ * far. */
 static bool idle_phases(const struct counts_of_run *run, struct remark *remark) {
     static struct phases_seen phases;
     const struct trace *t = trace_shown();

@@ -104,8 +104,8 @@ void report_json(const struct report *report, enum exit_status status, const cha
  * on standard error. Of a run whose result was said, no second one is. */
 void report_ended_early(struct report *report, enum exit_status status, const char *message);
 
-/* ending.c: why, of a process that has ended without a result, or crashed behind it; `how` is
- * waitpid()'s. EXIT_PASSED: somebody asked for it, as with ctrl-C, and there is nothing to say. */
+/* ending.c: why a process has ended without a result, or crashed after it; `how` is the status that
+ * waitpid() returned. EXIT_PASSED: it was stopped, by Ctrl-C say, and nothing is to be said. */
 enum exit_status report_ending(const struct report *report, int how, char message[MESSAGE_SIZE]);
 
 /* So that what follows begins a line. */
@@ -115,8 +115,8 @@ void report_end_line(struct report *report);
 
 /* From here on this process is a child, and its parent waits for it: once, before any CUDA call.
  * The parent passes on what is printed to stdout, on lines of its own, and says how the run ended
- * where the child cannot. False: the machine has no further process or pipe. Under a debugger there
- * is one process, and no limit. */
+ * where the child cannot. False: the machine has no further process or pipe. Under a debugger or a
+ * profiler, or with threads that CUDA has started already, there is one process, and no limit. */
 bool watchdog_begin(struct report *report);
 
 /* Between these two calls the wrapper may take `seconds`; then the run ends with TEST FAILED, as it

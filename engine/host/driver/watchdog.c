@@ -82,11 +82,11 @@ static void show_time(void) {
 
 /* -- the parent: how the child ends ------------------------------------------------------------ */
 
-/* Not by exit(), which would end kernel.cu's static objects in this process, too. */
+/* Leaves no child behind, which a driver may take its time to end. Not by exit(), which would end
+ * kernel.cu's static objects in this process, too. */
 static _Noreturn void end_run(enum exit_status status, const char *message) {
     report_ended_early(watchdog.report, status, message);
-    waitpid(watchdog.child, NULL,
-            0); /* none is left behind; a driver may take its time to end it */
+    waitpid(watchdog.child, NULL, 0);
     _exit(status);
 }
 
@@ -191,9 +191,9 @@ static void begin_child(pid_t parent) {
 
 /* -- both -------------------------------------------------------------------------------------- */
 
-/* Whether this process can be forked: no debugger and no profiler is at it, which may lose the child
- * (Nsight Systems does), and it has one thread. Where a static object of kernel.cu has called CUDA,
- * there are more, and CUDA would not work in the child. */
+/* Whether this process can be forked: no debugger and no profiler is at it, which may lose the
+ * child (Nsight Systems does), and it has one thread. Where a static object of kernel.cu has called
+ * CUDA, there are more, and CUDA would not work in the child. */
 static bool can_fork(void) {
     char line[200];
     int tracer = 0, threads = 1;

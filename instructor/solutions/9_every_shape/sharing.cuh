@@ -8,6 +8,7 @@
 #pragma once
 #include "problem.cuh"
 
+#define IN_TURN 64 /* sums of each part that one thread adds up at once, where parts come in turn */
 #define FAN 16 /* most sums of blocks that one thread adds up: it waits for all of them at once */
 
 /* Sums of blocks that share a tile, and how many have come. All launches use the same: two that
@@ -120,7 +121,7 @@ template <int V>
 __device__ void add_in_turn(const Problem &p, const Target &to, const Part &mine, int count,
                             int threads)
 {
-    constexpr int AT_ONCE = 64 / V;
+    constexpr int AT_ONCE = IN_TURN / V;
 
     if (!is_last(&parts_done[0][mine.slot(0)], mine.share))
         return;

@@ -90,7 +90,7 @@ __device__ void store_tile(const Problem &p, float *sums, const float (&sum)[S::
                 parts[(size_t)mine.slot(task.part) * COUNT + row * ROW + e % ROW] = v;
         }
     }
-    static_assert(!S::STREAMS || COUNT * V % (64 * S::BLOCK) == 0, "whole rounds of add_in_turn()");
+    static_assert(!S::STREAMS || COUNT * V % (IN_TURN * S::BLOCK) == 0, "whole rounds");
     if (share > 1 && S::STREAMS && !WIDE)
         add_in_turn<V>(p, to, mine, COUNT, S::BLOCK);
     else if (share > 1)
