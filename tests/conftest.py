@@ -10,11 +10,14 @@ where the environment variable CI is set: there, everything is to run.
 
 from __future__ import annotations
 
+import compileall
 import fcntl
+import gc
 import hashlib
 import json
 import os
 import pty
+import py_compile
 import re
 import shutil
 import signal
@@ -55,9 +58,26 @@ def pytest_collection() -> Iterator[None]:
     with open(__file__) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            keep_bytecode_of_packages()
         except BlockingIOError:
             fcntl.flock(lock, fcntl.LOCK_SH)  # all of them together, behind the first
         return (yield)
+
+
+def keep_bytecode_of_packages() -> None:
+    """pip was told not to compile them, and what is started with -B keeps nothing: so pytest itself would
+    be compiled each time that a process imports it."""
+    for module in [*sys.modules.values()]:
+        spec = getattr(module, "__spec__", None)
+        if spec and spec.cached and spec.has_location and not os.path.exists(spec.cached):
+            with suppress(OSError, py_compile.PyCompileError):
+                py_compile.compile(spec.origin, doraise=True)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: the garbage collector need not go through it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 class FailuresAtOnce:
@@ -238,6 +258,8 @@ def untouched_copy(programs: Path) -> Path:
             for name in repository_files():
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(REPOSITORY / name, new / name)
+            for name in ("grader", "course", "instructor"):  # else each process there would compile it again
+                compileall.compile_dir(new / name, quiet=1)
             new.rename(copy)
     return copy
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -38,7 +39,7 @@ class Python:
     def __init__(self, folder: Path, modules: Sequence[str]):
         self.folder = folder
         self.server = subprocess.Popen(
-            [sys.executable, "-B", __file__, *modules], cwd=folder, text=True, bufsize=1,
+            [sys.executable, __file__, *modules], cwd=folder, text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         atexit.register(self.server.communicate)  # at its input's end it ends
 
@@ -73,7 +74,7 @@ def python(folder: Path, *modules: str) -> Python:
 
 def fake_grader() -> Python:
     """For grader_fake.COMMAND, without its interpreter."""
-    return python(Path(__file__).parent / "grader", "grader_fake", "grader.__main__")
+    return python(Path(__file__).parent / "grader", "grader_fake", "grader.__main__", "pytest")
 
 
 def next_request() -> dict[str, Any]:
@@ -115,6 +116,9 @@ def become(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = os.getcwd()
+    sys.dont_write_bytecode = False  # the next one finds it compiled
     for name in sys.argv[1:]:
         importlib.import_module(name)
+    sys.dont_write_bytecode = True
+    gc.freeze()  # no fork need go through what was imported
     become(next_request())

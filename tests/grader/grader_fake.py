@@ -217,14 +217,14 @@ def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
 
 
 def main(words: list[str]) -> int:
-    import pytest
-
     from grader import __main__, one_submission, options
 
     __main__.trusted_parts = one_submission.trusted_parts = lambda backend, lab: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
     one_submission.Grading = functools.partial(one_submission.Grading, tools=Tools(build, run, clock, cause))
     if words[:1] == ["pytest"]:  # the front
+        import pytest
+
         return pytest.main(["-c", str(REPOSITORY / "grader/pytest.ini"), "--rootdir",
                             str(REPOSITORY / "grader"), str(REPOSITORY / "grader"), *words[1:]])
     return __main__.main(words)
