@@ -1,6 +1,6 @@
 /* Tests of engine/watch/shadow/cells.c: which reads of a word are remembered. A write races with
- * one that is kept if, and only if, it races with any that was made. What is ordered says order.c.
- */
+ * one that is kept if, and only if, it races with any that was made. And of order.c, which says
+ * what is ordered. */
 #include "../../engine/watch/block.h"
 #include "../../engine/watch/machine.c"
 #include "../../engine/watch/shadow/cells.c"
@@ -215,4 +215,87 @@ TEST(the_bytes_of_a_word_have_been_read_as_the_word_has) {
     CHECK(epoch_thread(cell[0]->more[1].when) == 3);
     cells_drop(&cells);
     CHECK(more_bytes == 0);
+}
+
+TEST(words_that_two_blocks_have_read_need_no_more_reads) {
+    struct stamp now;
+    has_pairs = false;
+    begin_launch(THREADS);
+    cells_set_written(&cells, 0, 1);
+    running_index.linear = 0;
+    access(0, false, false, &now);
+    running_index.linear = WARP_SIZE;
+    access(0, false, false, &now);
+    CHECK(!cells_know_reads(order[0], &cells, 0));
+    access(1, false, false, &now);
+    CHECK(cells_know_reads(order[0], &cells, 0));
+    cells_drop(&cells);
+}
+
+/* --- what is ordered -------------------------------------------------------------------------- */
+
+/* Of an access that the thread makes now. */
+static struct stamp now_of(unsigned block, unsigned thread) {
+    extern const char __executable_start[];
+    const struct access made = {.address = 4, .size = WORD, .code = __executable_start + 1};
+    running_index.linear = thread;
+    return order_now(order[block], &made);
+}
+
+/* Whether it happens before what the thread does next. */
+static bool knows(unsigned block, unsigned thread, struct stamp earlier) {
+    running_index.linear = thread;
+    return order_before(order[block], &earlier, NULL);
+}
+
+static void atomic_between_fences(unsigned block, unsigned thread, uintptr_t flag) {
+    running_index.linear = thread;
+    order_fence(order[block], true);
+    order_release(order[block], flag, false);
+    order_acquire(order[block], flag, false);
+    order_fence(order[block], true);
+}
+
+TEST(an_operation_orders_the_lanes_that_take_part) {
+    enum { LANES_1_AND_2 = 6 };
+    begin_launch(THREADS);
+    const struct stamp own = now_of(0, 0);
+    order_warp_met(order[0], 0, LANES_1_AND_2);
+    CHECK(!knows(0, 1, own));
+    barrier(0);
+    const struct stamp first = now_of(0, 3);
+    order_warp_met(order[0], 0, ~0u);
+    const struct stamp second = now_of(0, 3);
+    order_warp_met(order[0], 0, LANES_1_AND_2);
+    for (unsigned lane = 0; lane < 3; ++lane)
+        CHECK(knows(0, lane, first) && !knows(0, lane, second));
+}
+
+TEST(all_lanes_of_a_warp_that_is_not_full_are_a_whole_warp) {
+    has_pairs = false;
+    begin_launch(WARP_SIZE + 8);
+    order_warp_met(order[0], 1, (1u << 8) - 1);
+    CHECK(!order_has_pairs());
+}
+
+TEST(what_has_been_acquired_is_released_again) {
+    begin_launch(THREADS);
+    const struct stamp first = now_of(0, 0);
+    atomic_between_fences(0, 0, 64);
+    atomic_between_fences(1, 0, 64);
+    atomic_between_fences(1, 0, 128);
+    atomic_between_fences(2, 0, 128);
+    CHECK(knows(2, 0, first));
+}
+
+TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
+    begin_launch(THREADS);
+    const struct stamp before = now_of(0, WARP_SIZE);
+    order_fence(order[0], true);
+    const struct stamp behind = now_of(0, WARP_SIZE);
+    barrier(0);
+    running_index.linear = 0;
+    order_release(order[0], 64, false);
+    atomic_between_fences(1, 0, 64);
+    CHECK(knows(1, 0, before) && !knows(1, 0, behind));
 }

@@ -765,7 +765,7 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
 
 
 @pytest.mark.parametrize("arguments", ["", "verdict", "prepare 0 1 1 random 1 0 1",
-                                       "prepare 1 1 1 no 1 0 1"])
+                                       "prepare 1 1 1 no 1 0 1", "verdict 1 1 1 random 1 0 1 2 no"])
 def test_the_judge_refuses_bad_arguments(arguments: str, parts: Parts) -> None:
     ran = subprocess.run([parts.judge], input=arguments, capture_output=True, text=True, check=False)
     assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout
