@@ -147,7 +147,9 @@ def code_of(text: str) -> object:
 
 
 def without_lines(code: CodeType) -> tuple[object, ...]:
-    inner = [without_lines(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    inner = [without_lines(each) if isinstance(each, CodeType) else
+             sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)  # a set has no order
+             for each in code.co_consts]
     return code.co_code, inner, code.co_names, code.co_varnames, code.co_argcount, code.co_flags
 
 

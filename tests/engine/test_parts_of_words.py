@@ -52,10 +52,18 @@ CASES = {
     "a neighbor is written": ("if (t == 0) byte[8] = 1;", "x = byte[9];", "", ""),
 }
 
+# What clang calls where a type is packed: of each, the last byte meets another thread.
+CALLS = {f"__tsan_unaligned_{way}{size}": (way, size) for size in (2, 4, 8, 16)
+         for way in ("read", "write", "volatile_read", "volatile_write")}
+CASES |= {call: ("words[t] = 0;", f"if (t == 0) {call}(byte); if (t == 3) "
+                 + (f"byte[{size - 1}] = 1;" if way.endswith("read") else f"x = byte[{size - 1}];"), "", "race")
+          for call, (way, size) in CALLS.items()}
+
 
 def program() -> str:
-    text = """__global__ void kernel(int which, int *out) {
-    __shared__ int words[3];
+    text = "".join(f'extern "C" void {call}(void *);\n' for call in CALLS) + """
+__global__ void kernel(int which, int *out) {
+    __shared__ int words[4];
     int &word = words[0];
     unsigned char *byte = (unsigned char *)words;
     unsigned short *half = (unsigned short *)words;

@@ -65,9 +65,11 @@ class Case:
 
 
 CASES = [
-    Case("first barrier missing", [(FIRST, "")], "shared-race", "read",
+    Case("first barrier missing", [
+        ("A_s[16][16],", "ones[16], A_s[16][16],"), (FIRST, "ones[tx] = 1; // @ones\n"),
+        ("* B_s[i][tx]", "* B_s[i][tx] * ones[tx]")], "shared-race", "read",
          ["thread (0,0) reads A_s[0][1], which thread (1,0) stores at kernel.cu:{a}",
-          "a __syncthreads() is missing after line {b}, before line {products}",
+          "a __syncthreads() is missing after line {ones}, before line {products}",
           "hint: a tile may be read only after"]),
     Case("second barrier missing", [(SECOND, "")], "shared-race", "read",
          ["overwrites at kernel.cu:{a}",

@@ -30,7 +30,7 @@ GRIDS = {  # by n, which says which one it is: its blocks, and how many of them 
     39: ("20, 20", 400, 0),  # all are watched
 }
 RIGHT, FEW = 34, 39
-(A_ROWS, B_COLUMNS, LAST_BLOCK, NO_BARRIER, TWO_STORE, ADDS, WRONG, NOT_ALL, STRAY,
+(NO_BARRIER, A_ROWS, B_COLUMNS, LAST_BLOCK, TWO_STORE, ADDS, WRONG, NOT_ALL, STRAY,
  WRONG_IN_PLAIN, PRINTS, ENDLESS, FAR_AND_ENDLESS) = range(RIGHT + 1, RIGHT + 14)
 """What the kernel does where m is that number."""
 
@@ -52,6 +52,7 @@ EDITS = [
     (GUARD, f"    if (row < m && col < n && (m != {NOT_ALL} || blockIdx.x) ||\n"
      f"        m == {STRAY} && blockIdx.x == 29 && blockIdx.y == 11)\n"),
     (STORE, f"""{{
+        if (m == {NO_BARRIER} && k == 70) for (volatile int i = 0; ; ++i) ; // of the usual shapes
         if (m == {ADDS}) sum += C[row * n + col];
         C[row * n + col] = m == {WRONG_IN_PLAIN} && PLAIN ? 1 : m == {WRONG} ? sum + 1 : sum;
         if (m == {TWO_STORE} && row == 0 && col == 0) C[1] = sum;
@@ -205,3 +206,10 @@ def test_an_endless_loop_with_an_index_outside_ends_soon(program: Path) -> None:
     text = edited(*EDITS)
     line = 1 + text[:text.index("A[row * k")].count("\n")
     assert f"surplus blocks.cu:{line}: load from A beyond its last row" in " ".join(ran.stdout.split()), ran.stdout
+
+
+def test_an_endless_loop_behind_a_race_ends_soon(program: Path) -> None:
+    """Where no size is given."""
+    ran = subprocess.run([program, "--timeout", "40"], env=clean_environment(), text=True, cwd=program.parent,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=35, check=False)
+    assert ran.returncode == 1 and "race on shared memory" in ran.stdout, ran.stdout
