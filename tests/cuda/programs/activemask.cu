@@ -43,6 +43,11 @@ __global__ void before_a_barrier(unsigned *mask) {
     mask[threadIdx.x + 128] = __activemask();
 }
 
+__global__ void behind_an_operation(unsigned *mask) {
+    if (threadIdx.x) __syncwarp(~1u);
+    mask[threadIdx.x] = __activemask();
+}
+
 int main() {
     int *counter = visible<int>(1), *rank = visible<int>(300);
     one_atomic_for_a_branch<<<3, 100>>>(counter, rank);
@@ -70,5 +75,9 @@ int main() {
     EXPECT(mask[33], 0xAAAAAAAAu);
     EXPECT(mask[64 + 5], 0xFFFFFFFFu);
     EXPECT(mask[128 + 40], 0x1FFu);
+
+    behind_an_operation<<<1, 32>>>(mask);
+    RUN();
+    EXPECT(mask[0], 0xFFFFFFFFu);
     return verdict();
 }

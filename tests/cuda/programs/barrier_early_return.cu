@@ -39,6 +39,18 @@ __global__ void first_returns_last_waits(int *out) {
     out[threadIdx.x] = 2;
 }
 
+__global__ void half_a_warp_returns(int *out) {
+    __syncthreads();
+    if (threadIdx.x >= 48) return;
+    if (threadIdx.x < 32) {
+        __syncthreads();
+        out[threadIdx.x] = 3;
+    } else {
+        __syncthreads();
+        out[threadIdx.x] = 4;
+    }
+}
+
 int main() {
     int *out = visible<int>(256);
     guard_first<<<1, 256>>>(out, 100);
@@ -56,5 +68,8 @@ int main() {
     first_returns_last_waits<<<1, 128>>>(out);
     RUN();
     for (int i = 0; i < 128; ++i) EXPECT(out[i], i / 32 == 0 ? 0 : i / 32 == 1 ? 1 : 2);
+    half_a_warp_returns<<<1, 64>>>(out);
+    RUN();
+    for (int i = 0; i < 64; ++i) EXPECT(out[i], i < 32 ? 3 : i < 48 ? 4 : 1);
     return verdict();
 }
