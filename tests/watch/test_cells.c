@@ -10,6 +10,7 @@
 
 #include "../check.h"
 
+extern const char __executable_start[];
 __thread struct running_index running_index;
 
 enum { BLOCKS = 3, THREADS = 64, WORDS = 16, FIRST_LANES = 3, ROUNDS = 20000 };
@@ -50,7 +51,6 @@ static void barrier(unsigned block) {
 
 /* By the running thread, of word 0. */
 static struct conflict access(unsigned block, bool write, bool strong, struct stamp *now) {
-    extern const char __executable_start[];
     const struct access made = {.address = 4,
                                 .size = WORD,
                                 .write = write,
@@ -136,7 +136,6 @@ static bool races_in_shared(epoch read) {
 }
 
 static bool round_of_shared(void) {
-    extern const char __executable_start[];
     struct shared_word word = {0, 0, 0, 0};
     epoch read[MANY_READS];
     unsigned reads = 0;
@@ -236,7 +235,6 @@ TEST(words_that_two_blocks_have_read_need_no_more_reads) {
 
 /* Of an access that the thread makes now. */
 static struct stamp now_of(unsigned block, unsigned thread) {
-    extern const char __executable_start[];
     const struct access made = {.address = 4, .size = WORD, .code = __executable_start + 1};
     running_index.linear = thread;
     return order_now(order[block], &made);
