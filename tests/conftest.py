@@ -381,18 +381,39 @@ def grader_cache(programs: Path) -> Path:
     return cache
 
 
+MOST_BYTES = 500 << 20
+
+
+def store_of_objects(folder: Path) -> Path:
+    """One for many runs: nearly all that they compile is the same. Of these compilers and system's headers,
+    which no object's name tells; one that is too large is begun again. In `folder` where the checkout cannot
+    be written."""
+    said = [subprocess.run([name, "--version"], capture_output=True, check=False).stdout
+            for name in ("cc", "c++") if shutil.which(name)]
+    key = hashlib.sha256(b"".join([*said, str(os.stat("/usr/include").st_mtime_ns).encode()])).hexdigest()[:16]
+    home = Path(os.environ.get("KEPT_OBJECTS", REPOSITORY / "build" / "compiled by tests"))
+    for other in home.glob("*") if home.name == "compiled by tests" else []:
+        if other.name != key or sum(each.stat().st_size for each in os.scandir(other)) > MOST_BYTES:
+            shutil.rmtree(other, ignore_errors=True)
+    store = home / key
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        store = folder / "kept"
+        store.mkdir()
+    return store
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kept_objects(programs: Path) -> None:
     """What make compiles of C is compiled once for all copies of the repository, bundles and parts of
-    the grader: make's own `cc` is kept_objects.c here, and Tree.make()'s `c++`, too. Other names of
-    compilers are what they are."""
+    the grader, and for the next run: make's own `cc` is kept_objects.c here, and Tree.make()'s `c++`, too.
+    Other names of compilers are what they are."""
     folder = programs / "compilers"
-    # One for many runs, of `make mutants`: nearly all that they compile is the same.
-    store = os.environ.get("KEPT_OBJECTS", f"{folder}/kept")
     with locked(programs / "compilers.lock"):
         if not folder.is_dir():
-            for place in ("kept", "c++ too"):
-                (folder / place).mkdir(parents=True)
+            (folder / "c++ too").mkdir(parents=True)
+            store = store_of_objects(folder)
             for name, place in (("cc", folder), ("c++", folder / "c++ too")):
                 if compiler := shutil.which(name):
                     subprocess.run(
@@ -401,6 +422,10 @@ def kept_objects(programs: Path) -> None:
                         check=True, timeout=BUILD_SECONDS)
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
+
+UNSPACED = ("-o", "build/cpu/kernel.spaces", "-o", "build/check/kernel.spaces")
+"""For a make in a tree that has them: it is not looked at who calls whom, which is one more compilation.
+cuda/test_refused.py is about that."""
 
 BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: Tree.build_once()
 

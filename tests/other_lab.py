@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment
 
 PAGE = REPOSITORY / "docs" / "lab.md"
 LAB = "labs/vector_add"
@@ -30,7 +30,7 @@ def kernel(line: str = LINE) -> str:
 
 
 def tree_with_lab(path: Path, programs: Path) -> Tree:
-    made = Tree(path, programs)
+    made = Tree(path, programs, BUILT)
     for name, text in files().items():
         made.write(name, text)
     return made
@@ -39,7 +39,7 @@ def tree_with_lab(path: Path, programs: Path) -> Tree:
 def check(tree: Tree, text: str, *words: str) -> subprocess.CompletedProcess[str]:
     """This kernel under watch."""
     (tree.path / "other.cu").write_text(text)
-    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add-check", "BACKEND=cpu")
+    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add-check", "BACKEND=cpu", *UNSPACED)
     return run(tree, "vector_add-check", *words)
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import pytest
 from checked import CC, CXX
-from conftest import Tree, clean_environment, locked, missing, need, slow_but
+from conftest import BUILT, UNSPACED, Tree, clean_environment, locked, missing, need, slow_but
 
 HERE = Path(__file__).parent
 FEATURES = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
@@ -117,7 +117,7 @@ def make(tree: Tree, setup: Setup, source: str, check: bool) -> subprocess.Compl
         tools = ["build/cpu/rewrite", "build/cpu/spaces"]
         tree.make(*tools, "CC=gcc", "CXX=g++")
         arguments += [word for tool in tools for word in ("-o", tool)]  # leave them as they are
-    return tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *arguments, check=check)
+    return tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *UNSPACED, *arguments, check=check)
 
 
 Builder = Callable[[str, str, Sequence[str] | None], Programs]
@@ -139,7 +139,8 @@ def builder(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Builder
         if (name, source) in made:
             return made[name, source]
         if name not in trees:
-            trees[name] = Tree(tmp_path_factory.mktemp(f"a checkout for {name}"), programs)
+            trees[name] = Tree(tmp_path_factory.mktemp(f"a checkout for {name}"), programs,
+                               BUILT if name == "gcc" else ())
         tree, path = trees[name], programs / f"{name}-{Path(source).stem}"
         log, folder = path.with_suffix(".log"), path.with_suffix(".folder")
         with locked(path.with_suffix(".lock")):

@@ -25,8 +25,8 @@ def block(language: str, file: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    made = tree_with_lab(tmp_path_factory.mktemp("lab") / "a tree", tmp_path_factory.mktemp("programs"))
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    made = tree_with_lab(tmp_path_factory.mktemp("lab"), programs)
     text = (made.path / LAB / "lab.c").read_text()
     assert '.version = "1",' in text
     made.write(f"{LAB}/lab.c", text.replace('.version = "1",', '.version = "1",\n    .criteria = {"frugal"},'))
@@ -42,8 +42,7 @@ def grade(tree: Tree, text: str, *words: str) -> tuple[int, str]:
     ran = subprocess.run(
         [sys.executable, "-B", "-m", "grader", "--lab", LAB, "--submission", "my.cu", "--jobs", "1",
          "--protection", "none", *words], cwd=tree.path, text=True, capture_output=True, timeout=300,
-        check=False, env=clean_environment(None) | {
-            "GRADER_CACHE": str(REPOSITORY / "build" / "grader-cache")})
+        check=False, env=clean_environment())
     printed = ran.stdout + ran.stderr
     assert not OF_SGEMM.search(printed), printed
     return ran.returncode, printed

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, missing
+from conftest import REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, missing
 
 BENCH = REPOSITORY / "instructor" / "bench"
 TABLE = REPOSITORY / "instructor/solutions/9_every_shape/every_shape.cu"
@@ -37,7 +37,7 @@ def fit(*arguments: Any) -> subprocess.CompletedProcess[str]:
 
 def modelled(tree: Tree) -> str:
     """Candidates whose times are what the model says."""
-    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/costs.cu")
+    tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/costs.cu", *UNSPACED)
     return subprocess.run([tree.path / "build/program"], input="\n".join(SHAPES), text=True,
                           capture_output=True, timeout=RUN_SECONDS, check=True,
                           env=clean_environment()).stdout

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 from checked import Builder, run_check
 from conftest import (
-    REPOSITORY, RUN_SECONDS, Tree, clean_environment, locked, run_sgemm, sample,
+    REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, locked, run_sgemm, sample,
 )  # fmt: skip
 
 from grader.build.parts import described
@@ -95,7 +95,7 @@ def run_driver(tree: Tree, rung: Path, lines: list[str]) -> str:
     source = tree.write(f"tests/instructor/ladder/{rung.name}",
                         f"{OPTIMIZE}#define HAS_SGEMM {has_sgemm}\n"
                         f'#include "../../../{rung.relative_to(base)}"\n#include "driver.h"\n')
-    tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
+    tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}", *UNSPACED)
     return run_calls(tree.path / "build/program", lines)
 
 
@@ -116,7 +116,7 @@ def test_every_shape_alignment_alpha_and_beta(tree: Tree, rung: Path) -> None:
 
 def run_program(tree: Tree, source: str, *arguments: str) -> tuple[str, int]:
     """What it says, and its status."""
-    tree.make("program", "BACKEND=cpu", f"KERNEL={source}")
+    tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *UNSPACED)
     done = subprocess.run([tree.path / "build/program", *arguments], env=clean_environment(), text=True,
                           capture_output=True, timeout=RUN_SECONDS, check=False)
     return done.stdout + done.stderr, done.returncode
@@ -260,7 +260,7 @@ def last_rung(tree: Tree) -> Path:
         if not program.exists():
             tree.make("build/9_every_shape.cu")
             source = tree.write("tests/instructor/ladder/last_rung.cu", LAST_RUNG)
-            tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}")
+            tree.make("program", "BACKEND=cpu", f"KERNEL={source.relative_to(tree.path)}", *UNSPACED)
             shutil.copy2(tree.path / "build/program", program)
     return program
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need, repository_files, sample
+from conftest import REPOSITORY, UNSPACED, Tree, clean_environment, need, repository_files, sample
 from other_lab import LAB, PAGE, check, kernel, run, tree_with_lab
 
 from instructor.faulty.mistakes import seeded
@@ -63,7 +63,7 @@ def test_a_mistake_is_named_at_its_line(tree: Tree, name: str) -> None:
 def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
     text = kernel("if (i < n - 3) c[i] = i == 7 || i == 12 ? 0 : a[i] + b[i];")
     (tree.path / "other.cu").write_text(text)
-    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add", "BACKEND=cpu")
+    tree.make(f"LAB={LAB}", "KERNEL=other.cu", "vector_add", "BACKEND=cpu", *UNSPACED)
     done = run(tree, "vector_add", "100")
     assert done.returncode == 1 and "TEST FAILED" in done.stdout
     assert "3 of the 100 elements of c were never written.\nThey are all of elements 97 to 99.\n" in done.stdout

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_SECONDS, REPOSITORY, Tree, clean_environment, sample
+from conftest import BUILD_SECONDS, BUILT, REPOSITORY, Tree, clean_environment, sample
 
 from grader.build.parts import described
 from grader.cases.read import load_suites
@@ -52,7 +52,9 @@ def to_tick_off(text: str) -> Iterator[tuple[str, list[str]]]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
-    return Tree(tmp_path_factory.mktemp("handouts"), programs)
+    copy = Tree(tmp_path_factory.mktemp("handouts"), programs, BUILT)
+    copy.make_first()
+    return copy
 
 
 @pytest.mark.parametrize(("lab", "number"), sample(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, sample
 
 from instructor.faulty.mistakes import Seeded, seeded
 
@@ -20,12 +20,12 @@ SEEDED = list(seeded(FOLDER / "faulty"))
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
-    return Tree(tmp_path_factory.mktemp("scan"), programs)
+    return Tree(tmp_path_factory.mktemp("scan"), programs, BUILT)
 
 
 def run(tree: Tree, kernel: Path, program: str, *words: str) -> tuple[int, Any]:
     """What this program, built of the kernel, says in JSON."""
-    tree.make(f"LAB={LAB}", f"KERNEL={kernel}", program, "BACKEND=cpu")
+    tree.make(f"LAB={LAB}", f"KERNEL={kernel}", program, "BACKEND=cpu", *UNSPACED)
     done = subprocess.run([f"./{program}", "--json", *words], cwd=tree.path, env=clean_environment(),
                           stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=RUN_SECONDS, check=False)
@@ -95,7 +95,7 @@ def test_what_a_wrong_result_is_instead(tree: Tree, tmp_path: Path, old: str, ne
 def test_what_is_counted(tree: Tree) -> None:
     """Loads beside the naive kernel's; and no word about additions, of which each kernel has its own
     number."""
-    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu")
+    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu", *UNSPACED)
     said = subprocess.run(["./scan-check", "--counts"], cwd=tree.path, env=clean_environment(),
                           capture_output=True, text=True, timeout=RUN_SECONDS, check=False).stdout
     assert "the naive kernel, n (n + 1) / 2            8,390,656 " in said
@@ -103,7 +103,7 @@ def test_what_is_counted(tree: Tree) -> None:
 
 
 def test_a_phase_of_one_dimension_has_elements(tree: Tree) -> None:
-    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu")
+    tree.make(f"LAB={LAB}", f"KERNEL={RIGHT[-1]}", "scan-check", "BACKEND=cpu", *UNSPACED)
     said = subprocess.run(["./scan-check", "--phases", "2000"], cwd=tree.path, env=clean_environment(),
                           capture_output=True, text=True, timeout=RUN_SECONDS, check=False).stdout
     assert "    in: elements 0-511: 512 loads\n" in said and "out: the block stores elements 0 to 511\n" in said

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, sample
 
 from instructor.faulty.mistakes import Seeded, seeded
 
@@ -18,7 +18,7 @@ SOLUTIONS = {"reduction": "1_tree.cu", "stencil": "2_tile.cu"}
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
-    return Tree(tmp_path_factory.mktemp("small labs"), programs)
+    return Tree(tmp_path_factory.mktemp("small labs"), programs, BUILT)
 
 
 def solution(lab: str) -> str:
@@ -28,7 +28,7 @@ def solution(lab: str) -> str:
 def run(tree: Tree, lab: str, text: str, program: str, *words: str) -> tuple[int, Any]:
     """What this program, built of a kernel, says in JSON."""
     tree.write("other.cu", text)
-    tree.make(f"LAB=labs/{lab}", "KERNEL=other.cu", program, "BACKEND=cpu")
+    tree.make(f"LAB=labs/{lab}", "KERNEL=other.cu", program, "BACKEND=cpu", *UNSPACED)
     done = subprocess.run([f"./{program}", "--json", *words], cwd=tree.path, env=clean_environment(),
                           stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=RUN_SECONDS, check=False)
