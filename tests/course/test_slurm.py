@@ -288,7 +288,7 @@ def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: i
                                             events: int) -> None:
     """50 times in all, one after another, while the same class is graded."""
     draw = random.Random(seed)
-    expected = pupils.fill(40, draw, seconds=0.1)
+    expected = pupils.fill(8 * events, draw, seconds=0.2)
     for _ in range(events):
         with pupils.start(*SLURM, "--jobs", "2") as process:
             with suppress(subprocess.TimeoutExpired):

@@ -112,12 +112,12 @@ def test_make_with_clang(name: str, clang_tree: Tree) -> None:
     check_make(clang_tree, name, "sgemm", "sgemm", "CXX=clang++")
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 32, 1))
+@pytest.mark.parametrize("name", sample(NAMES, 40, 1))
 def test_make_check(name: str, tree: Tree) -> None:
     check_make(tree, name, "check", "sgemm-check")
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 32, 2))
+@pytest.mark.parametrize("name", sample(NAMES, 40, 2))
 def test_make_program(name: str, tree: Tree) -> None:
     check_make(tree, name, "program", "build/program")
 
@@ -128,7 +128,7 @@ def work() -> Iterator[Path]:
         yield Path(directory)
 
 
-@pytest.mark.parametrize("name", sample(NAMES, 32, 3))
+@pytest.mark.parametrize("name", sample(NAMES, 40, 3))
 def test_grade(name: str, work: Path) -> None:
     """It loses the criterion "builds", with that reason and line."""
     refused, parts = expected(name), trusted_parts()

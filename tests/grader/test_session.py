@@ -439,7 +439,7 @@ def wait_for_cases(partial: Path, seed: int) -> None:
                 return
         except FileNotFoundError:
             pass
-        time.sleep(0.005)
+        time.sleep(0.02)
     raise AssertionError(f"{partial}: nothing of seed {seed}")
 
 

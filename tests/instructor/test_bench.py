@@ -61,7 +61,7 @@ class Bencher:
         for name, value in {"trusted_parts": lambda backend: fake.ON_GPU,
                             "choose_sandbox": lambda *asked: fake.BOX,
                             "describe_machine": lambda: json.loads(json.dumps(MACHINE)),
-                            "cublas_times": lambda shape: [fake.CUBLAS_SECONDS] * 200,
+                            "cublas_times": lambda shape: [fake.CUBLAS_SECONDS] * 200, "SPLITS": 100,
                             "build_submission": fake.build, "measure": self.measure}.items():
             monkeypatch.setattr(ladder, name, value)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample
+from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample, slow_but
 
 from instructor.faulty.mistakes import Seeded, seeded
 
@@ -118,8 +118,9 @@ def test_the_size_of_a_shared_array_comes_through(tree: Tree) -> None:
     assert first["finding"]["what"] == "index 256 into a shared array whose indices are 0 to 255"
 
 
-@pytest.mark.parametrize("each", sample(SEEDED, every=30, start=2), ids=lambda each: each.name)
+@pytest.mark.parametrize("each", slow_but(SEEDED, lambda *_: False), ids=lambda each: each.name)
 def test_a_mistake_costs_points(tree: Tree, each: Seeded) -> None:
-    """At least those for memory, whose share one repair does not give back."""
+    """At least those for memory, whose share one repair does not give back. By day test_publish.py has those of
+    SGEMM."""
     record = grade(tree, each.text)
     assert record["score"] <= 40 - 11 and "memory" in lost(record), each.did

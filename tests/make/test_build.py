@@ -38,7 +38,6 @@ from conftest import (
 from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
-NAIVE = "instructor/solutions/1_naive.cu"
 STAGES = [
     "Setting up the problem...",
     "Allocating device variables...",
@@ -147,11 +146,9 @@ def test_builds_without_warnings_in_parallel_in_any_posix_shell(
     built = fresh_tree.make("-j8", "BACKEND=cpu", *compilers, env=env)
     assert built.stderr == "" and "warning" not in built.stdout
     assert " backend: " in built.stdout.splitlines()[0]
-    for solution in (TILED, NAIVE):
-        built = fresh_tree.make("-j8", "BACKEND=cpu", f"KERNEL={solution}", *compilers, env=env)
-        assert built.stderr == "" and "warning" not in built.stdout
-        for size in (34, 128):
-            assert run_sgemm(fresh_tree.path / "sgemm", size).status == 0
+    built = fresh_tree.make("-j8", "BACKEND=cpu", f"KERNEL={TILED}", *compilers, env=env)
+    assert built.stderr == "" and "warning" not in built.stdout
+    assert verdict(fresh_tree) == 0
 
 
 # ---- Any KERNEL ----------------------------------------------------------------------------------
@@ -582,13 +579,12 @@ def test_cuda_compiles_without_a_gpu(tree):
     need_nvcc()
     tree.make("BACKEND=cpu", f"KERNEL={TILED}")
     on_cpu = (tree.path / "sgemm").read_bytes()
-    for arch in (90, 80):
-        forget_backend(tree)
-        built = tree.make("BACKEND=cuda", f"ARCH=sm_{arch}", f"KERNEL={TILED}")
-        assert built.stderr == "" and "warning" not in built.stdout
-        assert backend_lines(built) == [f"CUDA backend: BACKEND=cuda (ARCH=sm_{arch})"]
-        assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", arch)}
-        assert fat_binary_entries(tree.path / "build/cuda/main.o"), "C++ of the CPU backend"
+    forget_backend(tree)
+    built = tree.make("BACKEND=cuda", "ARCH=sm_80", f"KERNEL={TILED}")
+    assert built.stderr == "" and "warning" not in built.stdout
+    assert backend_lines(built) == ["CUDA backend: BACKEND=cuda (ARCH=sm_80)"]
+    assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", 80)}
+    assert fat_binary_entries(tree.path / "build/cuda/main.o"), "C++ of the CPU backend"
     again = tree.make("BACKEND=cuda", "ARCH=sm_80", f"KERNEL={TILED}")
     assert again.stdout.splitlines() == [f"./sgemm is built from {TILED}, for a GPU (sm_80)"]
     tree.make("BACKEND=cpu", f"KERNEL={TILED}")

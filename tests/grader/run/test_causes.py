@@ -262,7 +262,7 @@ def honest_record() -> Record:
 @pytest.mark.parametrize("before, does, cause", [
     (FORGED, "SAY_SO", "row-length"),
     pytest.param("", f"{ELSEWHERE} for (volatile int i = 0; i >= 0; i = i) {{}}", None, marks=pytest.mark.slow),
-    ("", f"{ELSEWHERE} *(volatile int *)8 = 1;", None),
+    pytest.param("", f"{ELSEWHERE} *(volatile int *)8 = 1;", None, marks=pytest.mark.slow),
 ], ids=["prints a cause", "hangs", "crashes"])
 def test_a_submission_that_disturbs_it(before: str, does: str, cause: str | None, parts: Parts,
                                        monkeypatch: pytest.MonkeyPatch) -> None:
