@@ -4,10 +4,11 @@ takes most of the processor time of a short one.
     done = python(folder, "course.__main__").run(["-m", "course", ...], environment)
 
 A fork has the arguments, the environment, the streams and the working directory of the program, and
-ends as that does. What is signalled while it runs, or is about how Python starts, starts a Python of
-its own.
+ends as that does; start() gives one that can be signalled while it runs. What is about how Python starts,
+starts a Python of its own.
 
-    python forks.py MODULES     in: requests, a line of JSON each; out: the status of each
+    python forks.py MODULES     in: requests, a line of JSON each; out: the status of each, or the number of
+                                the process that was started
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +58,64 @@ class Python:
     def run_on(self, streams: Sequence[str], words: Sequence[str], environment: Mapping[str, str],
                cwd: Path | None = None) -> int:
         """Its status. `streams`: standard output and standard error, by path."""
-        request = {"words": list(words), "cwd": str(cwd or self.folder), "streams": list(streams),
-                   "environment": dict(environment)}
+        return self.ask(request(words, environment, streams, cwd or self.folder))
+
+    def start(self, words: Sequence[str], environment: Mapping[str, str]) -> Started:
+        """In a session of its own."""
+        return Started(self, words, environment)
+
+    def ask(self, request: Mapping[str, Any]) -> int:
         assert self.server.stdin and self.server.stdout
         self.server.stdin.write(json.dumps(request) + "\n")
         if not select.select([self.server.stdout], [], [], SECONDS)[0]:
             self.server.kill()
-            raise TimeoutError(words)
+            raise TimeoutError(request)
         return int(self.server.stdout.readline())
+
+
+def request(words: Sequence[str], environment: Mapping[str, str], streams: Sequence[str],
+            cwd: Path) -> dict[str, Any]:
+    return {"words": list(words), "cwd": str(cwd), "streams": list(streams), "environment": dict(environment)}
+
+
+class Started:
+    """As subprocess.Popen, whose streams are read at its end."""
+
+    def __init__(self, python: Python, words: Sequence[str], environment: Mapping[str, str]):
+        self.python, self.returncode = python, None
+        self.files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
+        streams = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in self.files]
+        self.pid = python.ask(request(words, environment, streams, python.folder) | {"start": True})
+        self.ended = os.pidfd_open(self.pid)
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        if self.returncode is None:
+            if not select.select([self.ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("a fork", timeout or 0)
+            self.returncode = self.python.ask({"end": self.pid})
+            os.close(self.ended)
+        return self.returncode
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        self.wait(timeout)
+        for file in self.files:
+            file.seek(0)
+        return self.files[0].read().decode(), self.files[1].read().decode()
+
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
 
 
 @functools.cache
@@ -82,12 +134,14 @@ def next_request() -> dict[str, Any]:
     answers = os.dup(1)
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)
-        child = os.fork()
+        child = request.get("end") or os.fork()
         if not child:
             os.close(answers)
+            if request.get("start"):
+                os.setsid()
             return request
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        os.write(answers, f"{status}\n".encode())
+        answer = child if request.get("start") else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.write(answers, f"{answer}\n".encode())
     sys.exit()
 
 

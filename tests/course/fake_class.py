@@ -83,9 +83,12 @@ class Class:
         return [sys.executable, "-B", "-m", "course", what, "--class", str(self.folder),
                 "--suite", self.suite, *words]
 
-    def start(self, *words: str, what: str = "grade", **options: Any) -> subprocess.Popen[str]:
+    def start(self, *words: str, what: str = "grade", **options: Any) -> Any:
+        command = self.command(*words, what=what)
+        if python and not options:
+            return python(self.project, "course.__main__").start(command[2:], self.environment)
         return subprocess.Popen(
-            self.command(*words, what=what), cwd=self.project, env=self.environment, text=True,
+            command, cwd=self.project, env=self.environment, text=True,
             stdin=subprocess.DEVNULL, start_new_session=True,
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
 
@@ -106,7 +109,7 @@ class Class:
         return {name: names.count(name) for name in names}
 
 
-def interrupt(process: subprocess.Popen[str], number: signal.Signals) -> int:
+def interrupt(process: Any, number: signal.Signals) -> int:
     """Send it to this process alone, as the kernel's or a user's `kill` would; its status."""
     process.send_signal(number)
     process.communicate(timeout=60)

@@ -10,7 +10,6 @@ import random
 import re
 import signal
 import stat
-import subprocess
 import threading
 import time
 from dataclasses import replace
@@ -21,6 +20,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from conftest import clean_environment, sample
+from forks import Started, fake_grader
 from grader_fake import grading
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -405,17 +405,15 @@ def test_results_that_cannot_be_written(tmp_path: Path, results: str) -> None:
 # ---- killed, and two at once ---------------------------------------------------------------------
 
 
-def start(text: str, folder: Path, *words: str) -> subprocess.Popen[bytes]:
+def start(text: str, folder: Path, *words: str) -> Started:
     """Of folder/alice; results are beside it."""
     path = folder / "alice" / "kernel.cu"
     path.parent.mkdir(exist_ok=True, parents=True)
     if text:
         path.write_text(text)
-    return subprocess.Popen(
-        [*fake.COMMAND, "--submission", str(path), "--results", str(folder / "results"), "--jobs", "2",
-         *words],
-        env=clean_environment() | {"TMPDIR": str(folder)}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE)  # fmt: skip
+    return fake_grader().start(
+        [*fake.COMMAND[2:], "--submission", str(path), "--results", str(folder / "results"), "--jobs", "2", *words],
+        clean_environment() | {"TMPDIR": str(folder)})
 
 
 def check_results(directory: Path) -> Record | None:
@@ -468,7 +466,7 @@ def test_killed_at_random_moments(tmp_path: Path, number: int) -> None:
         assert kept and kept.seed in (before.seed, 10 + attempt)
         assert process.returncode in (0, 130, -number), errors
         if process.returncode == 130:
-            assert kept.seed == before.seed and errors.startswith(b"grade: interrupted"), errors
+            assert kept.seed == before.seed and errors.startswith("grade: interrupted"), errors
         elif process.returncode == 0:
             assert kept.seed == 10 + attempt
         before = kept
@@ -510,7 +508,7 @@ def test_a_fault_of_the_machine_leaves_the_earlier_result(tmp_path: Path) -> Non
     second = start("120 201 250: machine\nright", tmp_path, "--seed", "2")
     _, errors = second.communicate(timeout=60)
     assert second.returncode == 3
-    assert errors.decode() == "grade: no memory is left\n"
+    assert errors == "grade: no memory is left\n"
     assert (tmp_path / "results" / "alice" / RESULT).read_bytes() == before
     partial = Record.model_validate_json((tmp_path / "results" / "alice" / PARTIAL).read_bytes())
     assert partial.seed == 2 and not partial.complete and partial.tests

@@ -370,7 +370,7 @@ def sleeper(tree) -> Path:
     that return; with 37 it crashes; with 38 the program does, at its end; with 39 a kernel takes long."""
     bodies = ["for (;;) sleep(1);", "if (fork() == 0) { sleep(4); _exit(0); }", "fork();", "C[0] = 1;",
               "atexit(abort);", 'printf("in %d.", (int)getpid()); ' + LAUNCH_1]
-    return build_all(tree, "sleeps", bodies, ["for (volatile int i = 0; i < 300000000; i = i + 1) continue;"])
+    return build_all(tree, "sleeps", bodies, ["for (volatile int i = 0; i < 150000000; i = i + 1) continue;"])
 
 
 def started(program: Path, rows: int, output: Path) -> tuple[subprocess.Popen, int]:
@@ -380,6 +380,7 @@ def started(program: Path, rows: int, output: Path) -> tuple[subprocess.Popen, i
                                    preexec_fn=heed_signals)
     while "Launching" not in output.read_text():
         assert process.poll() is None
+        time.sleep(0.005)
     return process, int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
 
 
@@ -397,6 +398,7 @@ def test_a_program_that_is_stopped_leaves_nothing_behind(sleeper, tmp_path, numb
     end = time.monotonic() + 10
     while is_running(child):
         assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, 3), (signal.SIGTERM, -signal.SIGTERM)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -173,10 +174,11 @@ def test_nothing_goes_on_when_the_check_is_ended(program: Path) -> None:
                           start_new_session=True) as process:
         while not any(name == "writers" for name, _ in processes(process.pid)):
             assert process.poll() is None
+            time.sleep(0.005)
         (writers,) = (pid for name, pid in processes(process.pid) if name == "writers")
         os.killpg(process.pid, signal.SIGKILL)
     while Path(f"/proc/{writers}/stat").exists() and " Z " not in stat_of(writers):
-        pass
+        time.sleep(0.005)
 
 
 def stat_of(pid: int) -> str:
