@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, sample
+from forks import python
 from grader import options
 from grader.build.parts import described
 from other_lab import LAB, LINE, OF_SGEMM, PAGE, kernel, tree_with_lab
@@ -39,10 +38,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
 def grade(tree: Tree, text: str, *words: str) -> tuple[int, str]:
     """The exit status, and all that is printed: nothing of it is SGEMM's."""
     (tree.path / "my.cu").write_text(text)
-    ran = subprocess.run(
-        [sys.executable, "-B", "-m", "grader", "--lab", LAB, "--submission", "my.cu", "--jobs", "1",
-         "--protection", "none", *words], cwd=tree.path, text=True, capture_output=True, timeout=300,
-        check=False, env=clean_environment())
+    ran = python(tree.path, "grader.__main__").run(
+        ["-m", "grader", "--lab", LAB, "--submission", "my.cu", "--jobs", "1", "--protection", "none", *words],
+        clean_environment())
     printed = ran.stdout + ran.stderr
     assert not OF_SGEMM.search(printed), printed
     return ran.returncode, printed

@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 import classroom50 as demands
 from kinds import words_of
 from conftest import REPOSITORY, clean_environment, sample, strict_json
+from forks import python
 
 from grader.errors import BadInput, MachineFault
 from grader.exporters import annotations, autolab, classroom50, gradescope, summary
@@ -633,10 +634,8 @@ def write(directory: Path, record: Record) -> str:
 def run_exporter(
     *words: object, status: int = 0, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "grader.exporters", *map(str, words)], cwd=REPOSITORY,
-        env=clean_environment({"PYTHONDONTWRITEBYTECODE": "1"} | (env or {})), capture_output=True,
-        text=True, encoding="utf-8", timeout=60, check=False)
+    done = python(REPOSITORY, "grader.exporters.__main__").run(
+        ["-m", "grader.exporters", *map(str, words)], clean_environment(env))
     assert done.returncode == status, done
     if status:
         assert done.stderr.count("\n") == 1 or "usage:" in done.stderr, done.stderr
