@@ -111,14 +111,11 @@ def test_unit(tree, source, name):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_no_test_is_left_out(tree, source):
-    """What the C file lists is what is collected above."""
-    assert run_test(compile_test(tree, source), "--list").stdout.split() == listed(source)
-
-
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
-def test_a_name_that_is_no_test_fails(tree, source):
-    """Else a renamed test would pass for ever."""
-    assert run_test(compile_test(tree, source), "no such test").returncode != 0
+    """What the C file lists is what is collected above; and a name that is no test fails, or a renamed one
+    would pass for ever."""
+    program = compile_test(tree, source)
+    assert run_test(program, "--list").stdout.split() == listed(source)
+    assert run_test(program, "no such test").returncode != 0
 
 
 @pytest.mark.parametrize("source", SANITIZED, ids=lambda source: source.stem)

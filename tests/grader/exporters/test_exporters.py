@@ -223,7 +223,7 @@ GRADESCOPE: dict[str, Any] = {  # gradescope-autograders.readthedocs.io, "Output
 def gradescope_results(record: Record, hidden_cases: Any = "hidden") -> Any:
     """Checked: the schema, the grade, and that nothing is taken for markup."""
     results = strict_json(gradescope.export(record, student_view(record), hidden_cases))
-    jsonschema.validate(results, GRADESCOPE)
+    jsonschema.Draft202012Validator(GRADESCOPE).validate(results)
     assert all(value == "text" for key, value in results.items() if key.endswith("_format"))
     total = sum(test.get("score", 0) for test in results["tests"])
     # A score at the top replaces the sum of the tests'.
