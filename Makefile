@@ -52,6 +52,8 @@ endif
 .DEFAULT_GOAL = all
 .PHONY: all check walk clean distclean help
 lab_name = build/lab.name# what was built for one lab is linked again for another
+host  := engine/ engine/form/ engine/host/ engine/host/driver/
+check := $(wildcard engine/explain/*/) engine/show/ $(wildcard engine/show/*/) engine/host/check/
 include engine/engine.mk
 
 # ---------------------------------------------------------------- programs ---------------------------------------
@@ -86,14 +88,12 @@ build/cuda/kernel.source: FORCE build/cuda/settings         ; $(step) source $@
 build/cuda/%.o: %.cu build/cuda/settings                    ; $(step) cu $@ $<
 
 # The lab: its data and truth; and what explains its mistakes.
-mistakes = $(or $(wildcard $(LAB)/mistakes),engine/host/no_mistakes)
+$(LAB)/truth    := $(filter-out $(LAB)/mistakes/,$(sort $(dir $(wildcard $(LAB)/*.c $(LAB)/*/*.c))))
+$(LAB)/mistakes := $(or $(wildcard $(LAB)/mistakes/),engine/host/no_mistakes/)
+build/c/$(LAB)/truth/cold.o build/c/$(LAB)/mistakes/cold.o: $($(LAB)/truth) $($(LAB)/mistakes)
 build/lab.name: FORCE build/c/settings                      ; $(step) keep $@ $(LAB)
-build/liblab.a: build/c/support.o $(call objects_of,$(mistakes)/lessons.c \
-    $(filter-out $(mistakes)/%,$(wildcard $(LAB)/*.c $(LAB)/*/*.c))) build/lab.name
-build/libhost.a: build/c/engine/cores.o \
-    $(call objects_of,$(filter-out %/lab_json.c,$(wildcard engine/form/*.c engine/host/*.c engine/host/driver/*.c)))
-build/libcheck.a: $(call objects_of,$(filter-out %/lessons.c %/writers_program.c,$(wildcard $(mistakes)/*.c \
-    $(patsubst %,engine/%/*.c,explain/index explain/remarks show show/page host/check))))
+build/liblab.a: build/c/support.o build/c/$($(LAB)/mistakes)lessons.o $(call objects_of,$(LAB)/truth) build/lab.name
+build/libcheck.a: $(call objects_of,$(LAB)/mistakes)
 build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
 build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 

@@ -53,7 +53,7 @@ def unit_of(path: Path, root: Path) -> str:
 
 
 def compile_units(root: Path) -> None:
-    """Each file by itself, into build/units: make compiles the files of a folder as one text."""
+    """Each file by itself, into build/units: make compiles the files of a library as one text."""
 
     def compile_unit(source: Path) -> None:
         made = root / "build/units" / source.relative_to(root).with_suffix(".o")

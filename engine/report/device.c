@@ -10,20 +10,20 @@
 
 const char *cuda_error_name(int error) {
     switch (error) {
-#define ROW(name, number, text)                                                                    \
+#define ERROR_ROW(name, number, text)                                                              \
     case number: return #name;
-        EMULATOR_CUDA_ERRORS(ROW)
-#undef ROW
+        EMULATOR_CUDA_ERRORS(ERROR_ROW)
+#undef ERROR_ROW
     default: return "unrecognized error code";
     }
 }
 
 const char *cuda_error_text(int error) {
     switch (error) {
-#define ROW(name, number, text)                                                                    \
+#define ERROR_ROW(name, number, text)                                                              \
     case number: return text;
-        EMULATOR_CUDA_ERRORS(ROW)
-#undef ROW
+        EMULATOR_CUDA_ERRORS(ERROR_ROW)
+#undef ERROR_ROW
     default: return "unrecognized error code";
     }
 }

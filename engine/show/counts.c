@@ -59,7 +59,7 @@ static bool is_broadcast(const struct counted *c) {
 }
 
 /* Everything that the launches did, as if it were one. */
-static struct counted_launch sum_of(const struct counted_launch *launches, int count) {
+static struct counted_launch sum_of_launches(const struct counted_launch *launches, int count) {
     struct counted_launch sum = {0};
     for (int i = 0; i < count; i++) {
         for (int place = 0; place < COUNTED_PLACES; place++)
@@ -75,7 +75,7 @@ static struct counted_launch sum_of(const struct counted_launch *launches, int c
 }
 
 struct loads loads_of(const struct counted_launch *launches, int count, struct shape s) {
-    const struct counted_launch sum = sum_of(launches, count);
+    const struct counted_launch sum = sum_of_launches(launches, count);
     const uint64_t constants = sum.of[COUNTED_CONSTANTS][COUNTED_LOADS].elements;
     return (struct loads){.kernel = global_sum(&sum, COUNTED_LOADS).elements - constants,
                           .naive = (uint64_t)truth_naive_loads(&s)};
@@ -218,7 +218,7 @@ static void print_lines(FILE *out, const struct counted_launch *l) {
     for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
 }
 
-static void print_launch(FILE *out, const struct counted_launch *l) {
+static void print_counted_launch(FILE *out, const struct counted_launch *l) {
     print_global(out, l);
     print_shared(out, l);
     print_barriers(out, l);
@@ -263,15 +263,15 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
 }
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
-    struct counted_launch sum = sum_of(launches, count);
+    struct counted_launch sum = sum_of_launches(launches, count);
     if (count) print_work(out, &sum, s);
     for (int i = 0; i < count; i++) {
         print_head(out, &launches[i]);
-        print_launch(out, &launches[i]);
+        print_counted_launch(out, &launches[i]);
     }
     if (count > 1) {
         fprintf(out, "\nall %d launches\n", count);
-        print_launch(out, &sum);
+        print_counted_launch(out, &sum);
     }
     if (count) fputs("\ndocs/look.md says what each figure is\n", out);
 }
@@ -343,7 +343,7 @@ static void json_line(struct json *json, const struct counted_line *line) {
     json_close(json, '}');
 }
 
-static void json_launch(struct json *json, const struct counted_launch *l) {
+static void json_counted_launch(struct json *json, const struct counted_launch *l) {
     json_open(json, NULL, '{');
     json_text(json, "kernel", l->kernel);
     json_extent(json, "grid", l->grid);
@@ -380,10 +380,10 @@ static void json_launch(struct json *json, const struct counted_launch *l) {
  *     flops_per_load, flops_per_byte (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
-    struct counted_launch sum = sum_of(launches, count);
+    struct counted_launch sum = sum_of_launches(launches, count);
     struct work work = work_of(&sum, s);
     json_open(json, "counts", '[');
-    for (int i = 0; i < count; i++) json_launch(json, &launches[i]);
+    for (int i = 0; i < count; i++) json_counted_launch(json, &launches[i]);
     json_close(json, ']');
     json_open(json, "counts_sum", '{');
     json_figures(json, &sum);

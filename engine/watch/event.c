@@ -6,7 +6,7 @@
 #include "launches.h"
 #include "shadow/regions.h"
 
-static struct kept {
+static struct kept_event {
     uint64_t key;    /* 0: free */
     unsigned number; /* in the order of the run, from 1; 0: not complete yet */
     bool replaced;
@@ -52,14 +52,14 @@ static uint64_t key_of(const struct event *e) {
 }
 
 /* Where a key is, or would be, if all before it are taken. */
-static struct kept *slot(uint64_t key, unsigned tries) {
+static struct kept_event *slot(uint64_t key, unsigned tries) {
     return &kept[((key * UINT64_C(0x9E3779B97F4A7C15) >> 32) + tries) % EVENTS];
 }
 
 /* Null: somebody has it, or there is no room. */
-static struct kept *claim(uint64_t key) {
+static struct kept_event *claim(uint64_t key) {
     for (unsigned i = 0; i < EVENTS; ++i) {
-        struct kept *k = slot(key, i);
+        struct kept_event *k = slot(key, i);
         uint64_t there = 0;
         if (__atomic_compare_exchange_n(&k->key, &there, key, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
@@ -85,7 +85,7 @@ void event_keep_all(void) { keeps_all = true; }
 
 void event_hurries(double block_seconds) { seconds_then = block_seconds; }
 
-static const struct event *keep(struct kept *k, const struct event *event) {
+static const struct event *keep_event(struct kept_event *k, const struct event *event) {
     k->event = *event;
     if (!k->event.launch) k->event.launch = launches_noted();
     __atomic_store_n(&k->number, __atomic_add_fetch(&noted, 1, __ATOMIC_SEQ_CST), __ATOMIC_RELEASE);
@@ -93,19 +93,20 @@ static const struct event *keep(struct kept *k, const struct event *event) {
 }
 
 const struct event *event_note(const struct event *event) {
-    struct kept *k = claim(key_of(event));
+    struct kept_event *k = claim(key_of(event));
     if (!k) return NULL;
-    keep(k, event);
+    keep_event(k, event);
     if (seconds_then > 0) launch_limit_block(seconds_then);
     return &k->event;
 }
 
 void event_replace(const struct event *old, const struct event *event) {
-    struct kept *k = (struct kept *)((char *)(uintptr_t)old - offsetof(struct kept, event));
-    struct kept *instead = claim(keeps_all ? key_of(event) : INSTEAD);
+    struct kept_event *k =
+        (struct kept_event *)((char *)(uintptr_t)old - offsetof(struct kept_event, event));
+    struct kept_event *instead = claim(keeps_all ? key_of(event) : INSTEAD);
     struct event e = *event;
     e.launch = old->launch;
-    if (instead) keep(instead, &e);
+    if (instead) keep_event(instead, &e);
     __atomic_store_n(&k->replaced, true, __ATOMIC_RELEASE);
 }
 
@@ -123,7 +124,7 @@ bool event_enough(void) {
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 /* 0: it does not count. */
-static unsigned rank_of(const struct kept *k) {
+static unsigned rank_of(const struct kept_event *k) {
     const unsigned number = __atomic_load_n(&k->number, __ATOMIC_ACQUIRE);
     if (!number || __atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE)) return 0;
     return is_grave(k->event.kind) ? number : number + EVENTS;
@@ -131,7 +132,7 @@ static unsigned rank_of(const struct kept *k) {
 
 /* The first one behind that rank. */
 static const struct event *next_behind(unsigned *rank) {
-    const struct kept *best = NULL;
+    const struct kept_event *best = NULL;
     for (int i = 0; i < EVENTS; ++i) {
         const unsigned mine = rank_of(&kept[i]);
         if (mine > *rank && (!best || mine < rank_of(best))) best = &kept[i];

@@ -7,7 +7,7 @@
 
 static bool in_wrapper;
 static int process;
-static void (*stopped)(void);
+static void (*when_stopped)(void);
 
 void host_end(void) {
     in_wrapper = false;
@@ -18,7 +18,7 @@ int host_process(void) { return process ? process : getpid(); }
 
 void host_begin(int host_process, void (*stop)(void)) {
     process = host_process;
-    stopped = stop;
+    when_stopped = stop;
     in_wrapper = true;
     launches_begin();
 }
@@ -31,7 +31,7 @@ struct place host_place(void) {
 
 void host_stop(const struct event *event) {
     event_note(event);
-    if (stopped) stopped();
+    if (when_stopped) when_stopped();
 }
 
 void host_stop_at(enum finding_kind kind, const struct access *access) {

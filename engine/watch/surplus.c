@@ -60,7 +60,7 @@ static bool is_sound(const struct writers_launch *l, const struct launch *launch
 }
 
 /* The blocks that write; null: not known. */
-static const struct writers_launch *find(const struct launch *launch) {
+static const struct writers_launch *written_by(const struct launch *launch) {
     if (!asked) known = ask_for();
     asked = true;
     for (uint32_t i = 0; known && i < known->count && i < WRITERS_LAUNCHES; i++) {
@@ -154,7 +154,7 @@ const struct block_runs *surplus_choose(const struct launch *launch) {
     if (!ask_for || launch->blocks * launch->block_threads <= WRITERS_THREADS ||
         program_has_variables())
         return NULL;
-    const struct writers_launch *l = find(launch);
+    const struct writers_launch *l = written_by(launch);
     if (!l) return NULL;
     struct sample sample = {&known->run[l->first], l->count, launch->blocks, {0}, 0};
     for (uint32_t i = 0; i < l->count; i++)

@@ -14,6 +14,9 @@
 
 #include <limits.h>
 
+#ifndef EMULATOR_HOST_API /* the API alone, for this project's own files: it is read in a third of \
+                             the time */
+
 /* C++17's <cmath> has Bessel functions and their like, which no kernel needs and which were a fifth
  * of the time that it compiles. Only what they include is kept, std::min for one. */
 #include <cstddef> /* has libstdc++'s settings */
@@ -24,6 +27,7 @@
 #include <type_traits>
 #endif
 #include <math.h>
+#endif
 
 #include <stdlib.h>
 #include <time.h>
@@ -61,10 +65,12 @@
 /* __restrict__ is the compilers' own word. __shared__ is left to ../rewrite.c. */
 
 #include "cuda_runtime_api.h"
+#ifndef EMULATOR_HOST_API
 #include "device_functions.h"
-#include "launch.h"
 #include "math_functions.h"
 #include "vector_functions.h"
+#endif
+#include "launch.h"
 #include "vector_types.h"
 
 /* Typed forms of the C functions, as CUDA's own header offers them. */

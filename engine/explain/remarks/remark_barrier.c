@@ -71,7 +71,7 @@ struct words {
 };
 
 /* Those are never written. */
-static bool is_input(const struct trace_access *a) {
+static bool is_of_an_input(const struct trace_access *a) {
     const struct engine_array *array = a->array < TRACE_SHARED ? region_array(a->array) : NULL;
     return array && array->role == ROLE_INPUT;
 }
@@ -122,7 +122,7 @@ static bool is_needed(const struct trace *t, struct locations *l, int group, str
                (t->barrier[next].block < a->block ||
                 (t->barrier[next].block == a->block && t->barrier[next].interval < a->interval)))
             span += l->group[location_of(l, t->barrier[next++].code)] != group;
-        if (!is_input(a) && conflicts(words, a, span)) return true;
+        if (!is_of_an_input(a) && conflicts(words, a, span)) return true;
     }
     return false;
 }
@@ -145,7 +145,7 @@ static int rounds_of(const struct trace *t) {
     uint32_t last = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (!is_input(a)) continue;
+        if (!is_of_an_input(a)) continue;
         if (a->block != block)
             rounds = 1;
         else

@@ -48,7 +48,7 @@ _Static_assert((int)OUTCOME_LAUNCHES == TRACE_LAUNCHES && (int)OUTCOME_LAUNCHES 
 
 static const int elements_of_one = 1 << 22; /* arrays are smaller; a float holds all values */
 
-static double value_of(int array, int64_t element) {
+static double value_at(int array, int64_t element) {
     return (double)(1 + (int64_t)array * elements_of_one + element);
 }
 
@@ -66,7 +66,7 @@ static void code(const struct host_data *data, int array) {
     const size_t size = element_type_bytes(element);
     char *const elements = data->elements[array];
     for (size_t i = 0; i < data->layout.bytes[array] / size; i++)
-        element_set(element, elements + i * size, value_of(array, (int64_t)i));
+        element_set(element, elements + i * size, value_at(array, (int64_t)i));
 }
 
 /* The case's arrays, with such values in its inputs. */

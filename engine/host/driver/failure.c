@@ -10,11 +10,13 @@
 #include <string.h>
 
 /* The output that the verdict describes. */
-static const struct lab_array *output_of(const struct report *report) {
+static const struct lab_array *the_output(const struct report *report) {
     return &lab.arrays[report->verified ? report->verdict.array : lab_first_output(&lab)];
 }
-static const char *output_name(const struct report *report) { return output_of(report)->name; }
-static bool has_rows(const struct report *report) { return output_of(report)->dimensions > 1; }
+static const char *output_name(const struct report *report) { return the_output(report)->name; }
+static bool output_has_rows(const struct report *report) {
+    return the_output(report)->dimensions > 1;
+}
 
 static void print_damage(const struct report *report) {
     for (int i = 0; i < lab_arrays(&lab); i++) {
@@ -46,16 +48,18 @@ static void print_span(FILE *out, const char *what, int first, int last) {
 static void print_box(const struct report *report, const struct box *box, uint64_t count) {
     const uint64_t elements = box_elements(box);
     const bool whole = count == elements;
-    if (elements == (uint64_t)lab_elements(output_of(report), &report->options.which.shape)) return;
+    if (elements == (uint64_t)lab_elements(the_output(report), &report->options.which.shape))
+        return;
     if (count == 1)
-        fputs(has_rows(report) ? "It is in " : "It is ", report->out);
+        fputs(output_has_rows(report) ? "It is in " : "It is ", report->out);
     else
         fputs(whole ? "They are all of " : "They lie within ", report->out);
-    if (has_rows(report)) {
+    if (output_has_rows(report)) {
         print_span(report->out, "row", box->row_first, box->row_last);
         fputs(", ", report->out);
     }
-    print_span(report->out, has_rows(report) ? "column" : "element", box->col_first, box->col_last);
+    print_span(report->out, output_has_rows(report) ? "column" : "element", box->col_first,
+               box->col_last);
     fputs(".\n", report->out);
 }
 
@@ -81,7 +85,7 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
 
 static void print_first(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    const bool rows = has_rows(report);
+    const bool rows = output_has_rows(report);
     if (rows) fprintf(report->out, "%7s ", "row");
     fprintf(report->out, "%8s %15s %15s %11s\n", rows ? "column" : "element", "expected", "got",
             "tolerance");
@@ -156,7 +160,7 @@ static void print_cells(const char *cells, int count, bool color, FILE *out) {
 static void print_map(const struct report *report) {
     const struct verdict *v = &report->verdict;
     bool color = use_color(report->out);
-    const bool rows = has_rows(report);
+    const bool rows = output_has_rows(report);
     fprintf(report->out, "\n%s, one character for ", output_name(report));
     if (rows) fprintf(report->out, "%d rows x ", v->cell_rows);
     fprintf(report->out, "%d %s:\n", v->cell_cols, rows ? "columns" : "elements");

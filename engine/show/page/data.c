@@ -243,8 +243,8 @@ static void write_site_of_step(struct page *page, const struct walk_step *step, 
     json_close(json, ']');
 }
 
-static bool is_before(const struct walk_steps *s, const struct walk_step *step, size_t visit,
-                      int site) {
+static bool site_is_before(const struct walk_steps *s, const struct walk_step *step, size_t visit,
+                           int site) {
     for (size_t i = step->first; i < visit; i++)
         if (access_at(s, &s->visit[i], site)) return true;
     return false;
@@ -256,7 +256,7 @@ static void write_accesses(struct page *page, const struct walk_step *step) {
     for (size_t v = step->first; v < step->first + step->count; v++)
         for (size_t i = 0; i < s->visit[v].count; i++) {
             const int site = s->site_of[s->by_thread[s->visit[v].first + i]];
-            if (!is_before(s, step, v, site)) write_site_of_step(page, step, site);
+            if (!site_is_before(s, step, v, site)) write_site_of_step(page, step, site);
         }
     json_close(&page->json, ']');
 }
@@ -531,14 +531,14 @@ static void write_launch(struct page *page) {
 }
 
 /* Of the plainest kernel for each element that it stores; 0: not known. */
-static double naive_loads(const struct shape *shape) {
+static double loads_without_tiles(const struct shape *shape) {
     return truth_naive_loads(shape) / (double)lab_outputs(&lab, shape);
 }
 
 static void write_loads(struct page *page) {
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
-    json_value(&page->json, "naive", "%.9g", naive_loads(&page->outcome->shape));
+    json_value(&page->json, "naive", "%.9g", loads_without_tiles(&page->outcome->shape));
     if (!page->asked->counts || !count) {
         json_text(&page->json, "loads", NULL);
         return;

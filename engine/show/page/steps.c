@@ -144,8 +144,8 @@ static const struct walk_visit *next_of(const struct ordering *o, int thread, ui
 }
 
 /* For which all threads that are still to come by are there; the first line of those. Where there
- * is none (threads take lines in different orders), the one with most threads. */
-static struct slot *choose(struct ordering *o, uint32_t interval) {
+ * is none (threads take_slot lines in different orders), the one with most threads. */
+static struct slot *next_slot(struct ordering *o, uint32_t interval) {
     struct slot *best = NULL;
     bool best_ready = false;
     for (int t = 0; t < MAX_BLOCK_THREADS; t++) {
@@ -164,7 +164,7 @@ static struct slot *choose(struct ordering *o, uint32_t interval) {
 }
 
 /* Takes the thread's next visit; the one after it, if in the same interval, is then its next. */
-static void take(struct ordering *o, int thread, uint32_t interval) {
+static void take_slot(struct ordering *o, int thread, uint32_t interval) {
     const struct walk_visit *v = &o->visit[o->next[thread]++];
     o->slot[v->slot].left--;
     o->slot[v->slot].next--;
@@ -179,11 +179,11 @@ static void order_by_line(struct ordering *o, uint32_t interval) {
         const struct walk_visit *v = next_of(o, t, interval);
         if (v) o->slot[v->slot].next++;
     }
-    while ((slot = choose(o, interval))) {
+    while ((slot = next_slot(o, interval))) {
         const size_t chosen = (size_t)(slot - o->slot);
         for (int t = 0; t < MAX_BLOCK_THREADS; t++) {
             const struct walk_visit *v = next_of(o, t, interval);
-            if (v && v->slot == chosen) take(o, t, interval);
+            if (v && v->slot == chosen) take_slot(o, t, interval);
         }
     }
 }

@@ -18,7 +18,6 @@
 extern const struct detector detector_unannounced;
 
 #ifdef __x86_64__
-#include <x86intrin.h>
 
 enum {
     BLOCKS = 4,          /* of a launch, on average, that are slow for the sake of windows */
@@ -147,7 +146,8 @@ static void block_ended(struct watch *w) {
 /* One that was drawn before would have to be kept somewhere. The processor's clock is not known
  * beforehand. */
 static bool drawn_now(const struct audit *audit, uint64_t average) {
-    const uint64_t number = (__rdtsc() ^ audit->key) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+    const uint64_t number =
+        (__builtin_ia32_rdtsc() ^ audit->key) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
     return number * average < (uint64_t)CHANCE << 32;
 }
 
@@ -361,7 +361,7 @@ static bool share(void) {
     struct shared *shared = fault_hidden_memory(page_bytes());
     if (!shared || pipe2(passed_on, O_CLOEXEC) != 0) return false;
     if (getrandom(&shared->random, sizeof shared->random, GRND_NONBLOCK) < 0 || !shared->random)
-        shared->random = __rdtsc() | 1;
+        shared->random = __builtin_ia32_rdtsc() | 1;
     const bool done = write(passed_on[1], &shared, sizeof shared) == sizeof shared;
     explicit_bzero(&shared, sizeof shared);
     return done;

@@ -29,7 +29,7 @@ static struct {
     struct locals *seen; /* null: nothing is noted or changed */
     struct locals_change change;
     void *zeros;
-} run;
+} this_run;
 
 /* --- the threads of the block ----------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static struct copy {
     unsigned char *stored;
 } copies[LOCALS];
 
-static bool is_shared(unsigned number) { return run.change.shared >> number & 1; }
+static bool is_shared(unsigned number) { return this_run.change.shared >> number & 1; }
 
 static bool has_copy(const struct emulator_local *l) {
     return copies[l->number].begun && copies[l->number].bytes == l->bytes;
@@ -77,7 +77,7 @@ static void compare_stores(const struct emulator_local *l, struct copy *c, unsig
         same &= c->stored[i] == stored;
     }
     if (c->first < 0 && any) c->first = (int)thread;
-    if (any && !same) run.seen->variable[l->number].divided = true;
+    if (any && !same) this_run.seen->variable[l->number].divided = true;
 }
 
 /* What the thread has stored since the last barrier. */
@@ -120,7 +120,7 @@ static void interval_ends(struct watch *w) {
 /* --- one variable ----------------------------------------------------------------------------- */
 
 static void note(const struct emulator_local *l) {
-    struct local_variable *v = &run.seen->variable[l->number];
+    struct local_variable *v = &this_run.seen->variable[l->number];
     if (v->seen) return;
     *v = (struct local_variable){
         .seen = true, .line = l->line, .valued = l->valued, .bytes = l->bytes};
@@ -129,13 +129,15 @@ static void note(const struct emulator_local *l) {
 }
 
 static void fill(const struct emulator_local *l) {
-    const bool zero = run.change.zero >> l->number & 1;
+    const bool zero = this_run.change.zero >> l->number & 1;
     if (l->valued) return;
     memset(l->address, zero ? 0 : pattern, l->bytes);
-    if (zero && l->pointer) memcpy(l->address, &run.zeros, sizeof run.zeros);
+    if (zero && l->pointer) memcpy(l->address, &this_run.zeros, sizeof this_run.zeros);
 }
 
-static bool is_watched(const struct emulator_local *l) { return run.seen && l->number < LOCALS; }
+static bool is_watched(const struct emulator_local *l) {
+    return this_run.seen && l->number < LOCALS;
+}
 
 void emulator_local_begins(struct emulator_local *l) {
     if (!is_watched(l)) return;
@@ -160,9 +162,9 @@ void emulator_local_ends(struct emulator_local *l) {
 void locals_watch(struct locals *seen, const struct locals_change *change, void *zeros) {
     static const struct consumer keeping = {
         .skips = skips, .block_begins = block_begins, .interval_ends = interval_ends};
-    run.seen = seen;
-    run.change = *change;
-    run.zeros = zeros;
+    this_run.seen = seen;
+    this_run.change = *change;
+    this_run.zeros = zeros;
     audit_nothing();
     watch_add_consumer(&keeping);
 }

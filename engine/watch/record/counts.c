@@ -94,7 +94,7 @@ struct counts {
 
 static bool costs; /* sectors, conflicts, lines, and all of shared memory */
 static struct counts *all_workers;
-static struct counted_launch *launches;
+static struct counted_launch *counted_launches;
 static int launch_count;
 
 static void *must(void *made) {
@@ -103,7 +103,7 @@ static void *must(void *made) {
 }
 
 int counts_launches(const struct counted_launch **first) {
-    *first = launches;
+    *first = counted_launches;
     return launch_count;
 }
 
@@ -261,7 +261,7 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
 
 /* --- finished requests: both ------------------------------------------------------------------ */
 
-static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
+static int place_of_request(const struct watch *w, uintptr_t address, enum counted_way way) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
     const struct counts *c = w->counts;
     for (int i = 0; i < c->array_count; ++i)
@@ -305,10 +305,10 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
 static void finish(struct watch *w, struct site *site, const struct request *r) {
     struct request part = *r;
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        int place = place_of(w, r->address[__builtin_ctz(left)], site->way);
+        int place = place_of_request(w, r->address[__builtin_ctz(left)], site->way);
         part.lanes = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
-            if (place_of(w, r->address[__builtin_ctz(rest)], site->way) == place)
+            if (place_of_request(w, r->address[__builtin_ctz(rest)], site->way) == place)
                 part.lanes |= rest & -rest;
         finish_in(w, site, &part, place);
     }
@@ -390,7 +390,7 @@ static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struc
     if (is_far_ahead(w->counts, site, thread)) finish_warp(w, warp);
 }
 
-static __attribute__((noinline)) void make_room(struct held *held) {
+static __attribute__((noinline)) void make_room_for_requests(struct held *held) {
     held->room = held->room ? 2 * held->room : 16;
     held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
 }
@@ -418,7 +418,7 @@ static void count_access(struct watch *w, const struct access *access) {
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
     uint32_t time = site->times[thread]++;
     if (time == held->count) {
-        if (held->count == held->room) make_room(held);
+        if (held->count == held->room) make_room_for_requests(held);
         held->count++;
         c->held[warp]++;
     }
@@ -446,7 +446,7 @@ static void find_arrays(struct counts *c) {
     }
 }
 
-static struct counts *attach(struct watch *w) {
+static struct counts *attach_counts(struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
     w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
     watch_fast(w, (enum slow_reason)0); /* from now on, counted */
@@ -466,7 +466,7 @@ static void all_lanes_run(struct counts *c, unsigned threads) {
 }
 
 static void counts_block_begins(struct watch *w) {
-    if (!w->counts) w->counts = attach(w);
+    if (!w->counts) w->counts = attach_counts(w);
     w->counts->block_number++;
     w->exchange.block = w->counts->block_number << EXCHANGE_THREAD_BITS;
     w->exchange.read = 0;
@@ -475,7 +475,7 @@ static void counts_block_begins(struct watch *w) {
     all_lanes_run(w->counts, w->launch->block_threads);
 }
 
-static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+static void counts_thread_waits(struct watch *w, unsigned thread, bool returned) {
     const unsigned warp = thread / WARP_SIZE;
     const uint32_t lane = UINT32_C(1) << thread % WARP_SIZE;
     w->counts->idle[warp] |= lane;
@@ -615,8 +615,9 @@ static void counts_launch_begins(const struct launch *launch) {
 }
 
 static void counts_launch_ended(const struct launch *launch) {
-    launches = must(realloc(launches, (size_t)(launch_count + 1) * sizeof *launches));
-    struct counted_launch *counted = &launches[launch_count++];
+    counted_launches =
+        must(realloc(counted_launches, (size_t)(launch_count + 1) * sizeof *counted_launches));
+    struct counted_launch *counted = &counted_launches[launch_count++];
     *counted = (struct counted_launch){
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
         .block = {launch->block.x, launch->block.y, launch->block.z},
@@ -640,7 +641,7 @@ void counts_watch(bool with_costs) {
         .block_begins = counts_block_begins,
         .access = count_access,
         .receives = count_received,
-        .thread_waits = thread_waits,
+        .thread_waits = counts_thread_waits,
         .interval_ends = counts_interval_ends,
         .block_ended = counts_block_ended,
         .launch_begins = counts_launch_begins,

@@ -22,7 +22,7 @@ static origin *origins_new(size_t words) {
     return made;
 }
 
-static bool is_input(uintptr_t address) {
+static bool is_an_input(uintptr_t address) {
     const struct region *r = region_find(address);
     return r && region_is_input(r);
 }
@@ -55,7 +55,7 @@ void origin_prepare(void) {
 origin origin_of(uintptr_t address) {
     const origin *place = place_of_origin(address);
     if (place) return __atomic_load_n(place, __ATOMIC_RELAXED);
-    return is_input(address) ? ORIGIN_INPUT : ORIGIN_HOST;
+    return is_an_input(address) ? ORIGIN_INPUT : ORIGIN_HOST;
 }
 
 origin origin_set(uintptr_t address, origin now) {

@@ -11,18 +11,18 @@
 enum { MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each; and barriers */
 
 /* A launch that is kept, and how much room its lists have. */
-struct kept {
+struct kept_launch {
     struct trace trace;
     size_t room, barrier_room;
 };
 
 static struct {
-    struct kept kept[TRACE_LAUNCHES];
+    struct kept_launch kept[TRACE_LAUNCHES];
     const struct trace *list[TRACE_LAUNCHES]; /* of these */
     int count;
     size_t accesses, barriers; /* of all of them */
     uint64_t shown;            /* the launch that was asked for; 0: the first that loads an input */
-    struct kept *now;          /* of the launch that runs; null: nothing of it is kept */
+    struct kept_launch *now;   /* of the launch that runs; null: nothing of it is kept */
     const struct watch *running; /* over a block that is kept, while it runs */
     bool one;                    /* this block alone is kept */
     unsigned block[3];
@@ -135,7 +135,7 @@ static bool make_room_for_one(void **elements, size_t *room, size_t count, size_
     return true;
 }
 
-static void keep(const struct trace_access *kept) {
+static void keep_access(const struct trace_access *kept) {
     struct trace *t = &tracing.now->trace;
     void *accesses = t->access;
     if (tracing.accesses == MOST ||
@@ -209,7 +209,7 @@ static void keep_value(struct trace_access *kept, const struct access *access) {
     if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
     const size_t before = tracing.now->trace.count;
-    keep(kept);
+    keep_access(kept);
     tracing.storing = there && access->write && tracing.now->trace.count > before;
     tracing.stored_to = access->address;
 }
@@ -314,16 +314,16 @@ static void block_stopped(const struct watch *w) {
 /* --- launches --------------------------------------------------------------------------------- */
 
 /* What the slot has kept, for which there is no use, makes room. */
-static void drop(struct kept *kept) {
+static void drop(struct kept_launch *kept) {
     tracing.accesses -= kept->trace.count;
     tracing.barriers -= kept->trace.barrier_count;
     free(kept->trace.access);
     free(kept->trace.barrier);
-    *kept = (struct kept){0};
+    *kept = (struct kept_launch){0};
 }
 
 /* Where the launch with this number is kept; null: it is not. */
-static struct kept *slot_for(uint64_t number) {
+static struct kept_launch *slot_for(uint64_t number) {
     const int room = tracing.one ? 1 : TRACE_LAUNCHES;
     const bool found = trace_shown()->block_count != 0;
     const bool wanted = tracing.shown ? number == tracing.shown : !found;

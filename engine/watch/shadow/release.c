@@ -7,8 +7,8 @@
 enum { ARENA_BYTES = 1 << 16, LEAST_BUCKETS = 4, MOST_LINKS = 64 };
 
 /* A release as it is kept: with steps only of the lanes of which anything is known. */
-struct kept {
-    struct kept *next, *next_with_refs;
+struct kept_release {
+    struct kept_release *next, *next_with_refs;
     uint64_t number;
     struct refs refs;
     uint64_t block;
@@ -24,10 +24,10 @@ struct sync {
     struct sync *next;
     uintptr_t address;
     uint64_t shared_of;
-    uint64_t count;                 /* of releases */
-    struct kept **bucket, *chained; /* by block; those with references */
-    size_t buckets;                 /* a power of two */
-    uint64_t asked, asked_count;    /* the last query that came by, and with which count */
+    uint64_t count;                         /* of releases */
+    struct kept_release **bucket, *chained; /* by block; those with references */
+    size_t buckets;                         /* a power of two */
+    uint64_t asked, asked_count;            /* the last query that came by, and with which count */
 };
 
 static struct {
@@ -82,7 +82,7 @@ static size_t hash(uint64_t a, uint64_t b, size_t buckets) {
     return (size_t)(((a ^ b * 0x9E3779B97F4A7C15u) * 0x9E3779B97F4A7C15u) >> 32) & (buckets - 1);
 }
 
-static struct sync **place_of(uintptr_t address, uint64_t shared_of) {
+static struct sync **sync_place(uintptr_t address, uint64_t shared_of) {
     struct sync **at = &all.bucket[hash(address, shared_of, all.buckets)];
     while (*at && ((*at)->address != address || (*at)->shared_of != shared_of)) at = &(*at)->next;
     return at;
@@ -99,7 +99,7 @@ static bool grow(void) {
         for (struct sync *s = old[i], *next; s; s = next) {
             next = s->next;
             s->next = NULL;
-            *place_of(s->address, s->shared_of) = s;
+            *sync_place(s->address, s->shared_of) = s;
         }
     return true;
 }
@@ -107,7 +107,7 @@ static bool grow(void) {
 static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
     if (make && all.count >= all.buckets && !grow()) return NULL;
     if (!all.buckets) return NULL;
-    struct sync **at = place_of(address, shared_of);
+    struct sync **at = sync_place(address, shared_of);
     if (!*at && make && (*at = arena_take(sizeof **at))) {
         (*at)->address = address;
         (*at)->shared_of = shared_of;
@@ -119,32 +119,32 @@ static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
 /* --- releasing -------------------------------------------------------------------------------- */
 
 /* By block. */
-static bool insert(struct sync *s, struct kept *kept) {
+static bool insert(struct sync *s, struct kept_release *kept) {
     if (s->count >= s->buckets) {
         const size_t buckets = s->buckets ? 4 * s->buckets : LEAST_BUCKETS;
-        struct kept **made = arena_take(buckets * sizeof *made);
+        struct kept_release **made = arena_take(buckets * sizeof *made);
         if (!made) return false;
         for (size_t i = 0; i < s->buckets; ++i)
-            for (struct kept *k = s->bucket[i], *next; k; k = next) {
+            for (struct kept_release *k = s->bucket[i], *next; k; k = next) {
                 next = k->next;
-                struct kept **at = &made[hash(k->block, 0, buckets)];
+                struct kept_release **at = &made[hash(k->block, 0, buckets)];
                 k->next = *at;
                 *at = k;
             }
         s->bucket = made;
         s->buckets = buckets;
     }
-    struct kept **at = &s->bucket[hash(kept->block, 0, s->buckets)];
+    struct kept_release **at = &s->bucket[hash(kept->block, 0, s->buckets)];
     kept->next = *at;
     *at = kept;
     return true;
 }
 
-static struct kept *keep(const struct release *r) {
+static struct kept_release *keep_release(const struct release *r) {
     unsigned lanes = 0;
     for (unsigned i = 0; i < WARP_SIZE; ++i)
         if (r->lane[i].block || r->lane[i].device) lanes |= 1u << i;
-    struct kept *kept =
+    struct kept_release *kept =
         arena_take(sizeof *kept + (size_t)__builtin_popcount(lanes) * sizeof *kept->steps);
     if (!kept) return NULL;
     kept->block = r->block;
@@ -160,7 +160,7 @@ static struct kept *keep(const struct release *r) {
     return kept;
 }
 
-static void keep_refs(struct kept *kept, const struct refs *refs) {
+static void keep_refs(struct kept_release *kept, const struct refs *refs) {
     struct ref *more = arena_take((kept->refs.count + refs->count) * sizeof *more);
     if (!more) return;
     if (kept->refs.count) memcpy(more, kept->refs.ref, kept->refs.count * sizeof *more);
@@ -174,7 +174,7 @@ void release_add(uintptr_t address, uint64_t shared_of, const struct release *re
                  const struct refs *const refs[2]) {
     pthread_mutex_lock(&all.lock);
     struct sync *s = find(address, shared_of, true);
-    struct kept *kept = s ? keep(release) : NULL;
+    struct kept_release *kept = s ? keep_release(release) : NULL;
     if (kept && insert(s, kept)) {
         kept->number = ++s->count;
         for (int i = 0; i < 2; ++i)
@@ -217,7 +217,7 @@ void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of) {
     pthread_mutex_unlock(&all.lock);
 }
 
-static bool covers(const struct kept *k, const struct query *q) {
+static bool covers(const struct kept_release *k, const struct query *q) {
     const struct stamp *s = q->access;
     const unsigned thread = epoch_thread(s->when);
     const unsigned lane = thread - k->thread / WARP_SIZE * WARP_SIZE;
@@ -233,27 +233,27 @@ static bool covers(const struct kept *k, const struct query *q) {
     return step < (q->block == k->block ? known->block : known->device);
 }
 
-static bool is_releasing(const struct kept *k, const struct stamp *s) {
+static bool is_releasing(const struct kept_release *k, const struct stamp *s) {
     return k->block == stamp_block(s) && k->thread == epoch_thread(s->when) &&
            moment_of(s->when, stamp_step(s)) <= moment_of(k->interval, k->step);
 }
 
 /* From release to release; `links` is how many may follow, because each takes some of the stack. */
 static bool reaches(const struct ref *ref, const struct query *q, int links,
-                    const struct kept **by) {
+                    const struct kept_release **by) {
     struct sync *s = ref->sync;
     if (s->asked == all.queries && s->asked_count >= ref->count) return false;
     s->asked = all.queries;
     s->asked_count = ref->count;
     if (s->buckets)
-        for (struct kept *k = s->bucket[hash(stamp_block(q->access), 0, s->buckets)]; k;
+        for (struct kept_release *k = s->bucket[hash(stamp_block(q->access), 0, s->buckets)]; k;
              k = k->next)
             if (k->number <= ref->count &&
                 (covers(k, q) || (s->address == q->released_at && is_releasing(k, q->access)))) {
                 *by = k;
                 return true;
             }
-    for (struct kept *k = links ? s->chained : NULL; k; k = k->next_with_refs)
+    for (struct kept_release *k = links ? s->chained : NULL; k; k = k->next_with_refs)
         for (unsigned i = 0; k->number <= ref->count && i < k->refs.count; ++i)
             if (reaches(&k->refs.ref[i], q, links - 1, by)) return true;
     return false;

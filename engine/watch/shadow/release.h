@@ -16,7 +16,8 @@ struct ref {
 struct refs {
     struct ref *ref;
     unsigned count, room;
-    const struct kept *last; /* what has covered the last access that was; null: not known */
+    const struct kept_release
+        *last; /* what has covered the last access that was; null: not known */
 };
 
 /* Where an access of a thread lies: its interval and its step, so that they can be compared. */

@@ -8,7 +8,7 @@ static const size_t most_words = (size_t)64 << 30;
 enum { LAUNCH_NUMBERS = 255 };
 
 static struct settled settled;
-static unsigned launches;
+static unsigned launches_begun;
 
 static void make(struct settled_span *span, uintptr_t begin, size_t words) {
     if (span->launch) return;
@@ -30,7 +30,7 @@ struct settled settled_now(void) {
 
 /* A number comes again once all bytes are 0. */
 void settled_begin_launch(void) {
-    const unsigned number = launches++ % LAUNCH_NUMBERS;
+    const unsigned number = launches_begun++ % LAUNCH_NUMBERS;
     for (int i = 0; !number && i < SETTLED_SPANS; ++i)
         if (settled.span[i].launch)
             madvise(settled.span[i].launch, settled.span[i].words, MADV_DONTNEED);

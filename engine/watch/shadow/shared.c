@@ -236,7 +236,7 @@ static unsigned writes_of(struct watch *w, size_t word, epoch *write[WORD]) {
     return count;
 }
 
-static void copy_begins(struct watch *w, size_t word, const struct access *access, epoch now) {
+static void word_is_copied(struct watch *w, size_t word, const struct access *access, epoch now) {
     epoch *write[WORD];
     for (unsigned i = writes_of(w, word, write); i-- > 0;) *write[i] = pending(now, access->group);
 }
@@ -291,7 +291,7 @@ static void access_shared_word(struct watch *w, size_t word, const struct access
     } else {
         (access->write ? write_one : read_one)(w, s, begin, now);
     }
-    if (access->copying) copy_begins(w, word, access, now);
+    if (access->copying) word_is_copied(w, word, access, now);
 }
 
 void shared_access(struct watch *w, const struct access *access) {
