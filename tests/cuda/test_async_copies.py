@@ -108,6 +108,12 @@ FOUND = {
         f"{COPY} __pipeline_commit(); {LOOK} {DONE}",
         {"kind": "shared-race", "element": "to[0]", "access": "read"}, "it began itself",
     ),
+    "another's, of an earlier group than the reader's last one": (
+        f"to[t] = 0; __syncthreads(); {COPY} __pipeline_commit(); "
+        f"__pipeline_memcpy_async(&to[t + 16], &A[t], 4); __pipeline_commit(); __syncthreads(); "
+        f"{LOOK_ASIDE} {DONE}",
+        {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior",
+    ),
     "to where another stores in the same interval": (
         f"to[15 - t] = 0; {COPY} {DONE}",
         {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()",

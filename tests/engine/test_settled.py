@@ -69,6 +69,35 @@ def test_vectors_are_settled_by_their_words() -> None:
     assert RACE in said_of(LOOK, 1, -1, 999, "vectors")
 
 
+MISALIGNED = """\
+#include <cstdlib>
+
+__global__ void look(int *in, int *out, int reader) {
+    const int b = blockIdx.x;
+    int sum = in[1] + in[2];
+    if (b == reader) { int2 two = *(int2 *)(in + 1); sum = two.x + two.y; }
+    out[b] = sum;
+}
+
+int main() {
+    const int blocks = 1000;
+    int *in, *out;
+    cudaMalloc(&in, 4 * sizeof(int));
+    cudaMalloc(&out, blocks * sizeof(int));
+    cudaMemset(in, 0, 4 * sizeof(int));
+    look<<<blocks, 1>>>(in, out, -1);
+    look<<<blocks, 1>>>(in, out, 999);
+    cudaFree(in);
+    cudaFree(out);
+    return 0;
+}
+"""
+
+
+def test_a_vector_of_settled_words_is_misaligned_all_the_same() -> None:
+    assert "program.cu:6: misaligned" in said_of(MISALIGNED)
+
+
 ORDERED = """\
 #include <cstdlib>
 

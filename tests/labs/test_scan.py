@@ -92,6 +92,23 @@ def test_what_a_wrong_result_is_instead(tree: Tree, tmp_path: Path, old: str, ne
     assert " ".join(text.split()).count(cause) == 1, text
 
 
+def test_a_map_shows_the_worst_of_each_cell(tree: Tree, tmp_path: Path) -> None:
+    """Wrong before unwritten before right, in whatever order; of 60 elements a cell."""
+    text = (FOLDER / "solutions/1_naive.cu").read_text()
+    assert text.count("out[i] = sum;") == 1
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text.replace("out[i] = sum;", """
+        const int kind = i / 60 % 6;
+        const bool odd = i % 2;
+        if (kind == 0) { if (odd) out[i] = sum; }
+        else if (kind == 1) { if (odd) out[i] = sum + 1; }
+        else if (kind == 2) out[i] = sum + odd;
+        else if (kind == 3) out[i] = sum;
+        else if (kind == 4) out[i] = sum + 1;"""))
+    status, said = run(tree, kernel, "scan", "3600")
+    assert (status, said["map"]["rows"]) == (1, ["uxx.XU" * 10]), said
+
+
 def test_what_is_counted(tree: Tree) -> None:
     """Loads beside the naive kernel's; and no word about additions, of which each kernel has its own
     number."""

@@ -286,6 +286,40 @@ TEST(what_has_been_acquired_is_released_again) {
     CHECK(knows(2, 0, first));
 }
 
+TEST(what_is_released_later_at_the_same_address_has_not_been_acquired) {
+    begin_launch(THREADS);
+    const struct stamp first = now_of(0, 0);
+    atomic_between_fences(0, 0, 64);
+    atomic_between_fences(2, 0, 128);
+    atomic_between_fences(1, 0, 64);
+    atomic_between_fences(1, 0, 128);
+    CHECK(knows(1, 0, first) && !knows(2, 0, first));
+}
+
+TEST(lanes_that_meet_know_the_fence_that_reaches_furthest) {
+    enum { LANES_0_AND_1 = 3 };
+    for (unsigned fencing = 0; fencing < 2; ++fencing) {
+        begin_launch(THREADS);
+        const struct stamp first = now_of(0, fencing);
+        order_fence(order[0], true);
+        running_index.linear = 1 - fencing;
+        order_fence(order[0], false);
+        order_warp_met(order[0], 0, LANES_0_AND_1);
+        order_release(order[0], 64, false);
+        atomic_between_fences(1, 0, 64);
+        CHECK(knows(1, 0, first));
+    }
+}
+
+TEST(a_stamp_has_room_for_more_steps_than_an_epoch) {
+    begin_launch(THREADS);
+    for (unsigned step = 0; step < EPOCH_STEPS * HIGH_STEPS - 1; ++step)
+        order_warp_met(order[0], 0, ~0u);
+    const struct stamp last = now_of(0, 1);
+    CHECK(stamp_step(&last) == EPOCH_STEPS * HIGH_STEPS - 1);
+    CHECK(knows(0, 1, last) && !knows(0, 0, last));
+}
+
 TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
     begin_launch(THREADS);
     const struct stamp before = now_of(0, WARP_SIZE);
