@@ -52,7 +52,7 @@ def test_arrays_are_counted_and_kept_by_their_element_type(tree: Tree) -> None:
     # The last thread of the block to run: its double, its byte, its int, and what it reads of x_s.
     assert trace[:4] == ["trace 0 f64 15 1 15.25", "trace 1 u8 0 1 0", "trace 2 i32 0 1 -1",
                          "trace 8 f64 14 1 14.25"]
-    assert not any(trace[4:])  # no finding
+    assert trace[4:] == ["", "", "", "cudaSuccess"]  # no finding
 
 
 PHASES, ALL_BLOCKS, ONE_BLOCK = 2, 4, 8  # enum engine_keeps
@@ -102,10 +102,15 @@ def test_of_a_single_block_one_launch_is_kept(tree: Tree) -> None:
     assert kept(tree, ONE_BLOCK, 3, [1, 1])[0] == ["shows", "0"]
 
 
-@pytest.mark.parametrize("too_far, element", [(1, "cube[2][0][0]"), (7, "cube[2][1][1]")])
+# In the allocation that the array is a part of, and behind that: the launch cannot go on.
+@pytest.mark.parametrize(("too_far", "element", "ends"), [
+    (1, "cube[2][0][0]", "cudaSuccess"),
+    (7, "cube[2][1][1]", "cudaSuccess"),
+    (40, "cube[4][1][4]", "cudaErrorIllegalAddress"),
+])
 def test_an_element_outside_has_an_index_for_each_dimension(
-    tree: Tree, too_far: int, element: str
+    tree: Tree, too_far: int, element: str, ends: str
 ) -> None:
-    *_, what, named, detail = run_host(tree, "typed_arrays", "tests/watch/typed_kernel.cu", too_far)
-    assert (what, named) == ("store to cube beyond its end", element)
+    *_, what, named, detail, ended = run_host(tree, "typed_arrays", "tests/watch/typed_kernel.cu", too_far)
+    assert (what, named, ended) == ("store to cube beyond its end", element, ends)
     assert detail == f"thread (13,0) writes {element}, but cube has 2 x 3 x 5 elements"

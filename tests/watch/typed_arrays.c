@@ -1,5 +1,6 @@
 // A host whose arrays are no matrices of floats: doubles in one dimension, bytes, and ints in
-// three. Prints what is counted, kept and found. Arguments: how much too far the last store is.
+// three. Prints what is counted, kept and found, and how the launch ended. Arguments: how much too
+// far the last store is.
 #include "../../engine/cuda/runtime/runtime.h"
 #include "../../engine/engine.h"
 #include "../../engine/watch/record/counts.h"
@@ -86,7 +87,7 @@ int main(int argc, char **argv) {
     engine_begin(&watched);
     run(N, (double *)memory[X], (unsigned char *)memory[FLAGS], (int *)memory[CUBE],
         argc > 1 ? atoi(argv[1]) : 0);
-    cudaDeviceSynchronize();
+    const cudaError_t ended = cudaDeviceSynchronize();
     engine_end(&result);
     say_counts();
     say_phases();
@@ -95,6 +96,6 @@ int main(int argc, char **argv) {
     char element[ELEMENT_TEXT];
     finding_say(&result.finding, &words);
     finding_element(&result.finding, element, sizeof element);
-    printf("%s\n%s\n%s\n", words.what, element, words.detail);
+    printf("%s\n%s\n%s\n%s\n", words.what, element, words.detail, cudaGetErrorName(ended));
     return 0;
 }
