@@ -41,8 +41,8 @@ export GPU := $(filter sm_%,$(word 3,$(asked)))
 export WHY := $(wordlist 4,99,$(asked))
 goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
 
-# As many jobs as cores, unless what is removed is built, too. V=1 shows the commands, make -s nothing.
-ifeq ($(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
+# As many jobs as cores, but not beside clean, nor in a make within a make. V=1 shows the commands, make -s nothing.
+ifeq ($(filter-out 0,$(MAKELEVEL))$(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
 MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
 endif
 export SILENT = $(findstring s,$(firstword -$(MAKEFLAGS)))

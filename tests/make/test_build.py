@@ -286,6 +286,11 @@ def compilers(tmp_path) -> Compilers:
     return Compilers(tmp_path / "compilers")
 
 
+def test_a_make_within_a_make_shares_its_jobs(tree):
+    within = "all:\n\t$(MAKE) help\n\t$(MAKE) -f engine/Makefile clean -n KERNEL=x.cu\n"
+    assert "jobserver" not in tree.make("-j3", f"--eval={within}", "-f", "/dev/null", "all").stderr
+
+
 def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
     """Built too rarely, ./sgemm is not what the student just wrote; built too often, they wait."""
     right, wrong = ["BACKEND=cpu", f"KERNEL={TILED}"], ["BACKEND=cpu"]

@@ -8,6 +8,7 @@
  * From the environment: ENGINE_JSON=1, ENGINE_FIRST=1, ENGINE_TIMEOUT=seconds. */
 #define _GNU_SOURCE
 #include "../../engine.h"
+#include "../../report/text/clock.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../report/words/print.h"
@@ -261,12 +262,6 @@ static pid_t child;
 /* What stops this process is for the program; a terminal's ctrl-C it has had already. */
 static void pass_on(int number) {
     if (number != SIGINT) kill(child, number);
-}
-
-static double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static struct program_end wait_for_program(void) {
