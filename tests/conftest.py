@@ -65,8 +65,8 @@ def pytest_collection() -> Iterator[None]:
 
 
 def keep_bytecode_of_packages() -> None:
-    """pip was told not to compile them, and what is started with -B keeps nothing: so pytest itself would
-    be compiled each time that a process imports it."""
+    """pip installs packages without bytecode, and Python -B writes none: each process that imports pytest
+    would compile it again."""
     for module in [*sys.modules.values()]:
         spec = getattr(module, "__spec__", None)
         if spec and spec.cached and spec.has_location and not os.path.exists(spec.cached):
@@ -384,16 +384,27 @@ def grader_cache(programs: Path) -> Path:
 MOST_BYTES = 500 << 20
 
 
+def bytes_in(folder: Path) -> int:
+    """Of a store to which another run may be adding objects, which it renames."""
+    total = 0
+    for each in os.scandir(folder):
+        with suppress(FileNotFoundError):
+            total += each.stat().st_size
+    return total
+
+
 def store_of_objects(folder: Path) -> Path:
-    """One for many runs: nearly all that they compile is the same. Of these compilers and system's headers,
-    which no object's name tells; one that is too large is begun again. In `folder` where the checkout cannot
-    be written."""
+    """A folder that outlives this run, because the next one compiles nearly the same. There is one for each
+    pair of compilers and each state of the system's headers, which are not part of an object's name. A store
+    that has grown too large is removed. Where the checkout cannot be written, it is in `folder`."""
     said = [subprocess.run([name, "--version"], capture_output=True, check=False).stdout
             for name in ("cc", "c++") if shutil.which(name)]
-    key = hashlib.sha256(b"".join([*said, str(os.stat("/usr/include").st_mtime_ns).encode()])).hexdigest()[:16]
+    headers = Path("/usr/include")
+    said.append(str(headers.stat().st_mtime_ns if headers.exists() else 0).encode())
+    key = hashlib.sha256(b"".join(said)).hexdigest()[:16]
     home = Path(os.environ.get("KEPT_OBJECTS", REPOSITORY / "build" / "compiled by tests"))
     for other in home.glob("*") if home.name == "compiled by tests" else []:
-        if other.name != key or sum(each.stat().st_size for each in os.scandir(other)) > MOST_BYTES:
+        if other.name != key or bytes_in(other) > MOST_BYTES:
             shutil.rmtree(other, ignore_errors=True)
     store = home / key
     try:
@@ -424,8 +435,8 @@ def kept_objects(programs: Path) -> None:
 
 
 UNSPACED = ("-o", "build/cpu/kernel.spaces", "-o", "build/check/kernel.spaces")
-"""For a make in a tree that has them: it is not looked at who calls whom, which is one more compilation.
-cuda/test_refused.py is about that."""
+"""For a make in a tree that has been built: it does not check again who calls whom, which would take one more
+compilation. cuda/test_refused.py tests that check."""
 
 BUILT = ("both programs", "sgemm", "sgemm-check", "BACKEND=cpu")  # in `tree`: Tree.build_once()
 

@@ -111,8 +111,8 @@ def test_unit(tree, source, name):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 def test_no_test_is_left_out(tree, source):
-    """What the C file lists is what is collected above; and a name that is no test fails, or a renamed one
-    would pass for ever."""
+    """What the C file lists is what is collected above. A name that is no test fails, so a test that was
+    renamed there is not taken for one that passes."""
     program = compile_test(tree, source)
     assert run_test(program, "--list").stdout.split() == listed(source)
     assert run_test(program, "no such test").returncode != 0

@@ -128,7 +128,7 @@ VALUES = st.recursive(
         | st.text(max_size=5), inner, max_size=4), max_leaves=12)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(value=VALUES)
 def test_any_metadata(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
     path = tmp_path_factory.getbasetemp() / "metadata"

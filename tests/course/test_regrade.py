@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from conftest import sample
 from fake_class import Class, interrupt, json_of, make_project, wait_for
 from course import __main__ as program
 from course.jobs import results
@@ -272,10 +273,11 @@ def test_stopped_while_results_are_replaced(course: Course, monkeypatch: pytest.
     assert course.history() == {name: [each] for name, each in old.items()}
 
 
-def test_killed_while_results_are_replaced(course: Course) -> None:
+@pytest.mark.parametrize("students", sample([16, 40], every=2))
+def test_killed_while_results_are_replaced(course: Course, students: int) -> None:
     """At random moments, and started again."""
     draw = random.Random(16)
-    for number in range(16):
+    for number in range(students):
         course.add(f"s{number}", f"# {number}")
     assert course.run().returncode == 0
     old = course.records()
@@ -288,7 +290,7 @@ def test_killed_while_results_are_replaced(course: Course) -> None:
         with course.start("--accept", what="regrade") as process:
             wait_for(lambda: process.poll() is not None or
                      sum(each == new[name] for name, each in course.records().items())
-                     >= taken + draw.randint(1, 5))
+                     >= taken + draw.randint(1, 3 * students // 10))
             interrupt(process, signal.SIGKILL)
         assert all(each in (old[name], new[name]) for name, each in course.records().items())
     assert course.regrade("--accept").returncode == 0

@@ -80,8 +80,8 @@ def grade(path: Path, parts: Parts, results: Path, suite: str) -> Record:
 
 def one_of_each_way(chosen: Callable[[Path], bool],
                     way: Callable[[Path], str] = lambda path: path.stem[:2]) -> pytest.MarkDecorator:
-    """The chosen ones; in `make test` of the first of each number every
-    second one, of more than ten numbers every fourth one, and all in `make test-all`, and in `make cases`."""
+    """The chosen ones: all in `make test-all` and in `make cases`; in `make test` the first of every second
+    number, or, of more than ten numbers, of every fourth."""
     all_of_them = [path for path in CHEATS if chosen(path)]
     paths = first_of_each(all_of_them, way, 4 if len({*map(way, all_of_them)}) > 10 else 2)
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
@@ -89,10 +89,10 @@ def one_of_each_way(chosen: Callable[[Path], bool],
 
 @one_of_each_way(gets_nothing)
 def test_cheats_get_nothing_and_are_named(path: Path, parts: Parts, tmp_path: Path,
-                                          request: pytest.FixtureRequest) -> None:
-    """By day on public cases."""
-    suite = "all" if request.node.get_closest_marker("slow") else "public"
-    gets_nothing_and_is_named(path, grade(path, parts, tmp_path, suite))
+                                          pytestconfig: pytest.Config) -> None:
+    """In `make test` on the public cases, in `make test-all` on all."""
+    suite, points = ("public", 40) if pytestconfig.option.markexpr == "not slow" else ("all", 100)
+    gets_nothing_and_is_named(path, grade(path, parts, tmp_path, suite), points)
 
 
 @pytest.mark.slow
@@ -113,11 +113,14 @@ def test_without_namespaces_they_get_no_more(path: Path, tree: Tree, tmp_path: P
     assert ran.returncode == 1, ran.stdout + ran.stderr
     written = (tmp_path / "cheat" / "result.json").read_bytes()
     record = Record.model_validate_json(written)
-    (gets_nothing_and_is_named if gets_nothing(path) else loses_what_it_did_not_earn)(path, record)
+    if gets_nothing(path):
+        gets_nothing_and_is_named(path, record, 100)
+    else:
+        loses_what_it_did_not_earn(path, record)
 
 
-def gets_nothing_and_is_named(path: Path, record: Record) -> None:
-    assert record.score == 0 and record.max_score in (40, 100)
+def gets_nothing_and_is_named(path: Path, record: Record, points: float) -> None:
+    assert record.score == 0 and record.max_score == points
     assert all(test.score == 0 for test in record.tests)
 
     tried, line = (record.refusal.tried, record.refusal.line) if record.refusal else ("", 0)

@@ -50,12 +50,14 @@ def untouched(tree) -> Path:
     return tree.build("kernel.cu")
 
 
+INCLUDES = "".join(f"#include <{name}.h>\n" for name in ("assert", "pthread", "signal", "stdio", "string", "unistd")) + "#line 1\n"
+
+
 def build(tree, name: str, wrapper: str, kernel: str = "") -> Path:
     """A program whose two functions have these bodies. Line 2 is the kernel's first, line 5 the
     wrapper's."""
     text = (
-        "#include <assert.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n#line 1\n"
-        f"__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
+        f"{INCLUDES}__global__ void mysgemm{PARAMETERS} {{\n{kernel}\n}}\n"
         f"void basicSgemm{PARAMETERS} {{\n{wrapper}\n}}\n"
     )
     assert "\n" not in kernel + wrapper
@@ -69,8 +71,7 @@ def build_all(tree, name: str, wrappers: list[str], kernels: list[str]) -> Path:
              for bodies in (wrappers, kernels)]
     kernel = f"switch (m) {{\n{cases[1]}}}" if len(kernels) > 1 else kernels[0]
     return tree.build(tree.write(f"bodies/{name}.cu", (
-        "#include <assert.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <string.h>\n#include <unistd.h>\n#line 1\n"
-        f"__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
+        f"{INCLUDES}__global__ void mysgemm{PARAMETERS} {{ {kernel} }}\n"
         f"#line {BEHIND - 1}\nvoid basicSgemm{PARAMETERS} {{ switch (m) {{\n{cases[0]}}} }}\n")))
 
 

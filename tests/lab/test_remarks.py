@@ -236,7 +236,7 @@ def test_only_of_the_usual_shapes(checker: Builder) -> None:
     for arguments in ([64], ["--counts"], ["--indices"], ["--phases"]):
         run = run_check(program, "--json", *arguments)
         assert (run.status, run.json["remark"]) == (0, None), arguments
-    assert "remark" not in run_check(program, 64).stdout
+        assert "remark" not in run_check(program, *arguments).stdout
 
 
 def test_not_of_a_wrong_kernel(checker: Builder) -> None:

@@ -38,6 +38,7 @@ from conftest import (
 from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
+NAIVE = "instructor/solutions/1_naive.cu"
 STAGES = [
     "Setting up the problem...",
     "Allocating device variables...",
@@ -146,9 +147,11 @@ def test_builds_without_warnings_in_parallel_in_any_posix_shell(
     built = fresh_tree.make("-j8", "BACKEND=cpu", *compilers, env=env)
     assert built.stderr == "" and "warning" not in built.stdout
     assert " backend: " in built.stdout.splitlines()[0]
-    built = fresh_tree.make("-j8", "BACKEND=cpu", f"KERNEL={TILED}", *compilers, env=env)
-    assert built.stderr == "" and "warning" not in built.stdout
-    assert verdict(fresh_tree) == 0
+    for solution in (TILED, NAIVE):
+        built = fresh_tree.make("-j8", "BACKEND=cpu", f"KERNEL={solution}", *compilers, env=env)
+        assert built.stderr == "" and "warning" not in built.stdout
+        for size in (34, 128):
+            assert run_sgemm(fresh_tree.path / "sgemm", size).status == 0
 
 
 # ---- Any KERNEL ----------------------------------------------------------------------------------
@@ -577,7 +580,8 @@ def test_why_this_backend_is_said_when_it_changes(tree, no_gpu):
     assert last == ["./sgemm is built from kernel.cu, for the CPU"]
 
 
-def test_cuda_compiles_without_a_gpu(tree):
+@pytest.mark.parametrize("arch", sample([80, 90], every=2))
+def test_cuda_compiles_without_a_gpu(tree, arch):
     """A machine with nvcc and no GPU can compile what another will run, without warnings and with
     nothing but machine code, for the architecture that was asked for; ./sgemm is always what the
     last make said."""
@@ -585,13 +589,13 @@ def test_cuda_compiles_without_a_gpu(tree):
     tree.make("BACKEND=cpu", f"KERNEL={TILED}")
     on_cpu = (tree.path / "sgemm").read_bytes()
     forget_backend(tree)
-    built = tree.make("BACKEND=cuda", "ARCH=sm_80", f"KERNEL={TILED}")
+    built = tree.make("BACKEND=cuda", f"ARCH=sm_{arch}", f"KERNEL={TILED}")
     assert built.stderr == "" and "warning" not in built.stdout
-    assert backend_lines(built) == ["CUDA backend: BACKEND=cuda (ARCH=sm_80)"]
-    assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", 80)}
+    assert backend_lines(built) == [f"CUDA backend: BACKEND=cuda (ARCH=sm_{arch})"]
+    assert set(fat_binary_entries(tree.path / "sgemm")) == {("machine code", arch)}
     assert fat_binary_entries(tree.path / "build/cuda/main.o"), "C++ of the CPU backend"
-    again = tree.make("BACKEND=cuda", "ARCH=sm_80", f"KERNEL={TILED}")
-    assert again.stdout.splitlines() == [f"./sgemm is built from {TILED}, for a GPU (sm_80)"]
+    again = tree.make("BACKEND=cuda", f"ARCH=sm_{arch}", f"KERNEL={TILED}")
+    assert again.stdout.splitlines() == [f"./sgemm is built from {TILED}, for a GPU (sm_{arch})"]
     tree.make("BACKEND=cpu", f"KERNEL={TILED}")
     assert (tree.path / "sgemm").read_bytes() == on_cpu
 

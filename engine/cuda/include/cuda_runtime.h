@@ -14,8 +14,8 @@
 
 #include <limits.h>
 
-#ifndef EMULATOR_HOST_API /* the API alone, for this project's own files: it is read in a third of \
-                             the time */
+/* EMULATOR_HOST_API: the API alone, for this project's own files; it takes a third of the time. */
+#ifndef EMULATOR_HOST_API
 
 /* C++17's <cmath> has Bessel functions and their like, which no kernel needs and which were a fifth
  * of the time that it compiles. Only what they include is kept, std::min for one. */

@@ -534,7 +534,7 @@ unsigned emulator_warp_active(unsigned place) {
             wait_at(self, &group->generation);
         block->waits_at[self->turn.linear] = __builtin_return_address(0);
         hand_over(block, self);
-        if (group->arrived == arrived) /* else others have, or it is open, and no lane has */
+        if (group->arrived == arrived) /* as long as the group is closed, this lane is among them */
             open_group(block, warp, group);
     }
     unsigned lanes = group->values.lanes;

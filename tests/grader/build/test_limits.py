@@ -30,7 +30,7 @@ class Box:
 @pytest.mark.parametrize(("output", "seconds", "said"), [
     ("Killed\n", 31, TOO_LONG),
     ("g++: fatal error: CPU time limit exceeded signal terminated program cc1plus\n", 31, TOO_LONG),
-    ("Killed\n", 3, "Killed"),  # by somebody else
+    ("Killed\n", 3, "Killed"),  # not by its limit
     ("worker.o: undefined reference to `f'\n", 31, "worker.o: undefined reference to `f'"),
     ("kernel.cu:7:1: error: 'Killed' was not declared\n", 31, "'Killed' was not declared"),
 ])
