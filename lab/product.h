@@ -6,11 +6,8 @@
 #include "../engine/form/box.h"
 #include <string.h>
 
-enum {
-    TILE_ROWS = 96,  /* a multiple of each microkernel's rows */
-    TILE_COLS = 256, /* a multiple of each microkernel's columns */
-    SLICE = 256,     /* of k. 32 KiB of B for one pass of the widest microkernel: level-1 cache */
-};
+/* Of C. A tile's two arrays of doubles fit the level-2 cache. */
+enum { TILE_ROWS = 96, TILE_COLS = 256 };
 
 /* A part of C, whose rows and columns are positions in the product's lists. */
 struct tile {
@@ -28,7 +25,6 @@ struct product {
     void (*consume)(void *context, int worker, const struct tile *tile);
     void *context;
     /* set by product_run() */
-    const struct isa_entry *isa;
     int tiles_across;
     struct workspace *workspace; /* one for each worker */
 };
