@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -61,8 +62,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 """
 
 
-def check(objects: Compile, before: str, inside: str, *, checked: bool = False,
-          cxx: str = "c++") -> None:
+def check(objects: Compile, before: str, inside: str, *, checked: bool = False, cxx: str = "c++") -> None:
     text = f"{before}\n{KERNEL}{inside}\n}}\n"
     check_source(text.encode())
     path = objects(text, checked=checked, cxx=cxx, look=check_preprocessed)
@@ -118,7 +118,6 @@ static mine::Timer timer;
 thread_local int per_thread = 3;
 """
 ODD = {
-    "nothing": ("", ""),
     "cout": (TEMPLATE_LEFTOVERS, """
         auto t = chrono::high_resolution_clock::now();
         CUDA_CHECK(cudaGetLastError()); CUDA_CHECK(cudaDeviceSynchronize());
@@ -232,7 +231,7 @@ KERNELS = sorted([*(REPOSITORY / "instructor" / "solutions").glob("*.cu"),
                   *(REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")])
 
 
-@pytest.mark.parametrize("path", sample(KERNELS, every=16), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sample(KERNELS, every=24), ids=lambda path: path.stem)
 def test_right_kernels_pass(objects: Compile, path: Path) -> None:
     text, checked = path.read_text(), len(path.stem) % 2 == 0  # both builds would take minutes
     check_source(text.encode())
@@ -254,24 +253,12 @@ def test_copies_by_the_compilers_own_names_are_the_same_code() -> None:
 
 # ---- what is refused -----------------------------------------------------------------------------
 
+# instructor/cheats has more: what they define, what runs before main(), what hides from the checker.
 REFUSED = [
     ("#include <stdio.h>", 'fopen("x", "r");', "calls fopen: it opens, reads or writes files"),
     ("#include <fstream>", 'std::ofstream("x") << 1;', "std::ofstream: it opens"),
     ("#include <iostream>", "std::cin >> m;", "std::cin"),
-    ("#include <unistd.h>", "fork();", "calls fork: it starts or waits for processes"),
-    ("", 'system("x");', "calls system: it starts"),
-    ("#include <thread>", "std::thread([] {}).join();", "threads"),
-    ("#include <pthread.h>", "pthread_t t; pthread_create(&t, 0, 0, 0);", "threads"),
-    ("#include <sys/socket.h>", "socket(0, 0, 0);", "calls socket: it uses the network"),
-    ("#include <dlfcn.h>", 'dlsym(RTLD_DEFAULT, "x");', "calls dlsym: it loads libraries"),
-    ("#include <signal.h>", "signal(11, SIG_IGN);", "calls signal"),
-    ("#include <setjmp.h>", "jmp_buf b; longjmp(b, 1);", "jumps out"),
-    ("#include <sys/mman.h>", "mprotect((void *)A, 4096, 3);", "calls mprotect: it maps"),
-    ("#include <unistd.h>", "syscall(39);", "calls syscall: it makes system calls"),
-    ("", 'getenv("x");', "calls getenv: it reads or changes the environment"),
-    ("", "atexit([] {});", "calls atexit"),
     (C + "void checker_reset();", "checker_reset();", "the grader's own parts"),
-    (C + "void memory_open();", "memory_open();", "the grader's own parts"),
     (C + "int observer;", "observer = 0;", "the grader's own parts"),
     (C + "void __tsan_read4(void *);", "__tsan_read4(0);", "__tsan_read4, a name that belongs"),
     ("", "float f; __atomic_load(&A[0], &f, 0);", "compiler's __atomic_load"),
@@ -298,18 +285,12 @@ REFUSED = [
     (C + "char __executable_start;", "static volatile char c; c = __executable_start;",
      "where other parts"),
     ("", "float *x; cudaMallocManaged(&x, 4);", "cudaMallocManaged: memory that host and device"),
-    ("", "float *x; cudaHostAlloc(&x, 4, 0);", "cudaHostAlloc"),
     ("__device__ float x[4];", "float y[4]; cudaMemcpyFromSymbol(y, x, 16);", "to the host"),
     ("", "cudaError_t (*volatile p)(void *) = cudaFree; p(C);", "the address of cudaFree"),
     ("static cudaError_t (*volatile table[])() = {cudaDeviceSynchronize};", "table[0]();",
      "the address of cudaDeviceSynchronize"),
-    (C + "int verify() { return 0; }", "", "defines verify"),
     (C + "void *malloc(size_t) { return 0; }", "", "defines malloc"),
     (C + "float expf(float) { return 0; }", "", "defines expf"),
-    (C + "void *dlsym(void *, const char *) { return 0; }", "", "defines dlsym"),
-    ("int main() { return 0; }", "", "defines main"),
-    (C + "char __tsan_mine[4];", "", "__tsan_mine, a name that belongs"),
-    (C + "void emulator_mine();", "emulator_mine();", "the grader's own parts"),
     (C + "int __cxa_atexit(void (*)(void *), void *, void *);", "", "__cxa_atexit, a name"),
     (C + "char _GLOBAL_OFFSET_TABLE_[];", "", "_GLOBAL_OFFSET_TABLE_, a name"),
     (C + "int _Unwind_Backtrace(int (*)(void *, void *), void *);", "", "_Unwind_Backtrace, a name"),
@@ -317,26 +298,21 @@ REFUSED = [
     ("#include <vector>", "std::__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
     ("#include <vector>\nstruct mine { int __fill_a; };", "std::__fill_a(&m, &m + 1, 3);",
      "__fill_a, a name"),
-    ("#include <vector>\nusing std::__fill_a;", "__fill_a(&m, &m + 1, 3);", "__fill_a, a name"),
     ("#include <vector>\nusing namespace std;", "m * __fill_a(&m, &m + 1, 3);",
      "__fill_a, a name"),
     ("#include <atomic>\nusing namespace std;", "atomic<int> x; x = 1;", "uses C..'s atomic"),
     ("void *operator new(size_t) { return 0; }", "new int;", "C.. library"),
-    ("void operator delete(void *) noexcept {}", "", "C.. library"),
     ("namespace std { void terminate() noexcept { for (;;) ; } }", "", "C.. library"),
     ("namespace emulator { int mine() { return 1; } }", "", "emulator"),
     (C + "{ static int one(int x) { return x; } static void *choose() { return (void *)one; } }"
      ' int f(int) __attribute__((ifunc("choose")));', "f(1);", "ifunc"),
     ("__attribute__((constructor)) static void f() {}", "", "constructor"),
     ("__attribute__((__destructor__(101))) static void f() {}", "", "destructor"),
-    ("[[gnu::constructor]] static void f() {}", "", "constructor"),
     ('__attribute__((section(".init_array"))) void (*f)() = 0;', "", "section"),
     ('__attribute__((section(".text"), used)) static const char code[] = "\\xc3";', "", "section"),
     ('__attribute__((no_sanitize("thread"))) void f() {}', "", "hides a function"),
-    ("__attribute__((no_sanitize_thread)) void f() {}", "", "hides a function"),
     ("#define J(a, b) a##b\n__attribute__((J(no_sanitize_, thread))) void f() {}", "", "hides"),
     ("", "__builtin_return_address(0);", "stack or registers"),
-    ("", "__builtin_frame_address(0);", "stack or registers"),
     ("unsigned long long x = EMULATOR_NO_BARRIER;", "", "the emulator's own EMULATOR_NO_B"),
     ("", "emulator_time_limit(0);", "the emulator's own emulator_time_limit"),
     ("#ifdef CUDA_EMULATOR\n#endif", "", "the emulator's own CUDA_EMULATOR"),
@@ -402,15 +378,14 @@ def test_the_checkers_functions_are_for_the_checked_build_only(objects: Compile)
 # ---- damaged objects -----------------------------------------------------------------------------
 
 
-def test_damaged_objects_are_refused_and_raise_nothing_else(objects: Compile,
-                                                            tmp_path: Path) -> None:
+def test_damaged_objects_are_refused_and_raise_nothing_else(objects: Compile, tmp_path: Path) -> None:
     path = tmp_path / "x.o"
     for content in (b"", b"\x7fELF", b"not an object" * 100, Path("/bin/true").read_bytes()):
         path.write_bytes(content)
         with pytest.raises(Refused, match="cannot be read"):
             check_object(path, False)
     good, draw = objects(KERNEL + "}\n").read_bytes(), random.Random(1)
-    for _ in range(150):
+    for _ in range(60):
         damaged = bytearray(good)
         for _ in range(draw.choice([1, 4, 64])):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)
@@ -469,41 +444,22 @@ def test_other_questions_are_allowed(text: str) -> None:
     check_source(f"{text}\n".encode())
 
 
-@pytest.mark.parametrize("name, words", [
-    ("cudaGraphLaunch", "it hides what is launched"), ("cudaStreamBeginCapture", "it hides"),
-    ("cudaLaunchHostFunc", "the host go on"), ("cudaStreamAddCallback", "the host go on"),
-    ("cudaDeviceSetLimit", "what the L2 cache keeps"), ("cuLaunchKernel", "to the driver"),
-    ("cuModuleLoadData", "to the driver"), ("cudaGetDriverEntryPoint", "to the driver"),
-    ("cudaMallocManaged", "use cudaMalloc"), ("cudaFunctionOfTomorrow", "have no use for it"),
-])  # fmt: skip
-def test_what_cheats_a_clock_is_refused_in_words(name: str, words: str) -> None:
-    assert words in words_for(name)
-    assert not any(name in names for names in lists()[0])
-
-
-@pytest.mark.parametrize("name", ['"/etc/passwd"', "</dev/zero>", '"../hidden.toml"',
-                                  '"x/../../hidden.toml"', '"/autograder/source/x"'])
+@pytest.mark.parametrize("name", ['"/etc/passwd"', "</dev/zero>", '"x/../../hidden.toml"'])
 def test_includes_of_other_places(name: str) -> None:
     with pytest.raises(Refused, match="includes the file"):
         check_source(f"#  include /* */ {name}\n".encode())
 
 
-@pytest.mark.parametrize("condition", ["defined __CUDA_ARCH__", "JOINED(__CUDA_, ARCH__)", "__CUDA_\\\nARCH__"])
-def test_what_only_the_device_sees(objects: Compile, condition: str) -> None:
+def test_what_only_the_device_sees(objects: Compile) -> None:
     """nvcc also accepts the macro when it is put together from parts."""
-    text = f"""#define JOINED(a, b) a##b
-__device__ int f() {{
-    int x = 1;
-#if {condition}
-    extern int g __attribute__((weak));
-    x = g;
-#endif
-    return x;
-}}
-"""
+    conditions = ["defined __CUDA_ARCH__", "JOINED(__CUDA_, ARCH__)", "__CUDA_\\\nARCH__"]
+    text = "#define JOINED(a, b) a##b\n__device__ void f() {\n" + "".join(
+        f"#if {condition}\nextern int g __attribute__((weak));\n#endif\n" for condition in conditions) + "}\n"
     objects(text, look=check_preprocessed)
+    seen = []
     with pytest.raises(Refused, match="attribute"):
-        objects(text, look=check_preprocessed, of="kernel.device.i")
+        objects(text, look=lambda text: (seen.append(text), check_preprocessed(text)), of="kernel.device.i")
+    assert seen[0].count(b"weak") == 3
 
 
 HEADER = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
@@ -523,23 +479,30 @@ def test_whose_lines_are_the_students(text: bytes, line: int) -> None:
 # ---- the lists -----------------------------------------------------------------------------------
 
 
-def test_no_name_is_both_allowed_and_refused() -> None:
-    allowed, refused = lists()
-    for table in allowed:
-        for name in set(table.names) - {"atexit"}:  # nvcc's stubs need it
-            ways = [other.what for other in refused if name in other.names]
-            assert not ways, (name, ways)
+@pytest.mark.parametrize("name, words", [
+    ("fork", "starts or waits for processes"), ("system", "it starts"), ("pthread_create", "threads"),
+    ("_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE", "threads"),
+    ("socket", "uses the network"), ("dlsym", "loads libraries"), ("signal", "signal"), ("longjmp", "jumps out"),
+    ("mprotect", "it maps"), ("syscall", "makes system calls"), ("getenv", "reads or changes the environment"),
+    ("cudaGraphLaunch", "it hides what is launched"), ("cudaStreamBeginCapture", "it hides"),
+    ("cudaLaunchHostFunc", "the host go on"), ("cudaStreamAddCallback", "the host go on"),
+    ("cudaDeviceSetLimit", "what the L2 cache keeps"), ("cuLaunchKernel", "to the driver"),
+    ("cuModuleLoadData", "to the driver"), ("cudaGetDriverEntryPoint", "to the driver"),
+    ("cudaHostAlloc", "host"), ("cudaMallocManaged", "use cudaMalloc"), ("cudaOfTomorrow", "have no use for it"),
+])  # fmt: skip
+def test_what_is_refused_in_words(name: str, words: str) -> None:
+    assert words in words_for(name)
+    assert not any(name in names for names in lists()[0])
 
 
 def test_nothing_dangerous_is_allowed() -> None:
-    """By a prefix that is too short."""
+    """By a prefix that is too short; and nothing of support.h is, which submissions may include."""
     allowed, refused = lists()
-    assert [table for table in allowed if "atexit" in table] == \
-           [table for table in allowed if table.cuda_only]
-    for table in refused:
-        for name in set(table.names) - {"atexit"}:
-            assert not any(name in other for other in allowed), name
-    for name in ("open", "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode",
-                 "_ZNSt6threadC1Ev", "emulator_time_limit", "checker_start", "cudaMallocManaged",
-                 "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode"):
+    assert [table for table in allowed if "atexit" in table] == [table for table in allowed if table.cuda_only]
+    of_support = re.findall(r"^[a-z].*?\b(\w+)\(", (REPOSITORY / "support.h").read_text(), re.MULTILINE)
+    assert "report_verify" in of_support
+    for name in {*of_support, *(name for table in refused for name in table.names),
+                 "open", "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode",
+                 "_ZNSt6threadC1Ev", "emulator_time_limit", "checker_start",
+                 "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode"} - {"atexit"}:
         assert not any(name in table for table in allowed), name

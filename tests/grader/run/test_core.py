@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -36,20 +36,17 @@ from grader.gate.check import LIMITS, Examiner
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.fault import Doubtful, doubt_about, ended, refuse_shortage
 from grader.run.judge import SEAL_ALL, SEAL_SIZE, judge, memory_file, seal, seal_all
-from grader.run.limits import Problem, launch_limits
-from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work,
-                             with_sample)
+from grader.run.limits import Problem
+from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work, with_sample)
 from grader.run.outcome import Outcome
 from grader.criteria.tiled import most_loads
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
-NAIVE = (REPOSITORY / "instructor/solutions/1_naive.cu").read_bytes()
 STARTER = (REPOSITORY / "kernel.cu").read_bytes()
 EDGES = problem_of(35, 70, 20)
 M, N, K = (EDGES.params[name] for name in "mnk")
 
-KERNEL = """
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+KERNEL = """__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
     if (i < m && j < n) {
@@ -58,16 +55,22 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         C[i * n + j] = sum;
     }
 }
-#define LAUNCH mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C)
 """
+LAUNCHES = """#define LAUNCH_OF(kernel) kernel<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C)
+#define LAUNCH LAUNCH_OF(mysgemm)
+"""
+STORE = "C[i * n + j] = sum;"
 
 
-BARRIER = b"__syncthreads();"
+def other_kernel(name: str, old: str, new: str) -> str:
+    """Which differs from mysgemm in this."""
+    assert old in KERNEL
+    return KERNEL.replace("mysgemm", name).replace(old, new)
 
 
 def with_wrapper(body: str, before: str = "") -> bytes:
     wrapper = "void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)"
-    return f"{before}{KERNEL}{wrapper}\n{{\n{body}\n}}\n".encode()
+    return f"{before}{KERNEL}{LAUNCHES}{wrapper}\n{{\n{body}\n}}\n".encode()
 
 
 @pytest.fixture(scope="session")
@@ -75,42 +78,48 @@ def parts() -> Parts:
     return trusted_parts()
 
 
+class Core:
+    """What is built of submissions, and run, without protection."""
+
+    def __init__(self, parts: Parts, folder: Callable[[str], Path]):
+        self.parts, self.folder = parts, folder
+        self.box = choose_sandbox("none", False, [], parts.jail)
+
+    def build(self, source: bytes) -> Programs:
+        return build_submission(self.parts, source, self.box, self.folder("work"))
+
+    def run(self, programs: Programs, which: str, problem: Problem = EDGES, **more: Any) -> Outcome:
+        return run_problem(self.parts, programs, which, problem, box=self.box, **more)
+
+    def run_both(self, programs: Programs, problem: Problem = EDGES) -> tuple[Outcome, Outcome]:
+        plain = self.run(programs, "plain", problem)
+        return plain, self.run(programs, "checked", problem, plain=plain, count=True)
+
+
 @pytest.fixture(scope="session")
-def box(parts: Parts) -> Sandbox:
-    return choose_sandbox("none", False, [], parts.jail)
+def core(parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> Core:
+    return Core(parts, tmp_path_factory.mktemp)
 
 
 @pytest.fixture
 def work() -> Iterator[Path]:
-    """As the grader makes it, so that the sandbox's uid can pass through it: pytest's own are
-    closed."""
+    """As the grader makes it, so that the sandbox's uid can pass through it: pytest's own are closed."""
     with work_directory() as directory:
         yield Path(directory)
 
 
 @pytest.fixture(scope="module")
-def tiled(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return build_submission(parts, TILED, box, tmp_path_factory.mktemp("tiled"))
-
-
-def run_source(source: bytes, which: str, parts: Parts, box: Sandbox, work: Path,
-               problem: Problem = EDGES, count: bool = False) -> Outcome:
-    programs = build_submission(parts, source, box, work)
-    return run_problem(parts, programs, which, problem, count=count, box=box)
+def tiled(core: Core) -> Programs:
+    return core.build(TILED)
 
 
 # ---- the parts -----------------------------------------------------------------------------------
 
 
-def test_parts_are_built_once(parts: Parts) -> None:
-    before = parts.judge.stat().st_mtime_ns
-    assert trusted_parts() == parts
-    assert parts.judge.stat().st_mtime_ns == before
+def test_parts_are_built_once_for_each_state_of_their_sources(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, key = parts.judge.stat().st_mtime_ns, parts_key()
+    assert trusted_parts() == parts and parts.judge.stat().st_mtime_ns == before
     assert parts.compiler.split()[0] in ("gcc", "clang")
-
-
-def test_other_sources_make_other_parts(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = parts_key()
     monkeypatch.setattr("grader.build.parts.SOURCES", (*SOURCES, "kernel.cu"))
     assert parts_key() != key
 
@@ -124,8 +133,7 @@ def test_a_compiler_that_fortifies_by_default(parts: Parts, tmp_path: Path) -> N
         (tmp_path / "parts" / part.name).symlink_to(part)
     settings = (parts.directory / "flags").read_text()
     (tmp_path / "parts/flags").unlink()
-    (tmp_path / "parts/flags").write_text(
-        re.sub("^CXX='", f"CXX='sh {compiler} ", settings, flags=re.MULTILINE))
+    (tmp_path / "parts/flags").write_text(re.sub("^CXX='", f"CXX='sh {compiler} ", settings, flags=re.MULTILINE))
     (tmp_path / "kernel.cu").write_bytes(with_wrapper(
         "char to[8]; strncpy(to, (const char *)&A, n); if (to[0]) LAUNCH;", "#include <cstring>\n"))
     subprocess.run(["sh", "parts/compile.sh", "objects"], cwd=tmp_path, check=True)
@@ -151,8 +159,6 @@ def test_parts_that_cannot_be_built_are_the_machines_fault(
      "b.c:3:4: error: expected ';'"),
     ("ld: warning: a.o: no note\n/usr/bin/ld: cannot find libc.so.6\n"
      "collect2: error: ld returned 1 exit status\n", "/usr/bin/ld: cannot find libc.so.6"),
-    ("ptxas fatal   : Value 'sm_1' is not defined\nmake: *** [x] Error 255\n",
-     "ptxas fatal   : Value 'sm_1' is not defined"),
     ("sh: 1: objcopy: not found\nmake: *** [x] Error 127\n", "sh: 1: objcopy: not found"),
     ("", ""),
 ])  # fmt: skip
@@ -160,8 +166,7 @@ def test_why_parts_cannot_be_built(printed: str, reason: str) -> None:
     assert reason_of(printed) == reason
 
 
-def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch,
-                                                    tmp_path: Path) -> None:
+def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The sandbox has no GPU to ask; and code for another GPU than this would be its driver's
     translation, or not run."""
     smi = tmp_path / "nvidia-smi"
@@ -192,40 +197,23 @@ def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("source", "message", "line"),
     [
-        (STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"int x = ;"), "expected", 20),
+        (STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"int x = ; " + b"f();\n" * 20), "expected", 20),
         (b"int nothing;\n", "does not define __global__ void mysgemm", 0),
         (with_wrapper("LAUNCH;").replace(b"void basicSgemm(int m,", b"void basicSgemm(char m,"),
          r"has basicSgemm\(char, int, int, .*, but main.cu calls void basicSgemm\(int m", None),
         (b"int main()\n{\n}\n" + with_wrapper("LAUNCH;"), r"^remove main\(\): main.cu has one$", 1),
         (b"#include <cuda_fp16.h>\n" + with_wrapper("LAUNCH;"), "^<cuda_fp16.h> of the CUDA toolkit does not", 1),
         (b'#include "testcases/hidden/shapes.toml"\n', "No such file", 1),
-        (with_wrapper('asm("nop"); LAUNCH;'), "asm", 14),
     ],
 )
-def test_what_does_not_build(source: bytes, message: str, line: int | None, parts: Parts,
-                             work: Path) -> None:
+def test_what_does_not_build(source: bytes, message: str, line: int | None, parts: Parts, work: Path) -> None:
     box = choose_sandbox("auto", False, [], parts.jail)
     with pytest.raises(NotBuilt) as error:
         build_submission(parts, source, box, work)
     assert re.search(message, error.value.message), error.value.message
     assert line is None or error.value.line == line
-    if error.value.file:
-        assert error.value.file in ("kernel.cu", "/dev/zero")
-
-
-def test_old_habits_are_built(parts: Parts, box: Sandbox, work: Path) -> None:
-    """Submissions of older terms include support.h; extern "C" comes from other courses."""
-    source = with_wrapper("LAUNCH;").lstrip()
-    build_submission(parts, b'#include "support.h"\nextern "C" ' + source, box, work)
-
-
-@pytest.mark.parametrize("name", sample(["report_verify", "report_stop", "data_new"], every=3))
-def test_what_support_h_declares_is_not_to_be_called(name: str, parts: Parts, box: Sandbox,
-                                                     work: Path) -> None:
-    text = with_wrapper(f"void (*volatile f)() = (void (*)()){name}; (void)f; LAUNCH;")
-    with pytest.raises(Refused) as refusal:
-        build_submission(parts, b'#include "support.h"\n' + text, box, work)
-    assert name in refusal.value.tried
+    assert error.value.file in ("kernel.cu", "", None)
+    assert error.value.output.count("error: ") <= 4, "later ones often follow from the first"
 
 
 @pytest.mark.parametrize("line, found", [
@@ -241,84 +229,31 @@ def test_the_first_error_of_each_compiler(line: str, found: tuple[str, str, int]
     assert first_error(said) == found
 
 
-def test_few_errors_are_shown(parts: Parts, work: Path) -> None:
-    """Later ones often follow from the first."""
-    source = STARTER.replace(b"/* INSERT KERNEL CODE HERE */", b"".join(
-        b"no_%d();\n" % number for number in range(20)), 1)
-    with pytest.raises(NotBuilt) as error:
-        build_submission(parts, source, choose_sandbox("auto", False, [], parts.jail), work)
-    assert error.value.output.count("error: ") <= 4
-
-
 # ---- running -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("which", BUILDS)
-def test_a_right_run(which: str, tiled: Programs, parts: Parts, box: Sandbox) -> None:
-    outcome = run_problem(parts, tiled, which, EDGES, count=False, box=box)
+def test_a_right_run(which: str, tiled: Programs, core: Core) -> None:
+    outcome = core.run(tiled, which, count=False)
     assert outcome.right and outcome.ended == "returned" and outcome.launches == 1
     assert outcome.elements == 35 * 20 and outcome.wrong == outcome.unwritten == 0
     assert outcome.finding is None and outcome.explanation is None and outcome.output == ""
 
 
-def test_every_fill(tiled: Programs, parts: Parts, box: Sandbox) -> None:
+def test_every_fill(tiled: Programs, core: Core) -> None:
     for fill in ("random", "ones-twos", "identity", "index", "exact", "extremes", "counting"):
-        problem = problem_of(17, 9, 33, fill=fill, seed=5)
-        assert run_problem(parts, tiled, "plain", problem, box=box).right, fill
+        assert core.run(tiled, "plain", problem_of(17, 9, 33, fill=fill, seed=5)).right, fill
 
 
-def test_loads_are_counted(tiled: Programs, parts: Parts, box: Sandbox, work: Path) -> None:
+def test_loads_are_counted(tiled: Programs, submission_of_all: Programs, core: Core) -> None:
     problem = problem_of(64, 64, 64, seed=2)
-    naive = build_submission(parts, NAIVE, box, work)
-    for programs, loads in ((naive, 2 * 64**3), (tiled, 2 * 64**3 // 16)):
-        counted = run_problem(parts, programs, "checked", problem, count=True, box=box).loads
+    for programs, loads in ((submission_of_all, 2 * 64**3), (tiled, 2 * 64**3 // 16)):
+        counted = core.run(programs, "checked", problem, count=True).loads
         assert counted and (counted.all, counted.naive) == (loads, 2 * 64**3)
         assert counted.once_per_block == 2 * 64**3 // 16 and counted.threads == 64**2
 
 
-STORE = b"C[i * n + j] = sum;"
-LAUNCH_35_20 = "mysgemm<<<(2, 3), (16, 16)>>>: 32 x 48 threads (x, y); C has 20 columns and 35 rows"
-WRONG_RUNS: dict[str, tuple[bytes, str, dict[str, Any]]] = {
-    "nothing written": (STARTER, "plain", {"unwritten": 700, "launches": 0}),
-    "no launch": (STARTER, "checked", {"finding.kind": "no-launch", "finding.file": "kernel.cu",
-                                       "finding.line": 31}),
-    "what C is instead": (with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8"), "plain",
-                          {"explanation.formula": "k-cut", "wrong": 700}),
-    "its launch": (with_wrapper("LAUNCH;").replace(b"p < k", b"p < k / 8 * 8"), "checked",
-                   {"explanation.formula": "k-cut", "launch": LAUNCH_35_20}),
-    "how much of the product C is": (
-        with_wrapper("LAUNCH;").replace(b"p < k", b"p < 49"), "plain",
-        {"explanation.formula": "k-cut", "explanation.products": 0.7}),
-    "the first barrier is missing in front of the loop": (
-        TILED.replace(BARRIER, b"", 1), "checked",
-        {"finding.kind": "shared-race", "finding.barrier_after": 34}),
-    "the second at the end of one": (
-        TILED.replace(BARRIER + b" /* everyone", b"/*"), "checked",
-        {"finding.kind": "shared-race", "finding.barrier_after": 36}),
-    "the launch of a kernel that traps": (
-        with_wrapper("LAUNCH;").replace(STORE, b"__trap();"), "plain",
-        {"ended": "stopped", "launch": LAUNCH_35_20}),
-    "a leak, and the launch before": (
-        with_wrapper("float *p; cudaMalloc((void **)&p, 4); LAUNCH; (void)p;"), "checked",
-        {"finding.kind": "leak", "launch": LAUNCH_35_20}),
-    "the guards": (with_wrapper("LAUNCH;").replace(STORE, STORE + b"if (i + j == 0) C[-1] = sum;"),
-                   "plain", {"guards_changed": 1, "wrong": 0}),
-    "the inputs": (with_wrapper("LAUNCH; cudaMemset((void *)B, 0, 8);"), "plain",
-                   {"inputs_changed": 2, "wrong": 0}),
-    "a crash after a launch": (with_wrapper("LAUNCH; *(volatile int *)64 = 1;"), "plain",
-                               {"ended": "crashed", "launches": 1}),
-}
-
-
-@pytest.mark.parametrize("name", sample([*WRONG_RUNS], every=6))
-def test_what_is_known_of_a_wrong_run(name: str, parts: Parts, box: Sandbox, work: Path) -> None:
-    source, which, expected = WRONG_RUNS[name]
-    outcome = run_source(source, which, parts, box, work)
-    assert {key: attrgetter(key)(outcome) for key in expected} == expected
-    assert not outcome.right or outcome.finding
-
-
-HOW_IT_ENDS = {
+HOW_IT_ENDS = {  # plain
     "exit(0);": ("exited", "ended the program"),
     "LAUNCH; abort();": ("crashed", "crashed"),
     "*(volatile int *)64 = 1;": ("crashed", "crashed"),
@@ -337,27 +272,57 @@ REFUSED = {
         "LAUNCH; for (long *at = mine; at != mine + 64; at++) *at = 1;",
 }
 ENDLESS = "LAUNCH; for (volatile int x = 1; x;) {}"
+ENDLESS_KERNEL = "LAUNCH_OF(endless);"
+NOTHING = "/* nothing */"
+LEAK = "float *p; cudaMalloc((void **)&p, 4); LAUNCH; (void)p;"
+CRASH = "LAUNCH; *(volatile int *)64 = 1;"
+THREADS = "<<<2, (16, 16)>>>: 2 blocks of 256 threads; C has 20 columns and "
+"""And as many rows as the number of the wrapper says."""
+# Of what a wrapper does, in which build; `all`: as many as C has elements.
+WRONG_RUNS: list[tuple[str, str, dict[str, Any]]] = [
+    (NOTHING, "plain", {"unwritten": "all", "launches": 0}),
+    (NOTHING, "checked", {"finding.kind": "no-launch", "finding.file": "kernel.cu"}),
+    ("LAUNCH_OF(cut);", "plain",
+     {"explanation.formula": "k-cut", "explanation.products": 0.7, "wrong": "all"}),
+    ("LAUNCH_OF(cut);", "checked", {"explanation.formula": "k-cut", "launch": f"cut{THREADS}"}),
+    ("LAUNCH_OF(traps);", "plain", {"ended": "stopped", "launch": f"traps{THREADS}"}),
+    (LEAK, "checked", {"finding.kind": "leak", "launch": f"mysgemm{THREADS}"}),
+    ("LAUNCH_OF(strays);", "plain", {"guards_changed": 1, "wrong": 0}),
+    ("LAUNCH; cudaMemset((void *)B, 0, 8);", "plain", {"inputs_changed": 2, "wrong": 0}),
+    (CRASH, "plain", {"ended": "crashed", "launches": 1}),
+]
 SCRATCH = ("float *a; cudaMalloc(&a, 4 * m * k);"
            "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
            "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
 PRINTS = r'printf("\033[2J::error::\n%c\t\u202e|", 7); fflush(stdout); LAUNCH;'
-WRAPPERS = [*HOW_IT_ENDS, *REFUSED.values(), ENDLESS, SCRATCH, PRINTS]
+WRAPPERS = [*dict.fromkeys(body for body, _, _ in WRONG_RUNS), *HOW_IT_ENDS, *REFUSED.values(),
+            ENDLESS, ENDLESS_KERNEL, SCRATCH, PRINTS]
+# Submissions of older terms include support.h; extern "C" comes from other courses.
 SUBMISSION_OF_ALL = with_wrapper(
-    "\n".join(f"if (m == {m}) {{ {body} }}" for m, body in enumerate(WRAPPERS, 1)),
-    "#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n")
+    "\n".join(f"if (m == {m}) {{ {body} }}" for m, body in enumerate(WRAPPERS, 1))
+    + "\nif (m == 64) LAUNCH;",
+    '#include "support.h"\n#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n'
+    + other_kernel("cut", "p < k", "p < 49") + other_kernel("endless", "p++", "p += 0")
+    + other_kernel("traps", STORE, "__trap();")
+    + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = sum;") + 'extern "C" ')
 
 
 @pytest.fixture(scope="module")
-def submission_of_all(parts: Parts, box: Sandbox, tmp_path_factory: pytest.TempPathFactory,
-                      ) -> Programs:
-    """Compiled once: m says which of WRAPPERS runs."""
-    return build_submission(parts, SUBMISSION_OF_ALL, box, tmp_path_factory.mktemp("all"))
+def submission_of_all(core: Core) -> Programs:
+    """Compiled once: m says which of WRAPPERS runs; where it is 64, a naive kernel does."""
+    return core.build(SUBMISSION_OF_ALL)
 
 
-def run_wrapper(body: str, which: str, submission_of_all: Programs, parts: Parts, box: Sandbox,
-                seconds: float = 2.0) -> Outcome:
-    problem = problem_of(WRAPPERS.index(body) + 1, K, N, time_limit=seconds)
-    return run_problem(parts, submission_of_all, which, problem, box=box)
+RunWrapper = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run_wrapper(submission_of_all: Programs, core: Core) -> RunWrapper:
+    def run(body: str, which: str, seconds: float = 2.0) -> Outcome:
+        problem = problem_of(WRAPPERS.index(body) + 1, K, N, time_limit=seconds)
+        return core.run(submission_of_all, which, problem)
+
+    return run
 
 
 def line_of(body: str) -> int:
@@ -366,82 +331,78 @@ def line_of(body: str) -> int:
 
 
 @pytest.mark.parametrize("body", HOW_IT_ENDS)
-def test_how_it_ends(body: str, submission_of_all: Programs, parts: Parts, box: Sandbox) -> None:
+def test_how_it_ends(body: str, run_wrapper: RunWrapper) -> None:
     ended, words = HOW_IT_ENDS[body]
-    outcome = run_wrapper(body, "plain", submission_of_all, parts, box)
+    outcome = run_wrapper(body, "plain")
     assert outcome.ended == ended and words in outcome.detail and not outcome.right
     if " failed" in words:
         assert outcome.line == line_of(body)
 
 
+@pytest.mark.parametrize(("body", "which", "known"), WRONG_RUNS)
+def test_what_is_known_of_a_wrong_run(body: str, which: str, known: dict[str, Any], run_wrapper: RunWrapper) -> None:
+    outcome = run_wrapper(body, which)
+    m = WRAPPERS.index(body) + 1
+    assert {key: attrgetter(key)(outcome) for key in known} == {
+        key: m * N if value == "all" else f"{value}{m} rows" if key == "launch" else value
+        for key, value in known.items()}
+    assert not outcome.right or outcome.finding
+
+
+def test_the_line_behind_which_a_barrier_is_missing(core: Core) -> None:
+    programs = core.build(TILED.replace(b"__syncthreads(); /* everyone", b"/*"))
+    finding = core.run(programs, "checked").finding
+    assert finding and (finding.kind, finding.barrier_after) == ("shared-race", 36)
+
+
 # ---- more blocks than C needs --------------------------------------------------------------------
 
-SURPLUS = [REPOSITORY / f"tests/kernels/right/surplus_blocks_{what}.cu"
-           for what in ("return", "load")]
-
-
-def run_both(programs: Programs, parts: Parts, box: Sandbox, problem: Problem = EDGES,
-             ) -> tuple[Outcome, Outcome]:
-    plain = run_problem(parts, programs, "plain", problem, box=box)
-    return plain, run_problem(parts, programs, "checked", problem, plain=plain, count=True,
-                                  box=box)
+SURPLUS = [REPOSITORY / f"tests/kernels/right/surplus_blocks_{what}.cu" for what in ("return", "load")]
 
 
 @pytest.fixture(scope="module", params=sample(SURPLUS, every=2), ids=lambda path: path.stem)
-def surplus(request: pytest.FixtureRequest, parts: Parts, box: Sandbox,
-            tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return build_submission(parts, request.param.read_bytes(), box,
-                                  tmp_path_factory.mktemp("surplus"))
+def surplus(request: pytest.FixtureRequest, core: Core) -> Programs:
+    return core.build(request.param.read_bytes())
 
 
-def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(
-    surplus: Programs, tiled: Programs, parts: Parts, box: Sandbox
-) -> None:
-    plain, checked = run_both(surplus, parts, box)
+def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(surplus: Programs, tiled: Programs, core: Core) -> None:
+    plain, checked = core.run_both(surplus)
     assert plain.right and checked.right and not checked.finding
-    loads, same = checked.loads, run_both(tiled, parts, box)[1].loads
+    loads, same = checked.loads, core.run_both(tiled)[1].loads
     assert loads and same and loads == same.model_copy(update={"threads": loads.threads})
     assert loads.threads >= M * N
     assert checked.blocks and checked.blocks.all == 6400
     assert 6 < checked.blocks.watched <= 6 + 29  # all that write, and a sample
+    seeds = [with_sample(bytes(WRITERS_BYTES), replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
+    assert seeds[0] == seeds[1] != seeds[2], "a sample for each seed,"
+    assert int.from_bytes(seeds[0], "little") > 1 << 32, "which is not that of the case"
 
 
 def test_the_limit_of_the_checked_run_is_of_the_blocks_it_watches(
-    monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
+    monkeypatch: pytest.MonkeyPatch, surplus: Programs, core: Core
 ) -> None:
     monkeypatch.setattr("grader.run.limits.CHECKED_WORK", 100_000)
-    plain, checked = run_both(surplus, parts, box)
+    plain, checked = core.run_both(surplus)
     assert plain.work > EDGES.work(100_000) > watched_work(plain) > 0
     assert checked.ended == "returned" and checked.right
 
 
 def noted(blocks: tuple[int, int], plain: Outcome) -> Outcome:
-    """The plain run's outcome, had it said that these blocks alone write, from the first to the
-    last."""
+    """The plain run's outcome, had it said that these blocks alone write, from the first to the last."""
     head, run_of_blocks = 16 + 8 + 36 * 16, struct.pack("=QQ", *blocks)
     launch = struct.pack("=II", 1, 1) + plain.writers[24:24 + 28] + struct.pack("=II", 0, 1)
-    return plain.model_copy(update={
-        "writers": (plain.writers[:16] + launch).ljust(head, b"\0") + run_of_blocks})
+    return plain.model_copy(update={"writers": (plain.writers[:16] + launch).ljust(head, b"\0") + run_of_blocks})
 
 
 @pytest.mark.parametrize("blocks", [(5, 5), (80, 81), (6400, 6400), (9, 3)],
                          ids=["one that does not", "a part of them", "none of the grid", "no run"])
 def test_what_the_plain_run_says_of_blocks_is_not_believed(
-    blocks: tuple[int, int], surplus: Programs, parts: Parts, box: Sandbox
+    blocks: tuple[int, int], surplus: Programs, core: Core
 ) -> None:
-    """A submission runs in its process. Where C does not come right by the blocks that it names, all
-    are watched."""
-    plain = run_problem(parts, surplus, "plain", EDGES, box=box)
-    checked = run_problem(parts, surplus, "checked", EDGES, box=box, count=True,
-                              plain=noted(blocks, plain))
+    """A submission runs in its process. Where C does not come right by the blocks that it names, all are watched."""
+    plain = core.run(surplus, "plain")
+    checked = core.run(surplus, "checked", count=True, plain=noted(blocks, plain))
     assert checked.right and not checked.finding and not checked.blocks
-
-
-def test_blocks_of_other_seeds_are_others(surplus: Programs) -> None:
-    """And the sample's seed is not the case's."""
-    said = bytes(WRITERS_BYTES)
-    seeds = [with_sample(said, replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
-    assert seeds[0] == seeds[1] != seeds[2] and int.from_bytes(seeds[0], "little") > 1 << 32
 
 
 @pytest.mark.parametrize(("changed", "value", "words"), [
@@ -449,23 +410,22 @@ def test_blocks_of_other_seeds_are_others(surplus: Programs) -> None:
     ("CHECKED_LEAST", 0.001, "the checked run did not finish in"),
 ])
 def test_a_checked_run_out_of_time_is_no_mistake(
-    monkeypatch: pytest.MonkeyPatch, changed: str, value: float, words: str,
-    surplus: Programs, parts: Parts, box: Sandbox
+    monkeypatch: pytest.MonkeyPatch, changed: str, value: float, words: str, surplus: Programs, core: Core
 ) -> None:
     monkeypatch.setattr(f"grader.run.limits.{changed}", value)
     monkeypatch.setattr("grader.run.limits.CHECKED_SLOWER", 0)
     monkeypatch.setattr("grader.run.once.with_sample", lambda *_: b"")  # all blocks are watched, then
     monkeypatch.setattr("grader.run.once.watched_work", lambda plain: plain.work)
-    plain, checked = run_both(surplus, parts, box)
+    plain, checked = core.run_both(surplus)
     assert plain.right and plain.work > 80 * 80 * 256
     assert (checked.ended, checked.finding) == ("time-limit", None) and words in checked.detail
 
 
 def test_too_many_blocks_end_at_the_same_one_each_time(
-    monkeypatch: pytest.MonkeyPatch, surplus: Programs, parts: Parts, box: Sandbox
+    monkeypatch: pytest.MonkeyPatch, surplus: Programs, core: Core
 ) -> None:
     monkeypatch.setattr("grader.run.limits.PLAIN_WORK", 1_000_000)
-    outcomes = [run_problem(parts, surplus, "plain", EDGES, box=box) for _ in range(2)]
+    outcomes = [core.run(surplus, "plain") for _ in range(2)]
     assert {each.ended for each in outcomes} == {"time-limit"}
     assert outcomes[0].file == "kernel.cu" and outcomes[0].line
     done = {each.detail.partition(" after ")[0] for each in outcomes}
@@ -473,31 +433,16 @@ def test_too_many_blocks_end_at_the_same_one_each_time(
 
 
 @pytest.mark.parametrize("how", sample(["padded_copies", "padded_by_kernels"], every=2))
-def test_tiles_of_copies_of_a_and_b_are_tiles(
-    how: str, parts: Parts, box: Sandbox, work: Path
-) -> None:
+def test_tiles_of_copies_of_a_and_b_are_tiles(how: str, core: Core) -> None:
     """Whoever copied them: the threads that multiply count, and what they loaded once."""
-    source = (REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()
-    plain, checked = run_both(build_submission(parts, source, box, work), parts, box)
+    plain, checked = core.run_both(core.build((REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()))
     assert plain.right and checked.right and not checked.finding
     assert checked.loads and checked.loads.threads >= M * N
     assert checked.loads.all <= most_loads(checked.loads)
 
 
-@pytest.mark.slow
-def test_a_correct_kernel_that_is_slow_under_watch_has_the_time(parts: Parts, box: Sandbox,
-                                                                work: Path) -> None:
-    """Tiles in bytes: 350 times the plain run's, and twice that may be taken."""
-    source = (REPOSITORY / "tests/kernels/right/tiles_in_parts.cu").read_bytes()
-    problem = problem_of(120, 201, 250)
-    plain, checked = run_both(build_submission(parts, source, box, work), parts, box, problem)
-    assert plain.right and checked.right and not checked.finding
-    assert 2 * checked.seconds < launch_limits(problem, plain).seconds
-
-
 @pytest.mark.parametrize("blocks", sample([64, 1 << 14, 1 << 18], every=3, start=1))
-def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sandbox,
-                                              work: Path) -> None:
+def test_loads_that_are_handed_on_are_counted(blocks: int, core: Core) -> None:
     """A block that stores nothing of C can leave what it has loaded to one that does."""
     source = b"""
     __device__ float handed[64];
@@ -510,43 +455,33 @@ def test_loads_that_are_handed_on_are_counted(blocks: int, parts: Parts, box: Sa
         mysgemm<<<GRID, 1>>>(m, n, k, A, B, C);
     }
     """.replace(b"GRID", str(blocks).encode())
-    programs = build_submission(parts, source, box, work)
-    loads = [run_both(programs, parts, box, replace(EDGES, params=EDGES.params | {"n": n}))[1].loads for n in (20, 21)]
+    programs = core.build(source)
+    loads = [core.run_both(programs, problem_of(M, K, n))[1].loads for n in (20, 21)]
     assert [each and each.all for each in loads] == [64 * M * K, 0]
 
 
-@pytest.mark.parametrize("which", sample(BUILDS, every=2))
-def test_a_kernel_that_does_not_end_is_stopped_at_its_line(which: str, parts: Parts, box: Sandbox,
-                                                           work: Path) -> None:
-    source = with_wrapper("LAUNCH;").replace(b"p++", b"p += 0")
-    problem = problem_of(4, 4, 4, time_limit=0.3)
-    outcome = run_source(source, which, parts, box, work, problem)
-    place = outcome.finding or outcome
-    assert (outcome.ended, place.file, place.line) == ("endless", "kernel.cu", 7)
-
-
 @pytest.mark.parametrize("which", BUILDS)
-def test_a_wrapper_that_does_not_end(which: str, submission_of_all: Programs, parts: Parts,
-                                     box: Sandbox) -> None:
-    outcome = run_wrapper(ENDLESS, which, submission_of_all, parts, box, seconds=0.3)
+@pytest.mark.parametrize(("body", "ended", "at"), [
+    (ENDLESS, "time-limit", ENDLESS), (ENDLESS_KERNEL, "endless", "p += 0")], ids=["wrapper", "kernel"])
+def test_what_does_not_end_is_stopped_at_its_line(body: str, ended: str, at: str, which: str,
+                                                  run_wrapper: RunWrapper) -> None:
+    outcome = run_wrapper(body, which, seconds=0.3)
     place = outcome.finding or outcome
-    assert (outcome.ended, place.file, place.line) == ("time-limit", "kernel.cu", line_of(ENDLESS))
+    assert (outcome.ended, place.file, place.line) == (ended, "kernel.cu", line_of(at))
 
 
 @pytest.mark.parametrize("tried, which", [
     (tried, which) for tried in REFUSED for which in BUILDS
     if which == "checked" or "program" not in tried])
-def test_what_is_refused_when_it_runs(tried: str, which: str, submission_of_all: Programs,
-                                      parts: Parts, box: Sandbox) -> None:
+def test_what_is_refused_when_it_runs(tried: str, which: str, run_wrapper: RunWrapper) -> None:
     body = REFUSED[tried]
     with pytest.raises(Refused, match=tried) as refusal:
-        run_wrapper(body, which, submission_of_all, parts, box)
+        run_wrapper(body, which)
     assert (refusal.value.file, refusal.value.line) == ("kernel.cu", line_of(body))
 
 
-def test_scratch_on_the_device_is_allowed(submission_of_all: Programs, parts: Parts,
-                                          box: Sandbox) -> None:
-    assert run_wrapper(SCRATCH, "checked", submission_of_all, parts, box).right
+def test_scratch_on_the_device_is_allowed(run_wrapper: RunWrapper) -> None:
+    assert run_wrapper(SCRATCH, "checked").right
 
 
 def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
@@ -567,9 +502,8 @@ def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
     assert set(done.stderr.splitlines()) == {"home /nonexistent, disabled 1"}
 
 
-def test_what_is_printed_moves_no_terminal(submission_of_all: Programs, parts: Parts,
-                                           box: Sandbox) -> None:
-    outcome = run_wrapper(PRINTS, "plain", submission_of_all, parts, box)
+def test_what_is_printed_moves_no_terminal(run_wrapper: RunWrapper) -> None:
+    outcome = run_wrapper(PRINTS, "plain")
     assert outcome.right and outcome.output == "\\x1b[2J::error::\n\\x07 \\u202e|"
 
 
@@ -598,8 +532,7 @@ CANNOT_LOAD = Ran(126, b"", False, False, 0.0, unloadable="Cannot allocate memor
 
 
 @pytest.mark.parametrize("bad", [KILLED, CANNOT_LOAD], ids=["killed", "not loaded"])
-def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts,
-                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ends badly once was the machine, for a moment; twice, the submission; and where a kernel
     that is known to work ends so, too, the machine again."""
     box = ThatEnds("none", "", parts.jail)
@@ -625,16 +558,14 @@ def test_memory_that_ran_out_is_the_machines_fault(monkeypatch: pytest.MonkeyPat
         refuse_shortage(replace(KILLED, **mine), 7)
 
 
-def test_a_full_disk_is_the_machines_fault(parts: Parts, work: Path,
-                                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_the_machines_fault(parts: Parts, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its free blocks, and before the submission had any part in it."""
     monkeypatch.setattr("grader.build.submission.LEAST_FREE", 1 << 60)
     with pytest.raises(MachineFault, match="no space is left"):
         build_submission(parts, TILED, choose_sandbox("none", False, [], parts.jail), work)
 
 
-def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts,
-                                                                   work: Path) -> None:
+def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts, work: Path) -> None:
     box = ThatEnds("none", "", parts.jail)
     ENDS[:] = [replace(KILLED, status=1, output=b"cannot fork")]
     with pytest.raises(MachineFault, match="nothing can be compiled here: cannot fork"):
@@ -646,15 +577,11 @@ def test_a_compiler_that_fails_on_any_kernel_is_the_machines_fault(parts: Parts,
         build_submission(parts, TILED, box, work)
 
 
-def test_what_takes_too_long_to_examine(parts: Parts, work: Path,
-                                        monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_to_examine(parts: Parts, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = replace(LIMITS, cpu_seconds=1, time_seconds=1)
     monkeypatch.setattr("grader.gate.check.LIMITS", few)
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with pytest.raises(NotBuilt, match="time or memory"):
-        Examiner(parts.jail).check("source", str(work / "kernel.cu"))
-    monkeypatch.setattr(examine.sys, "executable", "/bin/false")
-    with pytest.raises(MachineFault, match="cannot be examined"):
         Examiner(parts.jail).check("source", str(work / "kernel.cu"))
 
 
@@ -730,8 +657,7 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_memory_that_is_still_mapped_elsewhere(ends: bool,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_is_still_mapped_elsewhere(ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the judge's is, after its end, while `ps` reads about it."""
     monkeypatch.setattr("grader.run.judge.SEAL_SECONDS", 60.0 if ends else 0.1)
     with memory_file("in", 4096) as given, memory_file("out") as out, \
@@ -750,8 +676,7 @@ def test_memory_that_is_still_mapped_elsewhere(ends: bool,
                 seal_all(given, out, report, writers)
 
 
-def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
-                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every user can read them, in /proc."""
     seen: list[list[str]] = []
 
@@ -764,23 +689,13 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts,
     assert seen == [[str(parts.judge)]] * 2
 
 
-@pytest.mark.parametrize("arguments", ["", "verdict", "prepare 0 1 1 random 1 0 1",
-                                       "prepare 1 1 1 no 1 0 1", "verdict 1 1 1 random 1 0 1 2 no"])
-def test_the_judge_refuses_bad_arguments(arguments: str, parts: Parts) -> None:
-    ran = subprocess.run([parts.judge], input=arguments, capture_output=True, text=True, check=False)
-    assert ran.returncode == 2 and ran.stderr.startswith("judge: ") and not ran.stdout
-
-
-def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(parts: Parts, box: Sandbox,
-                                                             work: Path) -> None:
-    """Whatever its size: the two processes map memory at the same addresses, unless host code has
-    others."""
-    programs = build_submission(parts, with_wrapper(
+def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(core: Core) -> None:
+    """Whatever its size: the two processes map memory at the same addresses, unless host code has others."""
+    programs = core.build(with_wrapper(
         "size_t words = (size_t)k << (m + 12); float *p = (float *)malloc(4 * words);"
         "touch<<<1, 64>>>(p, words); LAUNCH;", "#include <cstdlib>\n"
         "__global__ void touch(float *p, size_t words)"
-        "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"), box, work)
-    outcomes = [run_problem(parts, programs, "checked", problem_of(m, k, 4), box=box)
-                for m in range(1, 12) for k in (4, 5)]
+        "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"))
+    outcomes = [core.run(programs, "checked", problem_of(m, 4 + m % 2, 4)) for m in range(1, 12)]
     found = {outcome.finding and outcome.finding.kind for outcome in outcomes}
     assert found == {"host-pointer-on-device"}

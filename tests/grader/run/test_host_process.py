@@ -64,8 +64,7 @@ CASES = {  # what host code does; exit status, output, and the state in the repo
     "if (strlen((char *)A)) puts(\"A\");": (1, "", STOPPED),
     "for (volatile int i = 0;; ++i) ;": (1, "", TIME_LIMIT),
 }  # fmt: skip
-TEXT = KERNEL.replace("WHAT", "\n".join(f"if (k == {k}) {{ {what} }}"
-                                        for k, what in enumerate(CASES, 1)))
+TEXT = KERNEL.replace("WHAT", "\n".join(f"if (k == {k}) {{ {what} }}" for k, what in enumerate(CASES, 1)))
 
 
 @pytest.fixture(scope="module")
