@@ -55,11 +55,9 @@ def test_no_arrow_points_upward() -> None:
 
 def test_the_grader_knows_no_pytest() -> None:
     """But for the front, which is short."""
-    front = ("conftest", "test_submission")
     named = {name for name, module in modules() for node in ast.walk(module)
              for each in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else
                           [node.module or ""] if isinstance(node, ast.ImportFrom) else [])
              if each.split(".")[0] in ("pytest", "_pytest", "pluggy")}
-    assert named == set(front)
-    lines = [(REPOSITORY / "grader" / f"{name}.py").read_text().count("\n") for name in front]
-    assert sum(lines) <= 80
+    assert named == {"conftest", "test_submission"}
+    assert sum((REPOSITORY / "grader" / f"{name}.py").read_text().count("\n") for name in named) <= 80

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, first_of_each, missing, need, slow_but
+from conftest import REPOSITORY, missing, need, slow_but
 
 from grader.errors import MachineFault
 from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, with_few_files
-from grader.jail.uid import UIDS, own_uid
 
 LIMITS = Limits(cpu_seconds=60, memory_bytes=1 << 30, processes=24, file_bytes=1 << 20,
                 output_bytes=4096, wall_seconds=60)
@@ -66,11 +65,6 @@ def box(request: pytest.FixtureRequest, jail: Path) -> Sandbox:
         missing(request.param, str(fault))
 
 
-by_the_jail = pytest.mark.parametrize(
-    "box", first_of_each(["bubblewrap", "uid", "none"], lambda _: None), indirect=True)
-"""What takes processor time, and is done by the jail that all kinds have."""
-
-
 @pytest.fixture
 def protected(box: Sandbox) -> Sandbox:
     """A kind that keeps secrets."""
@@ -108,8 +102,7 @@ def program(body: str) -> bytes:
         source = Path(folder) / "program.c"
         source.write_text("#define _GNU_SOURCE\n" + HEADERS + "int main(int argc, char **argv) {\n"
                           + textwrap.dedent(body) + "\n(void)argc; (void)argv; return 0; }\n")
-        subprocess.run([need("cc"), "-w", source, "-o", source.with_suffix(""), "-pthread"],
-                       check=True)
+        subprocess.run([need("cc"), "-w", source, "-o", source.with_suffix(""), "-pthread"], check=True)
         return source.with_suffix("").read_bytes()
 
 
@@ -118,12 +111,10 @@ def run(box: Sandbox, work: Path, body: str, *, limits: Limits = LIMITS, args: S
     """Run the C program whose main() has this body."""
     (work / "program").write_bytes(program(body))
     (work / "program").chmod(0o755)
-    return execute(box, [str(work / "program"), *args], work, limits=limits, writable=[work],
-                   pass_fds=pass_fds)
+    return execute(box, [str(work / "program"), *args], work, limits=limits, writable=[work], pass_fds=pass_fds)
 
 
-def execute(box: Sandbox, argv: Sequence[str], cwd: Path, limits: Limits = LIMITS,
-            **more: Any) -> Ran:
+def execute(box: Sandbox, argv: Sequence[str], cwd: Path, limits: Limits = LIMITS, **more: Any) -> Ran:
     return box.run(Command(argv, limits, cwd, **more))
 
 
@@ -135,16 +126,14 @@ def shell(box: Sandbox, text: str, cwd: Path = Path("/"), **more: Any) -> Ran:
 
 
 @pytest.mark.parametrize("text, status, output", [
-    ("exit 0", 0, b""), ("exit 77", 77, b""), ("exit 137", 137, b""), ("exit 255", 255, b""),
-    ("kill -9 $$", -9, b""), ("kill -11 $$", -11, b""), ("kill -24 $$", -24, b""),
+    ("exit 137", 137, b""), ("exit 255", 255, b""), ("kill -9 $$", -9, b""), ("kill -24 $$", -24, b""),
     ("printf a; printf b >&2; printf c", 0, b"abc"),
-    ("exec <&- >&- 2>&-; sleep 2; exit 3", 3, b""),
+    ("exec <&- >&- 2>&-; sleep 0.5; exit 3", 3, b""),
 ])  # fmt: skip
 def test_status_and_output(box: Sandbox, text: str, status: int, output: bytes) -> None:
     """A signal is no exit status, and a program that closes its output goes on."""
     ran = shell(box, text)
-    assert (ran.status, ran.output, ran.truncated, ran.time_limit_hit) == (status, output, False,
-                                                                           False)
+    assert (ran.status, ran.output) == (status, output) and not (ran.truncated or ran.time_limit_hit)
 
 
 def test_only_the_first_output_is_kept(box: Sandbox) -> None:
@@ -153,26 +142,12 @@ def test_only_the_first_output_is_kept(box: Sandbox) -> None:
     assert ran.output.startswith(b"all work and no play\n" * 100)
 
 
-def test_a_launcher_that_does_not_end_is_the_machines_fault(
-        place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_that_does_not_end_is_the_machines_fault(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.jail.sandbox.LATE_SECONDS", 1.0)
     (place / "stuck").write_text("#!/bin/sh\nexec sleep 600\n")
     (place / "stuck").chmod(0o755)
     with pytest.raises(MachineFault, match="does not end"):
         execute(Sandbox("none", "", place / "stuck"), ["true"], place, change(wall_seconds=1))
-
-
-@by_the_jail
-def test_cpu_seconds_of_all_processes(box: Sandbox, work: Path) -> None:
-    ran = run(box, work, """
-        if (!fork()) {
-            struct rusage used;
-            do getrusage(RUSAGE_SELF, &used);
-            while (used.ru_utime.tv_sec + used.ru_stime.tv_sec < 1);
-            return 0;
-        }
-        wait(0);""")
-    assert 0.9 < ran.cpu_seconds < 30
 
 
 def test_nothing_is_inherited(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +190,23 @@ def test_a_program_that_is_not_there_is_the_machines_fault(box: Sandbox) -> None
 
 
 SPIN = "for (;;) ;"
+A_CHILD_COMPUTES = """
+    if (!fork()) {
+        struct rusage used;
+        do getrusage(RUSAGE_SELF, &used); while (used.ru_utime.tv_sec + used.ru_stime.tv_sec < 1);
+        return 0;
+    }
+    wait(0);"""
+LARGE_FILE = """
+    signal(SIGXFSZ, SIG_IGN);
+    int fd = open("large", O_WRONLY | O_CREAT, 0644);
+    static char text[1 << 16];
+    long all = 0, n;
+    while ((n = write(fd, text, sizeof text)) > 0) all += n;
+    printf("%ld\\n", all);"""
+CORE_FILES = """
+    struct rlimit core = {1, 1};
+    return getrlimit(RLIMIT_CORE, &core) || core.rlim_cur || core.rlim_max;"""
 MEMORY_BOMB = """
     for (;;) {
         char *p = malloc(1 << 22);
@@ -232,6 +224,9 @@ ALL_PROCESSES_TOGETHER = """
         if (!fork()) { memset(malloc(64 << 20), 1, 64 << 20); for (;;) pause(); }
     for (;;) pause();"""
 LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
+    "size of a file": (LARGE_FILE, {}, lambda ran: int(ran.output) == LIMITS.file_bytes),
+    "no core files": (CORE_FILES, {}, lambda ran: ran.status == 0),
+    "processor time of all processes": (A_CHILD_COMPUTES, {}, lambda ran: 0.9 < ran.cpu_seconds < 30),
     "processor": (SPIN, {"cpu_seconds": 1}, lambda ran: ran.status == -24
                   and not ran.time_limit_hit and ran.cpu_seconds > 0.3),
     "processor, first signal ignored": (
@@ -265,9 +260,6 @@ LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
         for (;;) if (!fork()) { for (volatile int i = 0; i < 30000000; i++) continue; _exit(0); }
                  else wait(NULL);""",
         {"time_seconds": 1}, lambda ran: ran.time_limit_hit),
-    "output": ('for (;;) puts("all work and no play makes jack a dull boy");',
-               {"wall_seconds": 2}, lambda ran: ran.status < 0 and ran.truncated
-               and len(ran.output) == LIMITS.output_bytes),
     "one allocation": ("return malloc(2L << 30) != 0;", {}, lambda ran: ran.status == 0),
     "memory bomb": (MEMORY_BOMB, {"memory_bytes": 256 << 20},
                     lambda ran: ran.status == 42 or ran.memory_limit_hit),
@@ -310,31 +302,6 @@ def test_fork_bomb(box: Sandbox, work: Path) -> None:
         printf("%d %d\\n", started, failed);""")
     started, failed = map(int, ran.output.split())
     assert failed > 0 and started <= LIMITS.processes
-
-
-def test_fork_bomb_of_all_children(protected: Sandbox, work: Path) -> None:
-    ran = run(protected, work, "for (;;) fork();", limits=change(wall_seconds=1))
-    assert ran.status == -9 and ran.time_limit_hit
-    assert not running(work / "program")
-
-
-def test_large_file(box: Sandbox, work: Path) -> None:
-    ran = run(box, work, """
-        signal(SIGXFSZ, SIG_IGN);
-        int fd = open("large", O_WRONLY | O_CREAT, 0644);
-        static char text[1 << 16];
-        long all = 0, n;
-        while ((n = write(fd, text, sizeof text)) > 0) all += n;
-        printf("%ld\\n", all);""")
-    assert int(ran.output) == LIMITS.file_bytes
-    assert (work / "large").stat().st_size == LIMITS.file_bytes
-
-
-def test_no_core_files(box: Sandbox, work: Path) -> None:
-    ran = run(box, work, """
-        struct rlimit core = {1, 1};
-        return getrlimit(RLIMIT_CORE, &core) || core.rlim_cur || core.rlim_max;""")
-    assert ran.status == 0
 
 
 # ---- what is left --------------------------------------------------------------------------------
@@ -407,18 +374,13 @@ def test_nothing_stays_where_anybody_may_write(protected: Sandbox, work: Path) -
 
 
 @as_root
-def test_without_landlock_the_note_says_what_may_stay(
-        monkeypatch: pytest.MonkeyPatch, jail: Path) -> None:
+def test_without_landlock_shared_memory_is_memory_in_use(monkeypatch: pytest.MonkeyPatch, jail: Path) -> None:
+    """Files may stay there, then, which the note says."""
     monkeypatch.setattr("grader.jail.sandbox.probe", lambda _: "no Landlock")
     note = with_few_files(Sandbox("uid", "", jail)).note
     assert "/tmp, /var/tmp, /dev/shm are swept after each run" in note and "can leave something" in note
-
-
-@as_root
-def test_without_landlock_shared_memory_is_memory_in_use(jail: Path) -> None:
     limits = change(resident_bytes=64 << 20, file_bytes=1 << 30)
-    ran = shell(Sandbox("uid", "", jail), "head -c 200000000 /dev/zero >/dev/shm/$$; exec sleep 5",
-                limits=limits)
+    ran = shell(Sandbox("uid", "", jail), "head -c 200000000 /dev/zero >/dev/shm/$$; exec sleep 5", limits=limits)
     assert ran.memory_limit_hit
 
 
@@ -471,8 +433,7 @@ def test_private_paths_below_a_visible_one_are_covered(jail: Path, inside: Sandb
                                                        secret: Path) -> None:
     box = choose_sandbox("bubblewrap", True, [secret.parent, work / "one.toml"], jail)
     (work / "one.toml").write_text("another hidden case")
-    ran = shell(box, f"cat {secret} {work}/one.toml; ls {work.parent}", work,
-                readable=[work.parent])
+    ran = shell(box, f"cat {secret} {work}/one.toml; ls {work.parent}", work, readable=[work.parent])
     assert work.name.encode() in ran.output and b"hidden case" not in ran.output
 
 
@@ -484,8 +445,7 @@ def test_other_processes_cannot_be_seen(inside: Sandbox, monkeypatch: pytest.Mon
     assert b"SECRET_OF_THE_GRADER" not in ran.output and b"4711" not in ran.output
 
 
-def test_the_choice_of_a_gpu_reaches_what_uses_one(box: Sandbox,
-                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_choice_of_a_gpu_reaches_what_uses_one(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernels were compiled for it. Nothing else of the environment is passed on, and that only
     where there is a GPU."""
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_FORCE_PTX_JIT"):
@@ -521,66 +481,20 @@ def test_the_report_cannot_be_forged(box: Sandbox, work: Path) -> None:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def test_nothing_can_be_written_but_what_was_given(protected: Sandbox, place: Path) -> None:
-    for path in ("/x", "/usr/x", "/etc/x", "/jail", "/usr/bin/cc", f"{REPOSITORY}/x",
-                 f"{place}/x", f"{place}/jail"):
+def test_nothing_can_be_written_but_what_was_given(protected: Sandbox, work: Path, place: Path) -> None:
+    given = Path(tempfile.mkdtemp(dir=place))
+    given.chmod(0o755)
+    (given / "kernel.cu").write_text("original")
+    for path in ("/x", "/usr/x", "/etc/x", "/usr/bin/cc", f"{REPOSITORY}/x", f"{place}/x", f"{place}/jail"):
         ran = shell(protected, f'echo x >"{path}"')
-        assert ran.status == 2, path
-        assert path in (f"{place}/jail", "/usr/bin/cc") or not os.path.exists(path)
-
-
-def test_readable_is_not_writable(protected: Sandbox, work: Path, place: Path) -> None:
-    (place / "given").mkdir(exist_ok=True)
-    (place / "given" / "kernel.cu").write_text("original")
-    ran = shell(protected, f"cd {place}/given; cat kernel.cu; echo x >kernel.cu; rm -f kernel.cu;"
-                "echo x >new", work, readable=[place / "given"], writable=[work])
+        assert ran.status == 2 and (path in (f"{place}/jail", "/usr/bin/cc") or not os.path.exists(path)), path
+    ran = shell(protected, f"cd {given}; cat kernel.cu; echo x >kernel.cu; rm -f kernel.cu; echo x >new", work,
+                readable=[given], writable=[work])
     assert ran.output.startswith(b"original")
-    assert [p.name for p in (place / "given").iterdir()] == ["kernel.cu"]
-    assert (place / "given" / "kernel.cu").read_text() == "original"
+    assert [(path.name, path.read_text()) for path in given.iterdir()] == [("kernel.cu", "original")]
 
 
 # ---- other processes, the network, the kernel ----------------------------------------------------
-
-
-def test_no_other_process_can_be_signalled(box: Sandbox, work: Path) -> None:
-    with subprocess.Popen(["sleep", "600"]) as bystander:
-        others = [bystander.pid]
-        if not (box.kind == "none" and ROOT):  # where a filter that fails would end the machine
-            others += [os.getpid(), 1, -1]
-        try:
-            ran = run(box, work, """
-                int reached = 0;
-                for (int i = 1; i < argc; i++) {
-                    pid_t other = atoi(argv[i]);
-                    reached += kill(other, SIGKILL) == 0;
-                    reached += syscall(SYS_tgkill, other, other, SIGKILL) == 0;
-                    reached += syscall(SYS_tkill, other, SIGKILL) == 0;
-                    reached += ptrace(PTRACE_ATTACH, other, 0, 0) == 0;
-                }
-                reached += kill(getppid(), SIGKILL) == 0;
-                reached += kill(0, SIGCONT) == 0; /* its own group */
-                return reached;""", args=tuple(map(str, others)))
-            assert (ran.status, bystander.poll()) == (0, None)
-        finally:
-            bystander.kill()
-
-
-SIGNALS = ["kill(child, 0)", "syscall(SYS_tkill, child, 0)", "syscall(SYS_tgkill, child, child, 0)",
-           "syscall(SYS_rt_sigqueueinfo, child, 0, &info)",
-           "syscall(SYS_rt_tgsigqueueinfo, child, child, 0, &info)",
-           "syscall(424, 0, 0, 0, 0)", "syscall(434, child, 0)"]  # pidfd_send_signal, pidfd_open
-
-
-def test_not_even_a_child_can_be_signalled(box: Sandbox, work: Path) -> None:
-    """By the filter, since it has the same uid."""
-    ran = run(box, work, """
-        pid_t child = fork();
-        if (!child) for (;;) pause();
-        siginfo_t info = {.si_code = SI_QUEUE};
-        if (kill(getpid(), 0) != 0) puts("itself");
-        """ + "\n".join(f"errno = 0; if (({call}) != -1 || errno != EPERM) puts({json.dumps(call)});"
-                        for call in SIGNALS))
-    assert (ran.status, ran.output) == (0, b"")
 
 
 REFUSED_CALLS = [
@@ -601,65 +515,33 @@ REFUSED_CALLS = [
 ]  # fmt: skip
 
 
+SIGNALS = ["kill(child, 0)", "kill(getppid(), 0)", "kill(-1, 0)", "kill(0, 0)", "syscall(SYS_tkill, child, 0)",
+           "syscall(SYS_tgkill, child, child, 0)", "syscall(SYS_rt_sigqueueinfo, child, 0, &info)",
+           "syscall(SYS_rt_tgsigqueueinfo, child, child, 0, &info)",
+           "syscall(424, 0, 0, 0, 0)", "syscall(434, child, 0)"]  # pidfd_send_signal, pidfd_open
+
+
 def test_system_calls_that_no_kernel_needs(box: Sandbox, work: Path) -> None:
-    """The network among them."""
-    ran = run(box, work, "\n".join(
-        f"errno = 0; if (({call}) != -1 || errno != EPERM) puts({json.dumps(call)});"
-        for call in REFUSED_CALLS))
+    """The network among them, and signals to others, even to a child, which has the same uid."""
+    ran = run(box, work, """
+        pid_t child = fork();
+        if (!child) for (;;) pause();
+        siginfo_t info = {.si_code = SI_QUEUE};
+        if (kill(getpid(), 0) != 0) puts("itself");
+        if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) puts("privileges");
+        """ + "\n".join(f"errno = 0; if (({call}) != -1 || errno != EPERM) puts({json.dumps(call)});"
+                        for call in [*SIGNALS, *REFUSED_CALLS]))
     assert (ran.status, ran.output) == (0, b"")
-
-
-def test_no_privileges_can_be_won(protected: Sandbox, work: Path) -> None:
-    ran = run(protected, work, """
-        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || setuid(0) == 0 && getuid() == 0 &&
-               access("/jail", W_OK) == 0;""")
-    assert ran.status == 0
 
 
 # ---- the compiler --------------------------------------------------------------------------------
 
 
-def compiled(box: Sandbox, work: Path, text: str, limits: Limits = LIMITS) -> Ran:
-    (work / "kernel.cpp").write_text(text)
-    return execute(box, ["env", f"TMPDIR={work}", "c++", "-c", "kernel.cpp", "-o", "kernel.o"],
-                   work, limits=limits, writable=[work])
-
-
 def test_the_compiler_works(box: Sandbox, work: Path) -> None:
-    ran = compiled(box, work, "#include <vector>\n#include <iostream>\nstd::vector<int> v(3);")
+    (work / "kernel.cpp").write_text("#include <vector>\n#include <iostream>\nstd::vector<int> v(3);")
+    ran = execute(box, ["env", f"TMPDIR={work}", "c++", "-c", "kernel.cpp", "-o", "kernel.o"], work, writable=[work])
     assert (ran.status, ran.output) == (0, b"")
     assert (work / "kernel.o").read_bytes()[:4] == b"\x7fELF"
-
-
-def test_including_dev_zero(box: Sandbox, work: Path) -> None:
-    ran = compiled(box, work, '#include "/dev/zero"\n',
-                   change(memory_bytes=512 << 20, cpu_seconds=30))
-    assert ran.status != 0 and not (work / "kernel.o").exists()
-    if box.kind == "bubblewrap":
-        assert b"No such file" in ran.output or b"not found" in ran.output
-
-
-@pytest.mark.parametrize("name", ["/etc/passwd", "../../../../../../etc/passwd"])
-def test_error_messages_quote_no_files(inside: Sandbox, work: Path, name: str) -> None:
-    ran = compiled(inside, work, f'#include "{name}"\n')
-    assert ran.status != 0 and b"root:" not in ran.output
-
-
-@by_the_jail
-def test_template_recursion(box: Sandbox, work: Path) -> None:
-    text = """
-        template <int d, int p> struct tree {
-            enum { v = tree<d - 1, 2 * p>::v + tree<d - 1, 2 * p + 1>::v }; };
-        template <int p> struct tree<0, p> { enum { v = p }; };
-        int leaves = tree<26, 1>::v;"""
-    ran = compiled(box, work, text, change(memory_bytes=256 << 20, cpu_seconds=20))
-    assert ran.status != 0 and not ran.time_limit_hit
-
-
-@by_the_jail
-def test_endless_words_of_the_compiler(box: Sandbox, work: Path) -> None:
-    ran = compiled(box, work, "@ no; such; words;\n" * 5000, change(cpu_seconds=3))
-    assert ran.status != 0 and ran.truncated and len(ran.output) == LIMITS.output_bytes
 
 
 # ---- several at once, and choosing ---------------------------------------------------------------
@@ -687,8 +569,7 @@ def test_a_bubblewrap_that_does_not_work(jail: Path, place: Path, monkeypatch: p
     if text:
         fake.write_text(f"#!/bin/sh\n{text}\n")
         fake.chmod(0o755)
-    monkeypatch.setattr(shutil, "which",
-                        lambda name: str(fake) if text and name == "bwrap" else None)
+    monkeypatch.setattr(shutil, "which", lambda name: str(fake) if text and name == "bwrap" else None)
     box = choose_sandbox("auto", False, [], jail)
     assert box.kind == ("uid" if ROOT else "none") and why in box.note
     with pytest.raises(MachineFault, match=f"bubblewrap does not work here: .*{why}"):
@@ -696,16 +577,14 @@ def test_a_bubblewrap_that_does_not_work(jail: Path, place: Path, monkeypatch: p
 
 
 @as_root
-@pytest.mark.parametrize("mode", [0o755, 0o711, 0o701])
-def test_one_command_closes_all_that_is_private(jail: Path, place: Path, mode: int) -> None:
+def test_one_command_closes_all_that_is_private(jail: Path, place: Path) -> None:
     """And it is the one that is printed."""
     above = Path(tempfile.mkdtemp(dir=place))
     above.chmod(0o755)
     folders = [above / name for name in ("hidden", "the solutions", "results: a", "closed")]
-    for folder in folders:
+    for folder, mode in zip(folders, (0o755, 0o711, 0o704, 0o700), strict=True):
         folder.mkdir()
         folder.chmod(mode)
-    folders[-1].chmod(0o700)
     with pytest.raises(MachineFault) as error:
         choose_sandbox("uid", True, folders, jail)
     said, command = str(error.value).split("; ")
@@ -727,12 +606,6 @@ def test_one_command_opens_all_that_the_sandbox_reads(jail: Path, place: Path) -
         execute(box, ["true"], Path("/"), readable=tops)
     subprocess.run(str(error.value).split("; ")[1], shell=True, check=True)
     execute(box, ["true"], Path("/"), readable=tops)
-
-
-@as_root
-def test_each_run_has_a_uid_of_its_own() -> None:
-    with own_uid() as one, own_uid() as other:
-        assert one != other and {one, other} <= set(UIDS)
 
 
 @as_root
