@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
@@ -60,12 +59,6 @@ static const char *const names[STATES] = {"timed",      "refused",    "wrong",  
                                           "time-limit", "impossible", "machine"};
 
 const char *state_name(enum state state) { return names[state]; }
-
-enum state state_named(const char *name) {
-    enum state state = 0;
-    while (state < STATES && strcmp(names[state], name) != 0) state++;
-    return state;
-}
 
 static void make_printable(char *text) {
     for (; *text; text++)

@@ -67,7 +67,6 @@ struct judgement {
 };
 
 const char *state_name(enum state state);
-enum state state_named(const char *name); /* STATES: unknown name */
 
 /* Sets state and reason; what is not printable ASCII becomes '?'. Returns false, always: for
  * `return judge(...)` in what returns whether all is well. */

@@ -19,8 +19,6 @@ import pytest
 from conftest import REPOSITORY, clean_environment
 from forks import Run, fake_grader
 from grader_fake import grading
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grader.build.parts import Parts
 from grader.build.submission import Programs
@@ -33,7 +31,7 @@ from grader.record.model import Record, Timing
 from grader.record.student import SPEED, student_view
 from grader.report.terminal import show
 from grader.run.once import on_the_gpu
-from grader.verdict.points import full_marks, speed_points, timing_of
+from grader.verdict.points import full_marks, timing_of
 
 ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
 
@@ -53,33 +51,16 @@ def test_points_lie_on_a_line_and_end_at_both_ends(ratio: float, points: float) 
     assert timing.nothing_lost == (points == 4)
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 10), st.floats(0, 10))
-def test_points_never_fall_with_speed(one: float, other: float, none: float, full: float) -> None:
-    if none >= full:
-        none, full = full, none + 0.01
-    asked = ASKED.model_copy(update={"none": none, "full": full})
-    slow, fast = (speed_points(asked, 10 * ratio) for ratio in sorted((one, other)))
-    assert 0 <= slow <= fast <= asked.points
-    assert speed_points(asked, full) == asked.points
-    assert speed_points(asked, none) == 0
-
-
 # ---- what the clock says -------------------------------------------------------------------------
 
 GOOD = fake.measured(0.5)
 UNUSABLE: list[Any] = [
-    "", "{", "[]", "null", "timed", "NaN", json.dumps(GOOD) + "{}", json.dumps([GOOD]),
-    GOOD | {"state": "fast"}, GOOD | {"ratio": 0.6}, GOOD | {"ratio": "0.5"}, GOOD | {"ratio": -1},
-    GOOD | {"ratio": float("nan")}, GOOD | {"ratio": float("inf")}, GOOD | {"score": 100},
-    GOOD | {"samples": 0}, GOOD | {"samples": 11.5}, GOOD | {"samples": True},
-    GOOD | {"device": None}, GOOD | {"seconds": None}, GOOD | {"beside_seconds": None},
-    GOOD | {"seconds": 0.1}, GOOD | {"seconds": fake.spread(0.0)},
-    GOOD | {"seconds": fake.spread(-1e-4)}, GOOD | {"seconds": fake.spread(1e-4) | {"n": 3}},
-    GOOD | {"seconds": fake.spread(1e-4) | {"minimum": 2e-4}},
+    "", "{", "[]", "NaN", json.dumps(GOOD) + "{}", {"state": "wrong"}, {"state": "wrong", "reason": ""},
+    GOOD | {"state": "fast"}, GOOD | {"ratio": 0.6}, GOOD | {"ratio": float("nan")}, GOOD | {"score": 100},
+    GOOD | {"samples": 0}, GOOD | {"device": None}, GOOD | {"seconds": None}, GOOD | {"beside_seconds": None},
+    GOOD | {"seconds": fake.spread(0.0)}, GOOD | {"seconds": fake.spread(1e-4) | {"minimum": 2e-4}},
     GOOD | {"seconds": fake.spread(1e-4) | {"quartile_3": 9e-5}},
-    {key: value for key, value in GOOD.items() if key != "state"},
-    {"state": "wrong"}, {"state": "wrong", "reason": ""}, {"state": "wrong", "reason": 3},
-]  # fmt: skip
+]
 
 
 def test_what_cannot_be_what_the_clock_says_is_the_machines_fault() -> None:
@@ -94,17 +75,10 @@ def test_what_it_says_is_taken_as_it_is() -> None:
     said = said_by(0, answer, "a warning\n")
     assert (said.state, said.ratio, said.samples, said.launches) == ("timed", 0.5, 11, 2)
     for state in ("refused", "wrong", "faulted", "time-limit", "impossible"):
-        answer = json.dumps({"state": state, "reason": "because\x1b[2J", "device": "G",
-                             "seconds": None})
+        answer = json.dumps({"state": state, "reason": "because\x1b[2J", "device": "G", "seconds": None})
         timing = timing_of(ASKED, said_by(0, answer, ""), 2.0)
         assert (timing.state, timing.score, timing.max_score) == (state, 0, 4)
         assert timing.reason == "because\\x1b[2J" and timing.times is None and timing.device == "G"
-
-
-@given(st.text(max_size=200))
-def test_no_text_is_anything_else_than_an_answer_or_a_fault(output: str) -> None:
-    with pytest.raises(MachineFault):
-        said_by(0, output, "")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +92,7 @@ def test_no_text_is_anything_else_than_an_answer_or_a_fault(output: str) -> None
         (-signal.SIGABRT, "", "a\nfree(): bad\n", r"crashed: Aborted: free\(\): bad"),
     ],
 )
-def test_a_clock_that_fails_is_the_machines_fault(status: int, answer: Any, complaints: str,
-                                                  words: str) -> None:
+def test_a_clock_that_fails_is_the_machines_fault(status: int, answer: Any, complaints: str, words: str) -> None:
     text = answer if isinstance(answer, str) else json.dumps(answer)
     with pytest.raises(MachineFault, match=words):
         said_by(status, text, complaints)
@@ -177,20 +150,9 @@ def test_the_clock_gets_the_kernels_the_recording_and_the_shape(tmp_path: Path) 
     assert names <= {"PATH", "LC_ALL", "LD_LIBRARY_PATH", "PWD", "OLDPWD", "SHLVL", "_"}
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("kill -SEGV $$", "the clock crashed: Segmentation fault"),
-    ("exec sleep 60", "the clock has not ended after 0.5 s"),
-    ("exec >&-; exec sleep 60", "the clock has not ended after 0.5 s"),
-])  # fmt: skip
-def test_clocks_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str,
-                          words: str) -> None:
-    monkeypatch.setattr("grader.clock.measure.CLOCK_SECONDS", 0.5 if "sleep" in text else 60)
-    with pytest.raises(MachineFault, match=words):
-        timed(tmp_path, text)
-
-
-@pytest.mark.parametrize("end, words", [("exit 1", "could not measure"),
-                                        ("sleep 60", "has not ended")])
+@pytest.mark.parametrize("end, words", [
+    ("exit 1", "could not measure"), ("sleep 60", "the clock has not ended after 0.5 s"),
+    ("exec >&-; exec sleep 60", "the clock has not ended after 0.5 s")])
 def test_nothing_of_the_clock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str,
                                       words: str) -> None:
     """Nor of what it had started, whether it ended or not."""
@@ -223,8 +185,7 @@ def test_a_clock_that_is_not_there(tmp_path: Path) -> None:
         (b"forged", Ran(3, b"", False, False, 0.1), "refused", "nothing was recorded"),
     ],
 )
-def test_recordings_that_fail(tmp_path: Path, recording: bytes, ran: Ran, state: str,
-                              words: str) -> None:
+def test_recordings_that_fail(tmp_path: Path, recording: bytes, ran: Ran, state: str, words: str) -> None:
     """A bad end is believed; and the clock looks at whatever else there is."""
     refuses = """echo '{"state": "refused", "reason": "nothing was recorded"}'"""
     timing = timed(tmp_path, refuses, recording, ran)
@@ -232,8 +193,7 @@ def test_recordings_that_fail(tmp_path: Path, recording: bytes, ran: Ran, state:
     assert (timing.score, timing.max_score) == (0, 4)
 
 
-def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path,
-                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the grader could not; that is not the machine's fault."""
     write = os.write
 
@@ -264,8 +224,7 @@ def test_a_machine_on_which_nothing_can_be_recorded(
 
 def test_a_recorder_that_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rans = [Ran(3, b"no GPU\n", False, False, 0.1)] * 2 + [WELL]
-    monkeypatch.setattr(Box, "ran", property(lambda box: rans.pop(0), lambda box, ran: None),
-                        raising=False)
+    monkeypatch.setattr(Box, "ran", property(lambda box: rans.pop(0), lambda box, ran: None), raising=False)
     monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
     timing = timed(tmp_path, f"echo '{json.dumps(GOOD)}'", b"")
     assert timing.state == "faulted" and not rans
@@ -280,8 +239,7 @@ def speed(record: Record) -> str:
 
 
 def public(*shapes: Performance) -> list[Any]:
-    return [fake.suite(fake.case("a"), fake.case("b", 11)),
-            fake.suite(*shapes, name="public/speed")]
+    return [fake.suite(fake.case("a"), fake.case("b", 11)), fake.suite(*shapes, name="public/speed")]
 
 
 TWO = (fake.shape("one"), fake.shape("two", 2048))
@@ -289,8 +247,7 @@ TWO = (fake.shape("one"), fake.shape("two", 2048))
 
 def on_gpu(text: str, suites: list[Any] | None = None, **more: Any) -> Record:
     record = grading_on_gpu(text, suites or public(*TWO), **more).run()
-    assert record.complete and record.score == sum(
-        item.score for item in (*record.tests, *record.performance))
+    assert record.complete and record.score == sum(item.score for item in (*record.tests, *record.performance))
     return record
 
 
@@ -312,31 +269,33 @@ def test_a_suite_without_cases_is_timed() -> None:
     assert speed(record) == "fast:timed:4/4"
 
 
-@pytest.mark.parametrize("text", ["right", "wrong", "error", "fopen", "clock: machine\nright"])
-def test_without_a_gpu_nothing_is_lost(text: str) -> None:
+def test_without_a_gpu_nothing_is_lost() -> None:
     """However the submission does, and without a call of the clock."""
-    suites = public(*TWO)
-    record = grading(text, suites).run()
-    assert speed(record) == "one:not-timed:0/0 two:not-timed:0/0"
-    assert {timing.reason for timing in record.performance} == {"not timed: no GPU"}
-    assert [timing.points for timing in record.performance] == [4, 4]
-    assert record.max_score == 8 and full_marks(record) == (text[-5:] == "right")
+    for text in ("right", "wrong", "error", "clock: machine\nright"):
+        record = grading(text, public(*TWO)).run()
+        assert speed(record) == "one:not-timed:0/0 two:not-timed:0/0"
+        assert {timing.reason for timing in record.performance} == {"not timed: no GPU"}
+        assert [timing.points for timing in record.performance] == [4, 4]
+        assert record.max_score == 8 and full_marks(record) == (text[-5:] == "right")
 
 
-@pytest.mark.parametrize("state", ["refused", "wrong", "faulted", "time-limit", "impossible"])
-def test_what_is_not_timed_for_the_submissions_sake_costs_its_points(state: str) -> None:
-    record = on_gpu(f"clock 2048 2048 2048: {state} a reason\nright")
-    assert speed(record) == f"one:timed:2/4 two:{state}:0/4"
+def test_what_is_not_timed_for_the_submissions_sake_costs_its_points() -> None:
+    record = on_gpu("clock 2048 2048 2048: impossible a reason\nright")
+    assert speed(record) == "one:timed:2/4 two:impossible:0/4"
     assert record.performance[1].reason == "a reason" and record.max_score == 16
     assert record.refusal is None and all(test.status == "passed" for test in record.tests)
 
 
 def test_a_public_case_that_failed() -> None:
+    """Even by luck or by a mistake that is repaired; what is wrong in a hidden case alone, or not tiled, is timed."""
     for text, name in (("11 34 34: wrong\nright", "b"), ("34 34 34: wrong\nright", "a")):
         record = on_gpu(text)
         assert speed(record) == "one:skipped:0/4 two:skipped:0/4"
         assert record.performance[0].reason == f"needs {name}, which failed"
-    assert speed(on_gpu("11 34 34: naive\nright")) == "one:timed:2/4 two:timed:2/4"
+    assert speed(on_gpu("11 34 34: doubled\nright")) == "one:skipped:0/4 two:skipped:0/4"
+    hidden = fake.suite(fake.case("h", 40, suite="hidden/h"), name="hidden/h")
+    for text in ("11 34 34: naive\nright", "leak", "40 34 34: wrong\nright"):
+        assert speed(on_gpu(text, [*public(*TWO), hidden])) == "one:timed:2/4 two:timed:2/4"
     cases = fake.suite(fake.case("small", 11), fake.case("large", 80))
     both = on_gpu("wrong", [cases, *public(*TWO)[1:]])
     assert both.performance[0].reason == "needs small, which failed", "the suite's first, in whatever order they ran"
@@ -375,8 +334,7 @@ def test_nothing_else_runs_while_the_clock_does() -> None:
 
     cases = fake.suite(*(fake.case(f"c{i}", 20 + i) for i in range(8)))
     shapes = fake.suite(*(fake.shape(f"s{i}", 1024 + i) for i in range(3)), name="public/speed")
-    on_gpu("right 0.01", [shapes, cases], jobs=4, run=counted(fake.run),
-           clock=counted(fake.clock))
+    on_gpu("right 0.01", [shapes, cases], jobs=4, run=counted(fake.run), clock=counted(fake.clock))
     assert [name for name, _ in seen[-3:]] == ["clock"] * 3
     assert [count for name, count in seen if name == "clock"] == [1] * 3
     assert max(count for _, count in seen) > 1
@@ -396,8 +354,7 @@ def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -
             most.append(set(there))
             there.remove(who)
 
-    threads = [threading.Thread(target=stay, args=(f"{who}{i}",))
-               for i in range(6) for who in ("case", "clock")]
+    threads = [threading.Thread(target=stay, args=(f"{who}{i}",)) for i in range(6) for who in ("case", "clock")]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -435,14 +392,6 @@ def test_nothing_is_decided_before_the_clock_has_ended() -> None:
     assert running.finish().complete
 
 
-def test_each_shape_is_reported_when_it_is_known() -> None:
-    reported: list[tuple[int, str]] = []
-    on_gpu("right", finished=lambda record, item: reported.append(
-        (len(record.tests) + len(record.performance), item.name)))
-    assert [count for count, _ in reported] == [1, 2, 3, 4]
-    assert [name for _, name in reported[2:]] == ["one", "two"]
-
-
 # ---- what students see ---------------------------------------------------------------------------
 
 HIDDEN = [fake.suite(fake.case("a")), fake.suite(
@@ -450,8 +399,7 @@ HIDDEN = [fake.suite(fake.case("a")), fake.suite(
     fake.shape("yak", 1709, suite="hidden/z"), name="hidden/z")]
 
 
-@pytest.mark.parametrize("state", ["0.5", "0.9", *(f"{state} at 1601 zebra" for state in (
-    "refused", "wrong", "faulted", "time-limit", "impossible"))])
+@pytest.mark.parametrize("state", ["0.5", "0.9", "refused at 1601 zebra", "time-limit at 1601 zebra"])
 def test_hidden_shapes_stay_hidden(state: str) -> None:
     record = on_gpu(f"clock: {state}\nright", HIDDEN)
     seen = student_view(record)
@@ -463,7 +411,6 @@ def test_hidden_shapes_stay_hidden(state: str) -> None:
     assert (seen.score, seen.max_score) == (record.score, record.max_score)
     first = seen.performance[0]
     assert first.reason == ("" if state == "0.9" else SPEED[first.state])
-    assert record.performance[0].params["m"] == 1601
 
 
 def test_why_a_hidden_shape_was_not_timed() -> None:
@@ -491,15 +438,13 @@ def command(tmp_path: Path, text: str, *words: str) -> Run:
 
 def test_the_table_of_speed(tmp_path: Path) -> None:
     """In 80 columns: shape, time, cuBLAS's time, ratio, points; below a row its reason and hint."""
-    text = ("clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\n"
-            "clock: 0.45\nright")
+    text = ("clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\n" "clock: 0.45\nright")
     ran = command(tmp_path, text, "--backend", "cuda")
     assert ran.returncode == 1 and ran.stderr == ""
     lines = ran.stdout.splitlines()
     top = lines.index(next(line for line in lines if line.startswith("speed ")))
     assert max(map(len, lines[:top + 5])) <= 80
-    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points",
-                                  "reason"]
+    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points", "reason"]
     rows = [line for line in lines[top + 2:] if line.startswith("speed-")]
     assert [line.split() for line in rows] == [
         ["speed-1024", "1024", "1024", "1024", "0.056", "ms", "0.050", "ms", "0.900", "4/4"],
@@ -523,18 +468,7 @@ def test_long_names_and_large_shapes_fit_the_table() -> None:
     assert "16384 16384 16384" in stream.getvalue() and "499.75/999.5" in stream.getvalue()
 
 
-def test_the_command_without_a_gpu(tmp_path: Path) -> None:
-    ran = command(tmp_path, "right")
-    assert ran.returncode == 0
-    lines = ran.stdout.splitlines()
-    assert [line for line in lines if "speed" in line.lower()] == [
-        "Speed was not timed (no GPU); this costs no points. With a GPU: BACKEND=cuda."]
-    assert lines[-1] == "score: 40 of 40"
-
-
 def test_shapes_are_selected_like_cases(tmp_path: Path) -> None:
-    fast = command(tmp_path, "clock: 1.0\nright", "--backend", "cuda")
-    assert fast.returncode == 0 and fast.stdout.endswith("score: 50 of 50\n")
     ran = command(tmp_path, "clock: 1.0\nright", "--backend", "cuda", "-k", "speed-1024")
     assert ran.returncode == 0
     assert ran.stdout.splitlines()[-1].startswith("4 of 4 points in 1 case; no grade")
