@@ -75,14 +75,13 @@ def complaint(testcases: Path, *cases: dict[str, Any], which: str = "public") ->
 
 
 def all_cases() -> list[Case]:
-    if not (TESTCASES / "hidden").is_dir():
-        pytest.skip("a student's copy has no hidden cases")
     return [case for suite in load_suites(LAB, "all") for case in suite.cases]
 
 
 def test_shipped_cases_are_worth_100_points() -> None:
-    """As the handout's table has them."""
+    """As the handout's table has them, in whole numbers, so that nothing is rounded where a platform has no others."""
     assert 20 <= len(all_cases()) <= 25
+    assert all(case.points == int(case.points) > 0 for case in all_cases())
     worth = {suite.name: (sum(case.points for case in suite.cases), suite.points)
              for suite in load_suites(LAB, "all") if suite.cases}
     assert worth == {"public/basics": (20, {"memory": 11, "tiled": 9}),
@@ -95,12 +94,6 @@ def test_shipped_cases_are_worth_100_points() -> None:
     assert "60 %" in (ROOT / "handout.md").read_text()
 
 
-def test_points_are_whole_numbers() -> None:
-    """So that nothing is rounded where a platform has no others."""
-    for case in all_cases():
-        assert case.points == int(case.points) > 0, case.name
-
-
 def test_everything_rests_on_one_product_that_cannot_be_guessed() -> None:
     """So that constants, copies and half results earn nothing."""
     root = next(case for case in all_cases() if case.key == ROOT_CASE)
@@ -109,28 +102,18 @@ def test_everything_rests_on_one_product_that_cannot_be_guessed() -> None:
     assert all("memory" in case.asked for case in all_cases())
 
 
-def test_shipped_shapes_are_those_that_were_asked_for() -> None:
-    public = {case.shape for case in all_cases() if not case.hidden}
+def test_hidden_cases_have_shapes_of_each_kind() -> None:
     hidden = [case for case in all_cases() if case.hidden]
     shapes = [tuple(case.params.values()) for case in hidden]
-    assert {"1 1 1", "16 16 16", "120 201 250"} <= public
-    assert any(case.fill == "ones-twos" and case.shape == "34 34 34" for case in all_cases())
-    assert any(case.fill == "random" and case.shape == "34 34 34" for case in hidden)
-    assert any(m > k > n for m, k, n in shapes)
-    assert any(m < k < n for m, k, n in shapes)
+    assert any(m > k > n for m, k, n in shapes) and any(m < k < n for m, k, n in shapes)
     assert any(k == 1 for _, k, _ in shapes) and any(1 < k < 16 for _, k, _ in shapes)
     assert any(m > 1024 for m, _, _ in shapes) and any(n > 1024 for _, _, n in shapes)
     assert {"exact", "extremes"} <= {case.fill for case in hidden}
     assert max(case.sizes.operations for case in all_cases()) <= 30e6
     for case in all_cases():
         assert "tiled" not in case.asked or min(case.params.values()) >= 48, case.name
-
-
-def test_no_public_case_tells_of_hidden_ones() -> None:
-    hidden = [case for case in all_cases() if case.hidden]
-    public = "".join(path.read_text() for path in (TESTCASES / "public").glob("*.toml"))
-    for case in hidden:
-        assert case.name not in public
+    seen = "".join(path.read_text() for path in (TESTCASES / "public").glob("*.toml"))
+    assert not any(case.name in seen for case in hidden)
 
 
 @pytest.mark.parametrize("shape, least, most", [
@@ -148,63 +131,49 @@ def test_time_limits_grow_with_the_product(
 
 WRONG = [
     ({"m": 0}, "m = 0: it must be a whole number from 1 to 2147483647"),
-    ({"m": "3"}, "m = '3': it must be a whole number"),
+    ({"m": 1 << 31}, "m = 2147483648: it must be a whole number from 1 to 2147483647"),
     ({"m": 3.0}, "m = 3.0: it must be a whole number"),
     ({"m": True}, "m = True: it must be a whole number"),
     ({"m": None}, "m: is missing; it must be a whole number"),
     ({"name": None}, "case 1: name: is missing"),
     ({"name": "a b"}, "name = 'a b': it must be 1 to 40 letters"),
-    ({"name": "a\n"}, "name = 'a\\n': it must be"),
     ({"name": "../a"}, "name = '../a': it must be"),
     ({"fill": "rnd"}, "fill = 'rnd': it must be one of random, ones-twos, identity, index,"),
-    ({"m": 1 << 31}, "m = 2147483648: it must be a whole number from 1 to 2147483647"),
     ({"points": -1}, "points = -1: it must be a number from 0 to 1000"),
-    ({"points": float("inf")}, "points = inf: it must be a number"),
     ({"points": float("nan")}, "points = nan: it must be a number"),
     ({"tolerance": "loose"}, "tolerance = 'loose': it must be one of float32, bound, exact"),
-    ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': with the fill exact it must be one of bound, exact"),
+    ({"tolerance": "float32", "fill": "exact"}, "tolerance = 'float32': with the fill exact it must be one of bound"),
     ({"tolerance": "exact"}, "tolerance = 'exact': with the fill random it must be one of float32, bound"),
-    ({"time_limit": 1e-7}, "time_limit = 1e-07: it must be CPU seconds, from 0.1 to 600"),
-    ({"time_limit": 601}, "time_limit = 601: it must be"),
+    ({"time_limit": 601}, "time_limit = 601: it must be CPU seconds, from 0.1 to 600"),
     ({"m": 40000, "k": 1, "n": 40000}, "m k n = 40000 1 40000: its arrays would have 6.0 GiB"),
     ({"m": 70000, "k": 1, "n": 70000}, "C would be 70000 x 70000 = 4,900,000,000 elements"),
-    ({"m": 16384, "k": 16384, "n": 16384}, "m k n = 16384 16384 16384: the time limit "
-     "would be 293206 s; at most 600 s are allowed"),
     ({"m": 2078, "k": 2078, "n": 2078, "time_limit": 1}, "m k n = 2078 2078 2078: the time limit "
-     "would be 601 s; at most 600 s"),
+     "would be 601 s; at most 600 s are allowed"),
     ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
     ({"title": 3}, "title = 3: it must be one line"),
     ({"criteria": ["memry"]}, "criteria = ['memry']: it must be a list of some of memory, tiled"),
-    ({"criteria": {"memory": 2}}, "criteria = {'memory': 2}: it must be a list"),
     ({"criteria": ["tiled"]}, "criteria: the file has no points for tiled, below [points]"),
-    ({"seed": 3}, "unknown key 'seed'"), ({"depends": ["a"]}, "unknown key 'depends'"),
     ({"poins": 3}, "unknown key 'poins'; did you mean 'points'?"),
     ({"qqq": 3}, "unknown key 'qqq'; allowed: name, title"),
-]  # fmt: skip
+]
 
 
 WRONG_SPEED = [
     ({"none": -0.1}, "none = -0.1: it must be a ratio from 0 to 10"),
-    ({"full": 10.5}, "full = 10.5: it must be a ratio from 0 to 10"),
     ({"none": 0.9}, "none = 0.9, full = 0.9: none, where points begin, must be less than full"),
     ({"full": None}, "full: is missing; it must be a ratio"),
-    ({"none": "0"}, "none = '0': it must be a ratio"),
     ({"m": 511}, "m k n = 511 512 512: 2.68e+08 operations are too few "
                  "for a meaningful time; it takes 2.68e+08"),
     ({"fill": "random"}, "unknown key 'fill'; "),
     ({"criteria": ["memory"]}, "unknown key 'criteria'; allowed: name, title, m, k, n, points"),
     ({"nome": 0.3}, "unknown key 'nome'; did you mean 'none'?"),
-    ({"hint": "two\nlines"}, "hint = 'two\\nlines': it must be one line"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "words"), WRONG + WRONG_SPEED)
-def test_a_mistake_is_reported_in_one_line(
-    testcases: Path, change: dict[str, Any], words: str
-) -> None:
+def test_a_mistake_is_reported_in_one_line(testcases: Path, change: dict[str, Any], words: str) -> None:
     of_speed = (change, words) in WRONG_SPEED
-    table = {key: value for key, value in ((FAST if of_speed else GOOD) | change).items()
-             if value is not None}
+    table = {key: value for key, value in ((FAST if of_speed else GOOD) | change).items() if value is not None}
     text = complaint(testcases, *([GOOD] if of_speed else []), table)
     assert words in text and "\n" not in text
     assert text.startswith(f"{testcases}/public/p.toml: {'performance' if of_speed else 'case'} ")
@@ -315,15 +284,12 @@ def test_which_cases_ask_for_what(testcases: Path) -> None:
     ({"gate": "aa"}, "gate: there is no case 'aa'; did you mean 'a'?"),
     ({"gate": 3}, "gate = 3: it must be the name of a case"),
     ({"repaired": 1.5}, "repaired = 1.5: it must be a number from 0 to 1"),
-    ({"repaired": True}, "repaired = True: it must be a number"),
     ({"points": 3}, "points: it must be a table, [points]"),
     ({"points": {"memry": 3}}, "points: unknown criterion 'memry'; did you mean 'memory'?"),
     ({"points": {"memory": -1}}, "points: memory = -1: it must be a number from 0 to 1000"),
-    ({"points": {"memory": "3"}}, "points: memory = '3': it must be a number"),
     ({"points": {"tiled": 3}}, "points: no case asks for tiled"),
     ({"limits": 8}, "limits: it must be a table, [limits]"),
     ({"limits": {"reuse": 0}}, "limits: reuse = 0: it must be a number above 0"),
-    ({"limits": {"reuse": "8"}}, "limits: reuse = '8': it must be a number above 0"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_suite(testcases: Path, more: dict[str, Any], words: str) -> None:
     write(testcases, "public/p", GOOD, **more)
@@ -363,10 +329,6 @@ def test_a_suite_from_elsewhere(testcases: Path, tmp_path: Path) -> None:
 
 # ---- fuzz ----------------------------------------------------------------------------------------
 
-FUZZ = settings(
-    max_examples=300, deadline=None, database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
 KEYS = st.sampled_from([*Case.keys(LAB), "none", "full", "suite", "x"])
 SIMPLE = st.one_of(
     st.integers(-(2**63), 2**63 - 1), st.booleans(), st.text(max_size=50),
@@ -377,28 +339,13 @@ VALUES = st.one_of(SIMPLE, st.lists(SIMPLE, max_size=3),
                    st.dictionaries(st.sampled_from(["correct", "tiled", "x", ""]), SIMPLE))
 
 
-def load_or_complain(testcases: Path, content: bytes) -> bool:
-    (testcases / "public" / "p.toml").write_bytes(content)
+@settings(max_examples=100, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(changes=st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=3))
+def test_any_values_give_suites_or_one_complaint(testcases: Path, changes: list[dict[str, Any]]) -> None:
+    cases = [GOOD | {"name": f"n{i}"} | change for i, change in enumerate(changes)]
+    (testcases / "public" / "p.toml").write_bytes(toml(*cases).encode("utf-8", "replace"))
     try:
         assert load_suites(LAB, "public", testcases)
-        return True
     except BadInput as error:
-        assert str(error).isprintable() or "\n" in str(error)
-        assert all(len(line) < 1000 for line in str(error).splitlines())
-        return False
-
-
-@FUZZ
-@given(content=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(
-    lambda text: text.encode("utf-8", "surrogatepass"))))
-def test_any_bytes_give_suites_or_one_complaint(testcases: Path, content: bytes) -> None:
-    load_or_complain(testcases, content)
-
-
-@FUZZ
-@given(changes=st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=3))
-def test_any_values_give_suites_or_one_complaint(
-    testcases: Path, changes: list[dict[str, Any]]
-) -> None:
-    cases = [GOOD | {"name": f"n{i}"} | change for i, change in enumerate(changes)]
-    load_or_complain(testcases, toml(*cases).encode("utf-8", "replace"))
+        assert all(line.isprintable() and len(line) < 1000 for line in str(error).splitlines())

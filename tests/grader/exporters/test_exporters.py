@@ -6,7 +6,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +13,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import classroom50 as demands
@@ -38,8 +35,7 @@ VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]
 
 def make_test(name: str, got: float, of: float, *, hidden: bool = False, **changes: Any) -> Case:
     status = "passed" if got == of else "partial" if got else "failed"
-    lost = [] if got == of else [Criterion(name="memory", passed=False, reason="a fault",
-                                           phrase="a memory fault")]
+    lost = [] if got == of else [Criterion(name="memory", passed=False, reason="a fault", phrase="a memory fault")]
     criteria = [Criterion(name="correct", passed=got > 0, reason="" if got else "C is wrong",
                           phrase="" if got else "C is not right")]
     values: dict[str, Any] = dict(
@@ -70,7 +66,8 @@ def make_timing(name: str, got: float, of: float, state: str = "timed", *, hidde
     timed = state == "timed"
     values: dict[str, Any] = dict(
         name=name, suite="hidden/fast" if hidden else "public/speed", hidden=hidden,
-        title="a title", params={"m": 1024, "k": 1111, "n": 1999}, none=0.3, full=0.9, points=of, beside="cuBLAS", score=got,
+        title="a title", params={"m": 1024, "k": 1111, "n": 1999}, none=0.3, full=0.9, points=of, beside="cuBLAS",
+        score=got,
         max_score=0 if state == "not-timed" else of, state=state,
         reason="" if timed and got == of else "0.45 of cuBLAS's speed", hint="", device="a GPU",
         ratio=0.4567 if timed else None, samples=11, times=spread(0.002) if timed else None,
@@ -116,8 +113,7 @@ SPEED = [make_timing("quick", 4, 4), make_timing("slow", 1.5, 4, hint="use regis
          make_timing("heron", 2, 3, hidden=True),
          make_timing("lapwing", 0, 2, "skipped", hidden=True)]
 TIMED = make_record(CASES, performance=SPEED)
-UNTIMED = make_record(CASES[:3], performance=[
-    make_timing("quick", 0, 4, "not-timed", reason="not timed: no GPU")])
+UNTIMED = make_record(CASES[:3], performance=[make_timing("quick", 0, 4, "not-timed", reason="not timed: no GPU")])
 MARKS = [make_mark("memory", 0, 11), make_mark("tiled", 9, 9), make_mark("repair", 3, 0),
          make_mark("memory", 0, 15, hidden=True), make_mark("repair", 2, 0, hidden=True)]
 MARKED = make_record(CASES, marks=MARKS)
@@ -135,10 +131,6 @@ NASTY = [
     "| --- |\n| x |", "# heading", "  indented", "$x^2$", "~~~", "***", "=SUM(A1)", "\ufffe\uffff",
     "\u2028", "\x85", "é" * 40, "\n\n\n", "\\", "&#60;b&#62;", "'", '"',
 ]
-texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=30),
-                  st.lists(st.sampled_from(NASTY), max_size=3).map("".join))
-
-
 def poisoned(text: str) -> list[Record]:
     """Records with this text wherever a submission may have put any."""
     finding = Finding(**words_of("wrong-result"), what=text, file=text, line=3, detail=[text], hint=text,
@@ -165,8 +157,6 @@ def poisoned(text: str) -> list[Record]:
         make_record([], **changes, max_score=5.0,
                     build=Build(ok=False, message=text, file=text, line=3, output=text)),
     ]
-
-
 
 
 # ---- what GitHub's runner takes for a command ----------------------------------------------------
@@ -229,13 +219,8 @@ def gradescope_results(record: Record, hidden_cases: Any = "hidden") -> Any:
     # A score at the top replaces the sum of the tests'.
     assert results.get("score", total) == pytest.approx(record.score, abs=1e-4)
     assert ("score" in results) == (abs(total - record.score) > 1e-6)
+    assert sum(test.get("max_score", 0) for test in results["tests"]) == pytest.approx(record.max_score)
     return results
-
-
-@every_record
-def test_gradescope_shows_all_possible_points(record: Record) -> None:
-    tests = gradescope_results(record)["tests"]
-    assert sum(t.get("max_score", 0) for t in tests) == pytest.approx(record.max_score)
 
 
 @pytest.mark.parametrize("hidden_cases", VISIBILITIES)
@@ -253,8 +238,7 @@ def test_gradescope_shows_hidden_cases_as_asked(hidden_cases: str) -> None:
 @pytest.mark.parametrize("hidden_cases", VISIBILITIES)
 def test_gradescope_shows_no_number_of_a_refusal_in_a_hidden_case(hidden_cases: str) -> None:
     """Not in the public cases, either, which are refused with the same words."""
-    refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu",
-                      line=7927, hint="")
+    refusal = Refusal(tried="copies device memory to the host (7919 bytes)", file="kernel.cu", line=7927, hint="")
     cases = [make_test("a", 0, 1, reason=f"the submission was refused: it {refusal.tried}"),
              make_test("b", 0, 1, hidden=True)]
     results = gradescope_results(make_record(cases, refusal=refusal), hidden_cases)
@@ -263,14 +247,11 @@ def test_gradescope_shows_no_number_of_a_refusal_in_a_hidden_case(hidden_cases: 
     assert "copies device memory" in text and "7919" not in text and "7927" not in text
 
 
-def test_gradescope_says_that_cases_are_hidden() -> None:
-    said = gradescope_results(make_record([CASES[0], CASES[4]]))["output"]
-    assert "10 of 10 points" in said and "part of the grade: 1 more case, for 30 points." in said
-
-
 def test_gradescope_shows_a_refusal_and_a_compile_error_to_the_student() -> None:
     refused, broken = (gradescope_results(record)["tests"][0] for record in (REFUSED, BROKEN))
     assert refused["visibility"] == broken["visibility"] == "visible"
+    said = gradescope_results(make_record([CASES[0], CASES[4]]))["output"]
+    assert "10 of 10 points" in said and "part of the grade: 1 more case, for 30 points." in said
     assert "calls fopen" in refused["output"] and "score" not in refused
     assert "kernel.cu:12" in broken["output"] and broken["max_score"] == 100
 
@@ -279,8 +260,7 @@ def test_gradescope_shows_a_refusal_and_a_compile_error_to_the_student() -> None
 
 
 def read_by_autolab(feedback: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The presentation and the scores, as assessment_autograde_core.rb and the page of feedback
-    read them."""
+    """The presentation and the scores, as assessment_autograde_core.rb and the page of feedback read them."""
     said = feedback.rstrip().split("\n")
     autoresult = re.sub(r"([a-zA-Z0-9]+):", r'"\1":', said[-1])
     scores = strict_json(autoresult)["scores"]
@@ -296,28 +276,23 @@ def read_by_autolab(feedback: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def check_autolab(record: Record) -> None:
+    """There is a problem for hidden cases where there are any."""
     feedback = autolab.export(student_view(record))
     presentation, scores = read_by_autolab(feedback)
     assert sum(scores.values()) == pytest.approx(record.score, abs=1e-4)
     assert presentation["stages"][0] == "Build"
     assert not any(line.startswith("{") for line in feedback.split("\n")[:-3])
     assert all(char.isprintable() for char in feedback.replace("\n", "").replace("\t", ""))
-
-
-@every_record
-def test_autolab_has_a_problem_for_hidden_cases_where_there_are_any(record: Record) -> None:
-    problems = {"Public"} if record in (PUBLIC, UNTIMED) else {"Public", "Hidden"}
-    assert set(read_by_autolab(autolab.export(student_view(record)))[1]) == problems
+    hidden = any(suite.startswith("hidden/") for suite in record.suites)
+    assert {*scores} == ({"Public", "Hidden"} if hidden else {"Public"})
 
 
 def test_autolab_may_want_one_problem() -> None:
+    """With a name that does not break its line."""
     assert read_by_autolab(autolab.export(student_view(MIXED), "Matrix product"))[1] == {"Matrix product": 47}
-
-
-@pytest.mark.parametrize("problem", ["", "a: b", 'a"b', "ä", "a\n"])
-def test_autolab_refuses_problems_that_would_break_its_line(problem: str) -> None:
-    with pytest.raises(BadInput):
-        autolab.export(student_view(MIXED), problem)
+    for problem in ("", "a: b", 'a"b', "ä", "a\n"):
+        with pytest.raises(BadInput):
+            autolab.export(student_view(MIXED), problem)
 
 
 # ---- Classroom 50 --------------------------------------------------------------------------------
@@ -333,20 +308,8 @@ def classroom50_result(record: Record) -> Any:
     return result
 
 
-@every_record
-def test_classroom50_gets_the_grade(record: Record) -> None:
-    result = classroom50_result(record)
-    assert 0 <= record.score - result["score"] < 1 + len(result["tests"])
-    assert result["max-score"] == record.max_score
-    assert (demands.status(result) == "success") == (record.score == record.max_score)
-    assert result["datetime"] == "2026-11-21T06:00:00Z"
-    local = record.model_copy(update={"started": "2026-11-21T06:00:00+00:00"})
-    assert classroom50_result(local)["datetime"] == result["datetime"]
-
-
 @pytest.mark.parametrize("got, of, score, full", [
-    (4, 4, 4, 4), (3.99, 4, 3, 4), (0.1 + 0.2, 0.3, 1, 1), (2.5, 2.5, 3, 3), (2.4, 2.5, 2, 3),
-    (0.2, 4, 0, 4), (2.9999999, 4, 3, 4), (0, 0, 0, 0),
+    (3.99, 4, 3, 4), (0.1 + 0.2, 0.3, 1, 1), (2.5, 2.5, 3, 3), (2.4, 2.5, 2, 3), (2.9999999, 4, 3, 4), (0, 0, 0, 0),
 ])  # fmt: skip
 def test_classroom50_counts_whole_points(got: float, of: float, score: int, full: int) -> None:
     status = "passed" if got >= of else "partial"
@@ -365,10 +328,15 @@ def test_classroom50_says_why_points_were_lost() -> None:
         assert (test["score"], test["passed"]) == (0, False) and says in test["message"]
 
 
-@pytest.mark.parametrize("missing", classroom50.IDENTITY.values())
-def test_classroom50_needs_its_runner(missing: str) -> None:
-    environment = {key: value for key, value in demands.ENVIRONMENT.items() if key != missing}
-    with pytest.raises(MachineFault, match=f"^{missing}: not set"):
+@pytest.mark.parametrize("started", ["2026-11-21T06:00:00Z", "2026-11-21T06:00:00+00:00"])
+def test_classroom50_gets_a_time_without_offset(started: str) -> None:
+    record = FULL.model_copy(update={"started": started})
+    assert classroom50_result(record)["datetime"] == "2026-11-21T06:00:00Z"
+
+
+def test_classroom50_needs_its_runner() -> None:
+    environment = {key: value for key, value in demands.ENVIRONMENT.items() if key != "OWNER"}
+    with pytest.raises(MachineFault, match="^OWNER: not set"):
         classroom50.result(FULL, environment)
 
 
@@ -379,8 +347,7 @@ def test_classroom50_shows_a_page_that_github_takes(tmp_path: Path) -> None:
     assert len(body) < 125_000 and "## 0 of 99 points" in body and "case 98" in body
     demands.check(strict_json((tmp_path / "result.json").read_text()))
     commands = runner_commands((tmp_path / "annotations").read_text())
-    assert commands and all(
-        (name, place["file"]) == ("error", "kernel.cu") for name, place, _ in commands)
+    assert commands and all((name, place["file"]) == ("error", "kernel.cu") for name, place, _ in commands)
 
 
 # ---- Markdown ------------------------------------------------------------------------------------
@@ -415,15 +382,6 @@ def check_markdown(text: str) -> None:
     assert all(char.isprintable() or char in "\n\t\u200b" for char in text)
 
 
-@every_record
-def test_summary_shows_points_and_reasons(record: Record) -> None:
-    text = summary.export(student_view(record))
-    check_markdown(text)
-    assert f"{record.score:g} of {record.max_score:g} points" in text
-    rows = [*record.tests, *record.marks, *(each for each in record.performance if each.state != "not-timed")]
-    assert len(re.findall(r"^\| [✅🟡❌⏭]", text, re.MULTILINE)) == len(rows)
-
-
 def shown(text: str) -> str:
     """What a reader sees of a summary: Markdown rendered, and of that the text."""
     page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
@@ -447,7 +405,8 @@ def test_summary_shows_what_was_said(text: str) -> None:
 
 @pytest.mark.parametrize("text, never", [
     ("see http://a.example", "http://"), ("HTTPS://a.example", "HTTPS://"),
-    ("x www.a.example", "www."), ("mail me@a.example", "@a"), ("mailto:me@a.example", "mailto:"), ("@all", "@a"), ("#12", "#1"),
+    ("x www.a.example", "www."), ("mail me@a.example", "@a"), ("mailto:me@a.example", "mailto:"), ("@all", "@a"),
+    ("#12", "#1"),
     ("kernel.cu:100: x", ":100:"), (":tada:", ":tada:"),
 ])  # fmt: skip
 def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:
@@ -457,14 +416,13 @@ def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:
     assert never not in table and text in shown(done)
 
 
-def test_summary_shows_a_finding_and_what_was_printed() -> None:
-    alone = make_record(CASES[:3])
-    text = summary.export(student_view(alone))
-    assert "kernel.cu:29: race on shared memory" in text and "hello from alice" in text
-    assert "&#" not in text and "\\" not in text, "nothing is escaped without need"
-
-
-def test_no_place_is_named_twice() -> None:
+def test_what_is_said_of_a_finding() -> None:
+    """No place twice, the launch of a public case, and what was printed."""
+    launched = make_test("x", 0, 1, finding=RACE.model_copy(update={"launch": "curlew of 3 blocks"}))
+    for form, text in all_forms(make_record([launched])).items():
+        assert "curlew of 3 blocks" in text, form
+    text = summary.export(student_view(PUBLIC))
+    assert "hello from alice" in text and "&#" not in text and "\\" not in text, "nothing is escaped without need"
     at_its_place = RACE.model_copy(update={"what": f"kernel.cu:29: {RACE.what}"})
     for finding in (RACE, at_its_place):
         test = make_test("x", 0, 1, finding=finding)
@@ -515,11 +473,6 @@ def test_annotations_are_one_a_mistake() -> None:
     assert len(check_annotations(make_record(others))) == 10
 
 
-def test_annotations_give_no_line_of_a_hidden_case() -> None:
-    [(_, properties, message)] = check_annotations(make_record([CASES[3], CASES[4]]))
-    assert "line" not in properties and "tall" not in message and "A_s" not in message
-
-
 def test_annotations_say_what_the_record_says() -> None:
     """Escaping loses nothing: the runner reads the text that went in."""
     for what in ["a:b", "a::b", "a,line=9", "100%", "%0A", "%3A", "a=b", "::error::x"]:
@@ -535,30 +488,28 @@ def test_annotations_say_what_the_record_says() -> None:
 
 def check_every_form(record: Record) -> None:
     for hidden_cases in VISIBILITIES:
-        text = json.dumps(gradescope_results(record, hidden_cases), ensure_ascii=False)
-        assert "\x1b" not in text
+        assert "\x1b" not in json.dumps(gradescope_results(record, hidden_cases), ensure_ascii=False)
     check_autolab(record)
     classroom50_result(record)
-    check_markdown(summary.export(record))
+    page = summary.export(student_view(record))
+    check_markdown(page)
+    rows = [*record.tests, *record.marks, *(each for each in record.performance if each.state != "not-timed")]
+    assert len(re.findall(r"^\| [✅🟡❌⏭]", page, re.MULTILINE)) == len(rows)
     check_annotations(record)
 
 
 @every_record
 def test_every_form_keeps_the_rules_of_its_system(record: Record) -> None:
     check_every_form(record)
+    assert f"{record.score:g} of {record.max_score:g} points" in summary.export(student_view(record))
+    result = classroom50_result(record)
+    assert result["max-score"] == record.max_score
+    assert (demands.status(result) == "success") == (record.score == record.max_score)
+    assert 0 <= record.score - result["score"] < 1 + len(result["tests"]), "whole points, rounded down"
 
 
 @pytest.mark.parametrize("text", sample(NASTY, every=3))
 def test_no_form_is_broken_by_what_a_submission_may_say(text: str) -> None:
-    for record in poisoned(text):
-        check_every_form(record)
-
-
-@pytest.mark.slow  # test_no_form_is_broken_by_what_a_submission_may_say: the texts that broke one
-@settings(max_examples=15, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.too_slow])
-@given(texts)
-def test_no_form_is_broken_by_any_text(text: str) -> None:
     for record in poisoned(text):
         check_every_form(record)
 
@@ -568,10 +519,11 @@ def test_no_form_is_broken_by_any_text(text: str) -> None:
 
 def all_forms(record: Record) -> dict[str, str]:
     """As students get them."""
-    return {"gradescope": gradescope.export(record, student_view(record)), "autolab": autolab.export(student_view(record)),
-            "classroom50": classroom50.result(student_view(record), demands.ENVIRONMENT),
-            "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(student_view(record)))),
-            "annotations": annotations.export(student_view(record))}
+    seen = student_view(record)
+    return {"gradescope": gradescope.export(record, seen), "autolab": autolab.export(seen),
+            "classroom50": classroom50.result(seen, demands.ENVIRONMENT),
+            "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(seen))),
+            "annotations": annotations.export(seen)}
 
 
 def test_every_form_shows_points_for_speed() -> None:
@@ -601,23 +553,7 @@ def test_no_form_for_students_gives_hidden_cases_away(form: str) -> None:
                    "hidden/", "1234567", "curlew", "69"):
         assert secret not in text, secret
     assert "hidden 2" in text and "hidden speed 1" in text
-
-
-def test_the_launch_of_a_public_case_is_shown() -> None:
-    test = make_test("x", 0, 1, finding=RACE.model_copy(update={"launch": "curlew of 3 blocks"}))
-    for form, text in all_forms(make_record([test])).items():
-        assert "curlew of 3 blocks" in text, form
-
-
-def test_records_of_other_formats_are_graded_again(tmp_path: Path) -> None:
-    old = json.loads(PUBLIC.model_dump_json())
-    (tmp_path / "result.json").write_text(json.dumps(old | {"format": 2}))
-    with pytest.raises(BadInput, match="a record of another format than 6.*grade again"):
-        read_record(tmp_path / "result.json")
-    old["build"]["unknown"] = [7]
-    (tmp_path / "result.json").write_text(json.dumps(old))
-    with pytest.raises(BadInput, match="build.unknown"):
-        read_record(tmp_path / "result.json")
+    assert form != "annotations" or "line=" not in text
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -650,24 +586,18 @@ def changed(old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize("text, says", [
-    *((text, "not a result") for text in ("", "{", "[]", "{}", "\udcff")),
-    (changed('"format":6', '"format":5'), "format"),
+    ("{", "not a result"), ("{}", "not a result"), ("\udcff", "not a result"), (None, "No such file"),
+    (changed('"format":6', '"format":5'), "a record of another format than 6"),
+    (changed('"build":{', '"build":{"unknown":[7],'), "build.unknown"),
     (changed('"score":54.5', '"score":NaN'), "score: Input should be a finite number"),
-    (changed('"max_score":116.0', '"max_score":1e999'), "max_score: Input should be a finite"),
     (changed('"score":54.5', '"score":117'), "117 of 116 points"),
     (changed('"score":1.5', '"score":5'), "performance.1: Value error, 5 of 4 points"),
-    (changed('"seconds":11.5', '"seconds":-1'), "seconds"),
     (changed('"seconds":2.5', '"seconds":-1'), "performance.0.seconds"),
-    (changed('"ratio":0.4567', '"ratio":NaN'), "performance.0.ratio"),
-    (changed('"median":0.002', '"median":Infinity'), "performance.0.times.median"),
     (changed('"median":0.001', '"median":-1'), "performance.0.beside_times.median"),
     (changed("2026-11-21T", "yesterday "), "started"),
     (changed('"complete":true', '"complete":false'), "--partial"),
-    (None, "No such file"),
 ])  # fmt: skip
-def test_a_file_that_is_no_result_is_refused_in_one_line(
-    text: str | None, says: str, tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_result_is_refused_in_one_line(text: str | None, says: str, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     if text is not None:
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -695,8 +625,7 @@ def test_github_gets_it_in_its_file(form: str, tmp_path: Path) -> None:
     page, result = tmp_path / "page", path
     page.write_text("earlier\n")
     printed = run_exporter(form, "--github", result, env={"GITHUB_STEP_SUMMARY": str(page)}).stdout
-    assert page.read_text() == "earlier\n" + ("" if form == "annotations" else
-                                              run_exporter(form, result).stdout)
+    assert page.read_text() == "earlier\n" + ("" if form == "annotations" else run_exporter(form, result).stdout)
     elsewhere = run_exporter(form, "--github", result).stdout
     assert len(elsewhere) > 50 and printed == (elsewhere if form == "annotations" else "")
 
@@ -738,10 +667,6 @@ def test_the_token_is_new_each_time_and_handed_to_nobody() -> None:
     token = re.match(r"::stop-commands::([0-9a-f]{64})\n", first)
     assert token and token[1] not in second
     assert first.count(token[1]) == 2, "only where it switches off and on"
+    assert run_guarded("echo", "x", github=False).stdout == "x\n", "elsewhere nothing is added"
     assert "GITHUB_ACTIONS=" in first
     assert "GITHUB_OUTPUT=" not in first and "GITHUB_TOKEN=" not in first
-
-
-def test_elsewhere_nothing_is_added() -> None:
-    word = secrets.token_hex(4)
-    assert run_guarded("echo", word, github=False).stdout == f"{word}\n"

@@ -61,26 +61,15 @@ def test_a_file_and_a_directory(tmp_path: Path) -> None:
         assert submission == Submission("alice", path, TEXT, TEXT, [])
     assert read_submission(write(tmp_path / "x" / "2_tiled.cu")).name == "2_tiled"
     assert read_submission(path, name="bob 2").name == "bob 2"
-
-
-def test_the_kernel_of_the_project_is_named_kernel() -> None:
     assert read_submission(ROOT / "kernel.cu").name == "kernel"
 
 
-@pytest.mark.parametrize("name", ["a b", "é ü", "quo'te\"s", "two\nlines", "$(touch x)", "-rf",
-                                  "::x"])  # fmt: skip
-def test_any_path_will_do(tmp_path: Path, name: str) -> None:
-    submission = read_submission(write(tmp_path / name / "kernel.cu"))
-    assert submission.source == TEXT
-    assert submission.name == name.replace("\n", "\\n").replace("\\", "_")
-
-
-def test_a_path_that_is_not_utf8(tmp_path: Path) -> None:
-    path = os.fsencode(tmp_path) + b"/\xff\xfe"
-    os.mkdir(path)
-    Path(os.fsdecode(path), "kernel.cu").write_bytes(TEXT)
-    submission = read_submission(os.fsdecode(path))
-    assert submission.name.encode() and "/" not in submission.name
+@pytest.mark.parametrize("folder, name", [
+    ("é ü", "é ü"), ("quo'te\"s", "quo'te\"s"), ("two\nlines", "two_nlines"), ("-rf", "-rf"),
+    ("$(touch x)", "$(touch x)"), (os.fsdecode(b"\xff\xfe"), "_udcff_udcfe")])
+def test_any_path_will_do(tmp_path: Path, folder: str, name: str) -> None:
+    submission = read_submission(write(tmp_path / folder / "kernel.cu"))
+    assert (submission.source, submission.name) == (TEXT, name)
 
 
 def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,31 +80,19 @@ def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert (submission.name, submission.path) == ("alice", tmp_path / "alice" / "kernel.cu")
 
 
-def test_only_kernel_cu_is_taken_from_a_directory(tmp_path: Path) -> None:
-    write(tmp_path / "alice" / "kernel.cu")
-    write(tmp_path / "alice" / "support.c", b"int cheat;")
-    (tmp_path / "alice" / "main.cu").symlink_to("/dev/zero")
-    assert read_submission(tmp_path / "alice").original == TEXT
-
-
 # ---- what it may not -----------------------------------------------------------------------------
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     """Nor are links followed."""
     real = write(tmp_path / "real" / "kernel.cu")
-    for name, target in (("link.cu", real), ("dangling.cu", "nowhere"), ("loop.cu", "loop.cu"),
-                         ("directory", real.parent)):
+    for name, target in (("link.cu", real), ("loop.cu", "loop.cu"), ("directory", real.parent)):
         (tmp_path / name).symlink_to(target)
         assert f"{tmp_path}/{name}: a symbolic link" in refusal(tmp_path / name)
-    os.mkfifo(tmp_path / "fifo.cu")
-    assert "fifo.cu: a FIFO" in refusal(tmp_path / "fifo.cu")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s.cu"))
         assert "s.cu: a socket" in refusal(tmp_path / "s.cu")
-    for device in ("/dev/zero", "/dev/tty"):
-        if os.path.exists(device):
-            assert f"{device}: a device" in refusal(device)
+    assert "/dev/zero: a device" in refusal("/dev/zero")
     for name, make, says in (("bob", lambda path: path.symlink_to(real), "a symbolic link"),
                              ("carol", os.mkfifo, "a FIFO"), ("dave", os.mkdir, "a directory")):
         (tmp_path / name).mkdir()
@@ -134,9 +111,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["link", "fifo", "directory"])
-def test_exchanged_while_it_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_exchanged_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Between lstat() and open(): what is opened is looked at again."""
     path, elsewhere = write(tmp_path / "k" / "kernel.cu"), write(tmp_path / "other" / "kernel.cu")
     real, calls = os.open, []
@@ -176,8 +151,7 @@ def test_names_of_results_stay_in_their_directory(tmp_path: Path, name: str) -> 
 # ---- bytes and text ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le",
-                                      "utf-32-be"])  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
 def test_other_encodings_of_unicode(tmp_path: Path, encoding: str) -> None:
     text = refusal(write(tmp_path / "k.cu", TEXT.decode().encode(encoding)))
     assert "UTF-16 or UTF-32 text; save it as UTF-8" in text
@@ -197,16 +171,14 @@ def test_nul_bytes(tmp_path: Path) -> None:
     (b"\xef\xbb\xbf// caf\xe9\r\nint a;\rint b;\n", "// café\nint a;\nint b;\n".encode(),
      ["byte order mark", "Latin-1", "Windows", "Macintosh"]),
 ])  # fmt: skip
-def test_what_editors_leave_behind(
-    tmp_path: Path, original: bytes, source: bytes, notes: list[str]
-) -> None:
+def test_what_editors_leave_behind(tmp_path: Path, original: bytes, source: bytes, notes: list[str]) -> None:
     submission = read_submission(write(tmp_path / "k.cu", original))
     assert (submission.original, submission.source) == (original, source)
     for note, words in zip(submission.notes, notes, strict=True):
         assert words in note
 
 
-@settings(max_examples=400, deadline=None, database=None,
+@settings(max_examples=100, deadline=None, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(
     st.binary(max_size=200),
@@ -271,9 +243,7 @@ def test_the_one_that_is_meant(tmp_path: Path, form: str, names: list[str]) -> N
 
 @pytest.mark.parametrize("form", ["folder", "zip"])
 @pytest.mark.parametrize("names", [
-    ["kernel.cu", "src/kernel.cu"], ["kernel.cu", "Kernel.cu"], ["a/kernel.cu", "b/kernel.cu"],
-    ["a.cu", "b.cu"], ["a.cu", "src/b.CU"],
-])  # fmt: skip
+    ["kernel.cu", "src/kernel.cu"], ["kernel.cu", "Kernel.cu"], ["a/kernel.cu", "b/kernel.cu"], ["a.cu", "src/b.CU"]])
 def test_of_two_none_is_taken(tmp_path: Path, form: str, names: list[str]) -> None:
     text = refusal(laid_out(tmp_path, form, names))
     assert all(name in text for name in names) and "which one is the submission?" in text
@@ -301,9 +271,7 @@ def test_a_zip_is_known_by_its_bytes(tmp_path: Path) -> None:
     (["__MACOSX/._kernel.cu"], "or any other .cu file"), (["x" * 200 + ".c"], "xxx..."),
 ])  # fmt: skip
 @pytest.mark.parametrize("form", ["folder", "zip"])
-def test_what_holds_no_kernel_says_what_it_holds(
-    tmp_path: Path, form: str, names: list[str], says: str
-) -> None:
+def test_what_holds_no_kernel_says_what_it_holds(tmp_path: Path, form: str, names: list[str], says: str) -> None:
     text = refusal(laid_out(tmp_path, form, names))
     assert "without kernel.cu" in text and says in text and len(text) < 400 + len(str(tmp_path))
 
@@ -321,9 +289,9 @@ def test_folders_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     deep = tmp_path / "deep"
     deep.mkdir()
     monkeypatch.chdir(deep)
-    for _ in range(1500):  # deeper than any path can name
-        os.mkdir("d")
-        os.chdir("d")
+    for _ in range(30):  # deeper than any path can name
+        os.mkdir("d" * 200)
+        os.chdir("d" * 200)
     write(Path("kernel.cu"))
     try:
         assert "without kernel.cu" in refusal(deep)
@@ -369,9 +337,8 @@ def test_zips_that_are_refused(tmp_path: Path, entries: list[Any], says: str) ->
     assert sorted(tmp_path.rglob("*")) == [path.parent, path], "nothing is written"
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_methods_that_unpack_all_at_once(tmp_path: Path, method: int) -> None:
-    path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT), compression=method)
+def test_methods_that_unpack_all_at_once(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", TEXT), compression=zipfile.ZIP_BZIP2)
     assert "compressed in an unusual way" in refusal(path)
 
 
@@ -393,10 +360,8 @@ def test_an_encrypted_zip(tmp_path: Path) -> None:
 
 def test_a_zip_that_lies_about_sizes(tmp_path: Path) -> None:
     """A bomb that says that it holds 29 bytes: no more than LARGEST is ever unpacked."""
-    path = zipped(tmp_path / "z.zip", ("kernel.cu", b" " * (64 << 20)),
-                  compression=zipfile.ZIP_DEFLATED)
-    content = path.read_bytes().replace((64 << 20).to_bytes(4, "little"),
-                                        (29).to_bytes(4, "little"))
+    path = zipped(tmp_path / "z.zip", ("kernel.cu", b" " * (64 << 20)), compression=zipfile.ZIP_DEFLATED)
+    content = path.read_bytes().replace((64 << 20).to_bytes(4, "little"), (29).to_bytes(4, "little"))
     path.write_bytes(content)
     tracemalloc.start()
     refusal(path)
@@ -409,12 +374,10 @@ def test_a_zip_that_is_too_large(tmp_path: Path) -> None:
     assert "a zip: larger than 8 MB" in refusal(path)
 
 
-@settings(max_examples=300, deadline=None, database=None,
+@settings(max_examples=100, deadline=None, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10**6), what=st.binary(max_size=8), cut=st.booleans())
-def test_a_damaged_zip_gives_a_submission_or_one_line(
-    tmp_path: Path, place: int, what: bytes, cut: bool
-) -> None:
+def test_a_damaged_zip_gives_a_submission_or_one_line(tmp_path: Path, place: int, what: bytes, cut: bool) -> None:
     path = zipped(tmp_path / "z.zip", ("src/kernel.cu", TEXT * 20), ("b.txt", b"x"),
                   compression=zipfile.ZIP_DEFLATED)
     content = bytearray(path.read_bytes())
