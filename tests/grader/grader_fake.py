@@ -100,8 +100,7 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, b
     return outcome(verb, build, problem, count, " ".join(more))
 
 
-def outcome(verb: str, build: str, problem: Problem, count: bool,
-            words: str = "") -> Outcome:
+def outcome(verb: str, build: str, problem: Problem, count: bool, words: str = "") -> Outcome:
     m, k, n = (problem.params[name] for name in "mkn")
     elements, checked = m * n, build == "checked"
     facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
@@ -115,8 +114,9 @@ def outcome(verb: str, build: str, problem: Problem, count: bool,
                                exchanged=loaded, threads=elements)
     if verb == "wrong":
         facts |= {"right": False, "wrong": elements, "output": f"{m}\x1b[2J",
-                  "explanation": Finding(**words_of("wrong-result"), what=f"all {elements} are wrong",
-                                         detail=["C is A", *([words] if words else [])], hint="is it?", formula="copy-of-a")}
+                  "explanation": Finding(
+                      **words_of("wrong-result"), what=f"all {elements} are wrong", hint="is it?",
+                      detail=["C is A", *([words] if words else [])], formula="copy-of-a")}
     if verb == "starter":
         facts |= {"right": False, "launches": 0, "unwritten": elements}
     if verb == "hang":
@@ -147,8 +147,7 @@ def clock(parts: Any, programs: dict[str, str], asked: Performance, *, box: Any)
         raise MachineFault("no GPU is left")
     if word == "bug":
         raise RuntimeError("a mistake of the grader's own")
-    said = measured(float(word)) if word[0].isdigit() else {"state": word,
-                                                            "reason": " ".join(more)}
+    said = measured(float(word)) if word[0].isdigit() else {"state": word, "reason": " ".join(more)}
     return timing_of(asked, Said.model_validate(said), 0.5)
 
 
@@ -158,8 +157,7 @@ def cause(parts: Any, programs: dict[str, str], source: bytes, case: Case, findi
     if "cause" not in programs:
         return None
     kind, line = programs["cause"].split()
-    return Cause(kind=kind, what=WHAT, file="kernel.cu", line=int(line),
-                 hint="where does the next row of B begin?")
+    return Cause(kind=kind, what=WHAT, file="kernel.cu", line=int(line), hint="where does the next row of B begin?")
 
 
 def measured(ratio: float) -> dict[str, Any]:
@@ -169,8 +167,7 @@ def measured(ratio: float) -> dict[str, Any]:
 
 
 def spread(median: float) -> dict[str, float]:
-    return {"median": median, "minimum": median * 0.99, "quartile_1": median * 0.995,
-            "quartile_3": median * 1.01}
+    return {"median": median, "minimum": median * 0.99, "quartile_1": median * 0.995, "quartile_3": median * 1.01}
 
 
 # ---- cases ---------------------------------------------------------------------------------------
@@ -179,12 +176,10 @@ def spread(median: float) -> dict[str, float]:
 def case(name: str = "c", m: int = 34, k: int = 34, n: int = 34, *, suite: str = "public/basics",
          **more: Any) -> Case:
     table = {"name": name, "fill": "random", "points": 4.0} | more
-    return Case(**table, params={"m": m, "k": k, "n": n}, suite=suite,
-                hidden=suite.startswith("hidden/"), lab=LAB)
+    return Case(**table, params={"m": m, "k": k, "n": n}, suite=suite, hidden=suite.startswith("hidden/"), lab=LAB)
 
 
-def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed",
-          **more: Any) -> Performance:
+def shape(name: str = "fast", size: int = 1024, *, suite: str = "public/speed", **more: Any) -> Performance:
     """To be timed."""
     table = {"name": name, "points": 4.0, "none": 0.25, "full": 0.75} | more
     return Performance(**table, params={"m": size, "k": size, "n": size}, suite=suite,
