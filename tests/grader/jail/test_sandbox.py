@@ -304,6 +304,12 @@ def test_fork_bomb(box: Sandbox, work: Path) -> None:
     assert failed > 0 and started <= LIMITS.processes
 
 
+def test_fork_bomb_of_all_children(protected: Sandbox, work: Path) -> None:
+    ran = run(protected, work, "for (;;) fork();", limits=change(wall_seconds=1))
+    assert ran.status == -9 and ran.time_limit_hit
+    assert not running(work / "program")
+
+
 # ---- what is left --------------------------------------------------------------------------------
 
 
