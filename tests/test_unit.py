@@ -22,7 +22,7 @@ SANITIZED = slow_but(SOURCES, lambda _, source: source.stem in BY_DAY)
 
 NOT_SANITIZED = {
     # Seconds of sums under the sanitizers, in code that others reach with smaller matrices.
-    "every_summation_order_passes_at_1000_500_700", "infinity_fails_where_the_bound_is_infinite",
+    "infinity_fails_where_the_bound_is_infinite",
     # The first compilation unit of a sanitized program is one of the sanitizer's own.
     "an_array_has_its_dimensions", "names_of_types_lead_to_what_they_name",
 }  # fmt: skip
@@ -32,15 +32,7 @@ def listed(source) -> list[str]:
     return re.findall(r"^ *TEST\((\w+)\)", source.read_text(), re.MULTILINE)
 
 
-# A second of sums; by day test_solutions.py has them at this shape.
-AT_NIGHT = {"every_summation_order_passes_at_1000_500_700"}
-
-TESTS = [
-    pytest.param(source, name, id=f"{source.stem}: {name}",
-                 marks=[pytest.mark.slow] if name in AT_NIGHT else [])
-    for source in SOURCES
-    for name in listed(source)
-]
+TESTS = [pytest.param(source, name, id=f"{source.stem}: {name}") for source in SOURCES for name in listed(source)]
 
 
 def c_flags(tree) -> list[str]:
