@@ -522,7 +522,7 @@ def test_a_launch_in_json(tree):
 def test_a_grid_explains_what_was_not_written(odd):
     rows = rows_of(ODD, "grid of k")
     shown = in_one_line(run_sgemm(odd, rows, 3, 40).stdout)
-    assert f"Never written: rows 48 to {rows - 1}. The grid has 3 x 16 = 48 threads in y; C has {rows} rows. hint:" in shown
+    assert f"rows 48 to {rows - 1}. The grid has 3 x 16 = 48 threads in y; C has {rows} rows. hint:" in shown
     for blocks, asked in ((3, True), (4, False)):  # of which four are all that it takes
         shown = in_one_line(run_sgemm(odd, rows, blocks, 34).stdout)
         assert "elements of C were never written" in shown

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import Builder, Checked, run_check, shared_kernel
-from conftest import sample
+from checked import TILED, Builder, Checked, run_check, shared_kernel
+from conftest import REPOSITORY, sample, slow_but
+
+from instructor.faulty.mistakes import replaced
 
 
 @pytest.fixture(scope="session")
@@ -34,21 +36,6 @@ __global__ void zero(int count, float *C) {
     if (i < count) C[i] = 0; // zero
 }
 """
-PRODUCT = """\
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
-    __shared__ float A_s[T][T], B_s[T][T];
-    const int row = ROW, col = COL, x = threadIdx.x, y = threadIdx.y;
-    float sum = 0;
-    for (int p = 0; p < (k + T - 1) / T; p++) {
-        A_s[y][x] = row < m && p * T + x < k ? A[row * k + p * T + x] : 0; // load A
-        B_s[y][x] = p * T + y < k && col < n ? B[(p * T + y) * n + col] : 0; // load B
-        __syncthreads();
-        for (int i = 0; i < T; i++) sum += A_s[y][i] * B_s[i][x];
-        __syncthreads();
-    }
-    if (row < m && col < n) C[row * n + col] += sum; // store C
-}
-"""
 PART = """\
 __global__ void mysgemm(int m, int n, int k, int part, int parts, const float *A, const float *B,
                         float *to) {
@@ -66,11 +53,11 @@ __global__ void add(int m, int n, const float *parts, float *C) {
 }
 """
 
-ZEROED = f"""{HEAD}{ZERO}{PRODUCT}{WRAPPER}
-    zero<<<(m * n + 255) / 256, 256>>>(m * n, C);
-    mysgemm<<<{GRID}, dim3(T, T)>>>(m, n, k, A, B, C); // launch
-}}
-"""
+ZEROED = replaced((REPOSITORY / TILED).read_text(), [
+    "void basicSgemm", f"{ZERO}void basicSgemm",
+    "    mysgemm<<<", "    zero<<<(m * n + 255) / 256, 256>>>(m * n, C);\n    mysgemm<<<",
+    "C[row * n + col] =", "C[row * n + col] +=",
+], TILED)  # fmt: skip
 SPLIT = f"""{HEAD}{PART.replace("part ? to[ROW * n + COL] : 0", "0")}{ADD}{WRAPPER}
     float *parts;
     cudaMalloc(&parts, 2 * m * n * sizeof(float));
@@ -138,32 +125,50 @@ def arrays_of(walk: Any) -> set[str]:
 # --- which launch is shown
 
 
-def test_bad_launch(built_of: BuiltOf) -> None:
-    built = built_of(ZEROED)
+def test_launches_that_there_are_not(built_of: BuiltOf, tmp_path: Path) -> None:
+    built, page = built_of(ZEROED), tmp_path / "none.html"
     for bad in "0", "9", "abc", "-1", "1x", "10", "":
         run = built.run("--phases", "--launch", bad, status=2)
-        assert run.stderr == "sgemm-check: --launch needs a number from 1 to 8: --launch 2\n"
-        assert not run.stdout
-
-
-def test_launch_that_is_not_made(built_of: BuiltOf, tmp_path: Path) -> None:
-    built, page = built_of(ZEROED), tmp_path / "none.html"
+        assert run.stderr == "sgemm-check: --launch needs a number from 1 to 8: --launch 2\n" and not run.stdout
     for what in ["--phases"], ["--indices"], ["--walk", page]:
         run = built.run(*what, "--launch", 3, 20, status=2)
         assert run.stderr == "sgemm-check: there is no launch 3: basicSgemm makes 2 with m=20 k=20 n=20\n"
         assert "next:" not in run.stdout and "hase" not in run.stdout and not page.exists()
 
 
-def test_phases_of_a_launch(built_of: BuiltOf) -> None:
+@pytest.mark.parametrize("chosen", [[], ["--launch", 2]], ids=["usual", "chosen"])
+def test_the_launch_that_loads(built_of: BuiltOf, chosen: list[object]) -> None:
     built = built_of(ZEROED)
-    for launch in [], ["--launch", 2]:
-        phases = built.json("--phases", *launch, 20)["phases"]
-        assert (phases["kernel"], phases["number"], phases["of"]) == ("mysgemm", 2, 2)
-        assert len(phases["phases"]) == 2
-        text = built.run("--phases", *launch, 20).stdout
-        assert "block (0,0) of mysgemm, launch 2 of 2, 16 x 16 threads" in text
-    assert built.json("--phases", "--launch", 1, 20)["phases"] is None
-    assert "No tile phases" in built.run("--phases", "--launch", 1, 20).stdout
+    phases = built.json("--phases", *chosen, 20)["phases"]
+    assert (phases["kernel"], phases["number"], phases["of"], len(phases["phases"])) == ("mysgemm", 2, 2, 2)
+    text = built.run("--phases", *chosen, 20).stdout
+    assert "block (0,0) of mysgemm, launch 2 of 2, 16 x 16 threads" in text
+    indices = built.json("--indices", *chosen, 20)["indices"]
+    assert indices["number"] == 2
+    assert {each["array"] for each in indices["accesses"]} == {"A", "B", "C", "A_s", "B_s"}
+    data = built.walk(*chosen, 20)
+    launch = data["launch"]
+    assert (launch["kernel"], launch["number"], launch["of"]) == ("mysgemm", 2, 2)
+    assert launch["line"] == built.line("mysgemm<<<")
+    assert arrays_of(data) == {"A", "B", "C", "A_s", "B_s"}
+
+
+def test_a_launch_that_loads_nothing(built_of: BuiltOf, tmp_path: Path) -> None:
+    built, first = built_of(ZEROED), ["--launch", 1]
+    assert built.json("--phases", *first, 20)["phases"] is None
+    assert "No tile phases" in built.run("--phases", *first, 20).stdout
+    zero = built.json("--indices", *first, 20)["indices"]
+    assert (zero["number"], zero["of"]) == (1, 2)
+    assert [(each["line"], each["element"]) for each in zero["accesses"]] == [
+        (built.line("// zero"), "C[256 * blockIdx.x + threadIdx.x]")]  # fmt: skip
+    assert "launch 1 of 2, grid (5, 1), block (256, 1):" in built.run("--indices", *first, 20).stdout
+    data = built.walk(*first, "--block", "1,0", 20)
+    launch = data["launch"]
+    assert (launch["kernel"], launch["number"], launch["grid"]) == ("zero", 1, [2, 1, 1])
+    assert arrays_of(data) == {"C"} and data["block"] == [1, 0, 0]
+    # The grid is that of the launch, too.
+    run = built.run("--walk", tmp_path / "none", *first, "--block", "2,0", 20, status=2)
+    assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 1 x 1\n"
 
 
 def test_each_part_of_a_product_has_phases(built_of: BuiltOf) -> None:
@@ -178,37 +183,6 @@ def test_each_part_of_a_product_has_phases(built_of: BuiltOf) -> None:
         assert phase["sums"][0][0] == (1 + p) * (1 + 9 * p)  # A and B hold 1, 2, 3, ... by rows
     built = built_of(SPLIT)
     assert built.json("--phases", "--launch", 3, 8)["phases"] is None
-
-
-def test_indices_of_a_launch(built_of: BuiltOf) -> None:
-    built = built_of(ZEROED)
-    zero = built.json("--indices", "--launch", 1, 20)["indices"]
-    assert (zero["number"], zero["of"]) == (1, 2)
-    assert [(a["line"], a["element"]) for a in zero["accesses"]] == [
-        (built.line("// zero"), "C[256 * blockIdx.x + threadIdx.x]")]  # fmt: skip
-    for launch in [], ["--launch", 2]:
-        product = built.json("--indices", *launch, 20)["indices"]
-        assert product["number"] == 2
-        assert {a["array"] for a in product["accesses"]} == {"A", "B", "C", "A_s", "B_s"}
-    assert "launch 1 of 2, grid (5, 1), block (256, 1):" in built.run(
-        "--indices", "--launch", 1, 20).stdout  # fmt: skip
-
-
-def test_walk_of_a_launch(built_of: BuiltOf, tmp_path: Path) -> None:
-    built = built_of(ZEROED)
-    for launch in [], ["--launch", 2]:
-        data = built.walk(*launch, 20)
-        assert (data["launch"]["number"], data["launch"]["of"]) == (2, 2)
-        assert data["launch"]["kernel"] == "mysgemm"
-        assert data["launch"]["line"] == built.line("// launch")
-        assert arrays_of(data) == {"A", "B", "C", "A_s", "B_s"}
-    data = built.walk("--launch", 1, "--block", "1,0", 20)
-    launch = data["launch"]
-    assert (launch["kernel"], launch["number"], launch["grid"]) == ("zero", 1, [2, 1, 1])
-    assert arrays_of(data) == {"C"} and data["block"] == [1, 0, 0]
-    # The grid is that of the launch, too.
-    run = built.run("--walk", tmp_path / "none", "--launch", 1, "--block", "2,0", 20, status=2)
-    assert run.stderr == "sgemm-check: there is no block (2,0,0): the grid has 2 x 1 x 1\n"
 
 
 def test_reduction_behind_a_split_product(built_of: BuiltOf) -> None:
@@ -256,13 +230,12 @@ def test_page_of_a_mistake_before_any_load(built_of: BuiltOf) -> None:
 
 CAUSES = {
     # The init kernel first: what is named of the product is what is named without it.
-    "zeroed: row of A": (ZEROED, "A[row * k", "A[row * m", "row-length", "// load A", 2),
-    "zeroed: row of B": (ZEROED, "T + y) * n", "T + y) * k", "row-length", "// load B", 2),
-    "zeroed: loop": (ZEROED, "p < (k + T - 1) / T", "p < k / T", "loop-count", "// load B", 2),
-    "zeroed: guard": (ZEROED, "row < m && p * T", "row < n && p * T", "guard-dimension", "// load A", 2),
+    "zeroed: row of A": (ZEROED, "A[row * k", "A[row * m", "row-length", "A_s[ty][tx] =", 2),
+    "zeroed: row of B": (ZEROED, "B[b_row * n", "B[b_row * k", "row-length", "B_s[ty][tx] =", 2),
+    "zeroed: loop": (ZEROED, "(k + TILE_SIZE - 1)", "k", "loop-count", "B_s[ty][tx] =", 2),
+    "zeroed: guard": (ZEROED, "row < m && a_col", "row < n && a_col", "guard-dimension", "A_s[ty][tx] =", 2),
     # C is wrong where the grid does not reach, and not unwritten.
-    "zeroed: grid": (ZEROED, f"<<<{GRID}, dim3(T, T)>>>(m, n, k, A", "<<<dim3((n + T - 1) / T, m / T), "
-                     "dim3(T, T)>>>(m, n, k, A", "grid-too-small", "// launch", 2),
+    "zeroed: grid": (ZEROED, "(m + TILE_SIZE - 1)", "m", "grid-too-small", "mysgemm<<<", 2),
     # The second of two kernels, which loads neither A nor B.
     "split: row of C": (SPLIT, "    C[ROW * n", "    C[ROW * m", "row-length", "// add", 3),
     "split: grid": (SPLIT, f"add<<<{GRID}", "add<<<dim3(n / T, (m + T - 1) / T)", "grid-too-small",
@@ -272,9 +245,10 @@ CAUSES = {
     "split: matrices": (SPLIT, "part, 2, A, B", "part, 2, B, A", "matrices-exchanged", "mysgemm<<<", 1),
     "nine: row of B": (NINE, "B[p * n", "B[p * k", "row-length", "// product", None),
 }  # fmt: skip
+BY_DAY = ("zeroed: row of A", "split: grid", "split: row of A")
 
 
-@pytest.mark.parametrize("name", sample(list(CAUSES), 6))
+@pytest.mark.parametrize("name", slow_but(list(CAUSES), lambda _, name: name in BY_DAY))
 def test_cause(built_of: BuiltOf, name: str) -> None:
     text, old, new, cause, where, launch = CAUSES[name]
     built = built_of(text, old, new)
@@ -282,6 +256,10 @@ def test_cause(built_of: BuiltOf, name: str) -> None:
     assert found and (found["name"], found["line"]) == (cause, built.line(where)), found
     if launch:
         assert built.walk(status=1)["launch"]["number"] == launch
+    if name == "split: row of A":  # of a wrong C, the last launch would be shown
+        text = " ".join(built.run(35, 70, 20, status=1).stdout.split())
+        assert "mysgemm<<<(2, 3), (16, 16)>>>" in text and "launch 1 of 3" in text
+        assert "launch 3 of 3" not in text
 
 
 INNOCENT = {
@@ -289,7 +267,7 @@ INNOCENT = {
     "split: parts": (SPLIT, "+ parts[(m + ROW)", "- parts[(m + ROW)"),
     "nine: parts": (NINE, "sum += A", "sum += 2 * A"),
     # A product of which a later kernel makes something else.
-    "zeroed: scaled": (ZEROED, "// launch\n", "\nzero<<<1, 1>>>(1, C);\n"),
+    "zeroed: scaled": (ZEROED, "A, B, C);\n", "A, B, C);\nzero<<<1, 1>>>(1, C);\n"),
 }
 
 
@@ -300,17 +278,8 @@ def test_launches_are_not_blamed_for_each_other(built_of: BuiltOf, name: str) ->
     assert finding["kind"] == "wrong-result" and finding["cause"] is None
 
 
-def test_text_names_the_launch_of_the_cause(built_of: BuiltOf) -> None:
-    """Of a wrong C, the last launch would be shown."""
-    built = built_of(SPLIT, "A[ROW * k", "A[ROW * n")
-    text = " ".join(built.run(35, 70, 20, status=1).stdout.split())
-    assert "mysgemm<<<(2, 3), (16, 16)>>>" in text and "launch 1 of 3" in text
-    assert "launch 3 of 3" not in text
-
-
 def test_unneeded_barrier_beside_a_kernel_without_one(built_of: BuiltOf) -> None:
     """Another launch may have the same barrier only if it has one."""
-    bare = ("        A_s[y][x] = row < m", "        __syncthreads();\n        A_s[y][x] = row < m")
-    built = built_of(ZEROED, *bare)
+    built = built_of(ZEROED, "        A_s[ty][tx] =", "        __syncthreads();\n        A_s[ty][tx] =")
     remark = built.json()["remark"]
     assert remark and remark["name"] == "unneeded-barrier"

@@ -65,23 +65,18 @@ TEST(options_sizes_are_m_k_n) {
     check_sizes("3 --json 4 5", 3, 5, 4);
 }
 
+/* Each of these lines. */
+#define BAD(part, ...)                                                                             \
+    for (const char *const lines[] = {__VA_ARGS__, NULL}, *const *line = lines; *line; line++)     \
+    bad(*line, part)
+
 TEST(bad_options) {
-    bad("0", "'0' is not a size");
-    bad("-5", "'-5' is not a size");
+    BAD(" is not a size", "0", "-5", "-.5", "abc", "12x", "1e3", "+5", "0x10", "3 0 5");
     bad("-52 3 4", "'-52' is not a size");
     bad("3 -5 4", "'-5' is not a size");
-    bad("-.5", "'-.5' is not a size");
-    bad("abc", "'abc' is not a size");
-    bad("12x", "'12x' is not a size");
-    bad("1e3", "'1e3' is not a size");
-    bad("+5", "'+5' is not a size");
-    bad("0x10", "'0x10' is not a size");
-    bad("99999999999", "too large");
-    bad("2147483648", "too large");
-    bad("99999999999999999999999999999999999999999999999999999999", "too large");
+    BAD("too large", "99999999999", "2147483648", "999999999999999999999999999999999999999999");
     bad("1000 500", "2 sizes given");
     bad("3 4 5 6", "4 sizes given");
-    bad("3 0 5", "'0' is not");
     bad("50000", "2,500,000,000 elements");
     bad("65536 1 32768", "C would be");
     bad("1 65536 32768", "B would be");
@@ -90,24 +85,13 @@ TEST(bad_options) {
     bad("-x", "there is no option '-x'");
     bad("-h", "--help");
     bad("--json=1", "takes no value");
-    bad("--seed", "needs a value");
-    bad("--fill", "needs a value");
-    bad("--seed -3", "is not a seed");
-    bad("--seed 0x", "is not a seed");
-    bad("--seed 12z", "is not a seed");
-    bad("--seed 18446744073709551616", "is not a seed");
+    BAD("needs a value", "--seed", "--fill");
+    BAD("is not a seed", "--seed -3", "--seed 0x", "--seed 12z", "--seed 18446744073709551616");
     bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
-    bad("--repeat 0", "from 1 to");
-    bad("--repeat -1", "from 1 to");
-    bad("--repeat 9999999999", "from 1 to");
+    BAD("from 1 to", "--repeat 0", "--repeat -1", "--repeat 9999999999");
     bad("--verify maybe", "full, quick or none");
-    bad("--timeout 0", "seconds above 0");
-    bad("--timeout -1", "seconds above 0");
-    bad("--timeout nan", "seconds above 0");
-    bad("--timeout inf", "seconds above 0");
-    bad("--timeout 1e9", "seconds above 0");
-    bad("--timeout 1.2.3", "seconds above 0");
-    bad("--timeout .", "seconds above 0");
+    BAD("seconds above 0", "--timeout 0", "--timeout -1", "--timeout nan", "--timeout inf",
+        "--timeout 1e9", "--timeout 1.2.3", "--timeout .");
 }
 
 TEST(empty_and_odd_words) {
