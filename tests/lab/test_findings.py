@@ -3,11 +3,8 @@ what is made from them says the same."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from conftest import REPOSITORY
-from kinds import CAUSES, KINDS, kinds
+from kinds import CAUSES, KINDS
 
 
 def test_the_documentation_has_the_tables() -> None:
@@ -26,17 +23,7 @@ def test_every_cause_has_a_rule() -> None:
         assert f"CAUSE_{name.upper().replace('-', '_')}" in rules
 
 
-def test_every_row_is_complete() -> None:
+def test_every_finding_has_a_headline_and_a_hint() -> None:
     without_hint = {"bad-launch", "kernel-fault", "host-fault"}  # the event says more
     for name, kind in KINDS.items():
-        assert name == kind.name and kind.headline and kind.meaning
-        assert bool(kind.hint) == (name not in without_hint)
-        assert len(kind.headline) < 80
-
-
-@pytest.mark.parametrize("row", ["x = 1", 'FINDING(A, "a", NONE, MAYBE, "b", "c", "d")', "FINDING("])
-def test_a_row_that_is_none(row: str, tmp_path: Path) -> None:
-    table = tmp_path / "findings.def"
-    table.write_text(f"/* rows */\n{row}\n")
-    with pytest.raises((SyntaxError, ValueError)):
-        kinds(table)
+        assert 0 < len(kind.headline) < 80 and bool(kind.hint) == (name not in without_hint)

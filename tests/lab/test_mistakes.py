@@ -36,18 +36,6 @@ def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
         assert cause and cause["name"] in seeded.causes and cause["line"] in seeded.lines, run.json
 
 
-@pytest.mark.parametrize(("asked", "compared"), [("row < n", True), ("row <= n", False)])
-def test_a_size_is_named_where_just_that_is_asked_for(
-    checker: Builder, tmp_path: Path, asked: str, compared: bool
-) -> None:
-    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
-    assert handout.count("row < m && a_col") == 1
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(handout.replace("row < m && a_col", f"{asked} && a_col"))
-    cause = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 40, 20, 24).finding["cause"]
-    assert ("is compared with n; A has m rows" in cause["what"]) == compared, cause
-
-
 def says_as_much(finding: Any, seeded: Seeded) -> bool:
     """A race names both lines, and the barrier that is missing; a barrier that not all threads
     reach is named at its own line."""
@@ -56,33 +44,46 @@ def says_as_much(finding: Any, seeded: Seeded) -> bool:
             and not lines.isdisjoint(seeded.lines))
 
 
-def test_what_is_never_written_is_explained_by_no_load(checker: Builder, tmp_path: Path) -> None:
-    """Threads return where B has no row for them: of A they leave out elements, too."""
-    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
-    wrong = mistakes.replaced(handout, [
-        "        A_s[ty]", "        if (b_row >= k) return;\n        A_s[ty]"], "handout")
+def finding_of(checker: Builder, tmp_path: Path, style: str, edits: list[str], *words: object) -> Any:
+    """In a style with these edits."""
     kernel = tmp_path / "kernel.cu"
-    kernel.write_text(wrong)
-    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
-    assert finding["kind"] == "unwritten" and not finding["cause"], finding
+    kernel.write_text(mistakes.replaced((mistakes.FOLDER / f"styles/{style}.cu").read_text(), edits, style))
+    return run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, *words).finding
 
 
-def test_a_store_beyond_c_is_explained_by_no_load(checker: Builder, tmp_path: Path) -> None:
-    """Rows of B are taken to be k long, too."""
-    handout = (mistakes.FOLDER / "styles" / "handout.cu").read_text()
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(mistakes.replaced(handout, ["B[b_row * n", "B[b_row * k", "if (row < m && col < n)", ""], "handout"))
-    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
-    assert (finding["kind"], finding["access"], finding["cause"]) == ("out-of-bounds", "write", None), finding
+@pytest.mark.parametrize(("asked", "compared"), [("row < n", True), ("row <= n", False)])
+def test_a_size_is_named_where_just_that_is_asked_for(
+    checker: Builder, tmp_path: Path, asked: str, compared: bool
+) -> None:
+    edits = ["row < m && a_col", f"{asked} && a_col"]
+    cause = finding_of(checker, tmp_path, "handout", edits, 40, 20, 24)["cause"]
+    assert ("is compared with n; A has m rows" in cause["what"]) == compared, cause
 
 
-def test_a_load_that_another_line_makes_is_not_left_out(checker: Builder, tmp_path: Path) -> None:
-    """The first tiles are loaded before the loop, which leaves out the second ones."""
-    prefetch = (mistakes.FOLDER / "styles" / "prefetch.cu").read_text()
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(mistakes.replaced(prefetch, ["int phase = 0;", "int phase = 1;"], "prefetch"))
-    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34).finding
-    assert finding["kind"] == "uninitialized-shared" and not finding["cause"], finding
+WITHOUT_CAUSE = {
+    # name: style, edits; the finding's kind, and what of the hint
+    # Threads return where B has no row for them: of A they leave out elements, too.
+    "never written": ("handout", ["        A_s[ty]", "        if (b_row >= k) return;\n        A_s[ty]"],
+                      "unwritten", ""),
+    # Rows of B are taken to be k long, too.
+    "store beyond C": ("handout", ["B[b_row * n", "B[b_row * k", "if (row < m && col < n)", ""], "out-of-bounds", ""),
+    # The first tiles are loaded before the loop, which leaves out the second ones.
+    "load of another line": ("prefetch", ["int phase = 0;", "int phase = 1;"], "uninitialized-shared", ""),
+    # A hint at guards would lead away from the size that is wrong. This kernel goes along k in steps of 7, for
+    # which there is no formula.
+    "square shape is right": ("naive", ["A[row * k + p]", "A[row * k + 7 * p % k]",
+                                        "B[p * n + col]", "B[7 * p % k * k + col]"],
+                              "out-of-bounds", "m=n=k=34 is correct"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CAUSE)
+def test_no_other_mistake_is_named(checker: Builder, tmp_path: Path, name: str) -> None:
+    style, edits, kind, hint = WITHOUT_CAUSE[name]
+    shape = [] if hint else [34]
+    finding = finding_of(checker, tmp_path, style, edits, *shape)
+    assert (finding["kind"], finding["cause"]) == (kind, None) and hint in finding["hint"], finding
+    assert name != "store beyond C" or finding["access"] == "write"
 
 
 def test_each_mistake_is_in_three_kernels() -> None:
@@ -127,16 +128,3 @@ def test_a_launch_is_named_where_it_is() -> None:
             (line,) = each.lines
             code = each.text.splitlines()[line - 1]
             assert re.search(r"mysgemm.*<<<.*// launch", code), each.name
-
-
-def test_a_square_shape_that_is_right_has_guards(checker: Builder, tmp_path: Path) -> None:
-    """Where no cause is known, a hint at guards would lead away from the size that is wrong. This
-    kernel goes along k in steps of 7, for which there is no formula."""
-    naive = (mistakes.FOLDER / "styles" / "naive.cu").read_text()
-    wrong = mistakes.replaced(naive, ["A[row * k + p]", "A[row * k + 7 * p % k]",
-                                      "B[p * n + col]", "B[7 * p % k * k + col]"], "naive")
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(wrong)
-    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
-    assert finding["kind"] == "out-of-bounds" and not finding["cause"]
-    assert "m=n=k=34 is correct" in finding["hint"]

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import renamed
 from conftest import REPOSITORY
 
 KERNELS = ("18_c_transposed", "2_tiled,1_naive,0[1-9]_*", "1[0-7]_[a-m]*", "18_[a-m]*", "21_[a-g]*_handout", "21_[h-z]*_handout")
@@ -29,23 +28,3 @@ def test_other_names(kernels: str, tmp_path: Path) -> None:
         assert kept.returncode == 0, kept.stderr
     compared = yardstick("compare", "--renamed", tmp_path / "today", tmp_path / "renamed")
     assert compared.returncode == 0, compared.stdout
-
-
-def test_a_name_that_is_left_is_seen(tmp_path: Path) -> None:
-    before, after = tmp_path / "a" / "gcc" / "x.txt", tmp_path / "b" / "gcc" / "x.txt"
-    for path in (before, after):
-        path.parent.mkdir(parents=True)
-    before.write_text("kernel.cu:3: load from A beyond its end; C++, m=3 n=4\n")
-    after.write_text("kernel.cu:3: load from F beyond its end; C++, q=3 v=4\n")
-    assert yardstick("compare", "--renamed", tmp_path / "a", tmp_path / "b").returncode == 0
-    after.write_text("kernel.cu:3: load from A beyond its end; C++, q=3 v=4\n")
-    assert yardstick("compare", "--renamed", tmp_path / "a", tmp_path / "b").returncode == 1
-
-
-def test_what_is_renamed() -> None:
-    code = '#include "A.h"\nint m = f("A, B\\nC of m", "%d", "m\\n"); /* n */\n'
-    assert renamed.in_strings(code) == '#include "A.h"\nint m = f("F, G\\nH of q", "%d", "q\\n"); /* n */\n'
-    assert renamed.in_text("basicSgemm(m, n, k) in 18_a-m_k.cu: \\nC[m - 1]; A phase") == \
-        "launchWork(q, v, w) in 18_a-m_k.cu: \\nH[q - 1]; A phase"
-    assert renamed.is_free("int i, j;") and not renamed.is_free("int q;")
-    assert all(len(old) == len(new) for old, new in renamed.NAMES.items())

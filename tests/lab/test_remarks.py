@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checked import EACH_SETUP, Builder, run_check
+from checked import EACH_SETUP, TILED, Builder, run_check
 from conftest import REPOSITORY, sample
+
+from instructor.faulty.mistakes import replaced
+
+GCC = "gcc -O1"
 
 
 @pytest.fixture(scope="session")
@@ -21,40 +25,34 @@ def checker(lean_checker: Builder) -> Builder:
     return lean_checker
 
 
-GCC = "gcc -O1"
-TILED = "instructor/solutions/2_tiled.cu"
-TEXT = (REPOSITORY / TILED).read_text()
-
 LAST_LOOP = "        for (int i = 0"
 STORE = "    if (row < m && col < n)\n"
 BLOCKS_OF_X = "(n + TILE_SIZE - 1) / TILE_SIZE, "
 
 # Columns by y: the tiles are stored as the threads lie, and used as they are stored.
-EXCHANGED = [("tx = threadIdx.x, ty = threadIdx.y", "tx = threadIdx.y, ty = threadIdx.x")]
-IN_THE_LOOP = [(LAST_LOOP, f"        __syncthreads();\n{LAST_LOOP}")]
-BEHIND_THE_LOOP = [(STORE, f"    __syncthreads();\n{STORE}")]
+EXCHANGED = ["tx = threadIdx.x, ty = threadIdx.y", "tx = threadIdx.y, ty = threadIdx.x"]
+IN_THE_LOOP = [LAST_LOOP, f"        __syncthreads();\n{LAST_LOOP}"]
+BEHIND_THE_LOOP = [STORE, f"    __syncthreads();\n{STORE}"]
 TWO_BUFFERS = [
-    ("A_s[TILE_SIZE]", "A_s[2][TILE_SIZE]"), ("B_s[TILE_SIZE]", "B_s[2][TILE_SIZE]"),
-    ("A_s[ty][tx]", "A_s[phase % 2][ty][tx]"), ("B_s[ty][tx]", "B_s[phase % 2][ty][tx]"),
-    ("A_s[ty][i] * B_s[i][tx]", "A_s[phase % 2][ty][i] * B_s[phase % 2][i][tx]"),
+    "A_s[TILE_SIZE]", "A_s[2][TILE_SIZE]", "B_s[TILE_SIZE]", "B_s[2][TILE_SIZE]",
+    "A_s[ty][tx]", "A_s[phase % 2][ty][tx]", "B_s[ty][tx]", "B_s[phase % 2][ty][tx]",
+    "A_s[ty][i] * B_s[i][tx]", "A_s[phase % 2][ty][i] * B_s[phase % 2][i][tx]",
 ]  # fmt: skip
-ONE_BLOCK_MORE = [(BLOCKS_OF_X, "n / TILE_SIZE + 1, ")]
-PHASES_UP_TO_K = [("phase < (k + TILE_SIZE - 1) / TILE_SIZE", "phase < k")]
+ONE_BLOCK_MORE = [BLOCKS_OF_X, "n / TILE_SIZE + 1, "]
+PHASES_UP_TO_K = ["phase < (k + TILE_SIZE - 1) / TILE_SIZE", "phase < k"]
 # Blocks that take one tile of C after the other. A barrier is between them, which the buffers need
 # after an odd number of phases.
 MANY_TILES = [
     *TWO_BUFFERS,
-    ("        __syncthreads(); /* everyone has read them before anyone loads the next ones */\n", ""),
-    ("    int row =", "    for (int tile = blockIdx.y; tile * TILE_SIZE < m; tile += gridDim.y) {\n"
-                      "    int row ="),
-    ("blockIdx.y * TILE_SIZE + ty", "tile * TILE_SIZE + ty"),
-    ("        C[row * n + col] = sum;\n", "        C[row * n + col] = sum;\n"
-                                          "    __syncthreads();\n    }\n"),
+    "        __syncthreads(); /* everyone has read them before anyone loads the next ones */\n", "",
+    "    int row =", "    for (int tile = blockIdx.y; tile * TILE_SIZE < m; tile += gridDim.y) {\n    int row =",
+    "blockIdx.y * TILE_SIZE + ty", "tile * TILE_SIZE + ty",
+    "        C[row * n + col] = sum;\n", "        C[row * n + col] = sum;\n    __syncthreads();\n    }\n",
 ]  # fmt: skip
 # A last tile that is not whole has a part of the kernel for itself, and shared memory with it.
 WHOLE_TILES_FIRST = [
-    ("(k + TILE_SIZE - 1) / TILE_SIZE; ++phase", "k / TILE_SIZE; ++phase"),
-    (STORE, """    const int rest = k / TILE_SIZE * TILE_SIZE;
+    "(k + TILE_SIZE - 1) / TILE_SIZE; ++phase", "k / TILE_SIZE; ++phase",
+    STORE, """    const int rest = k / TILE_SIZE * TILE_SIZE;
     __shared__ float C_s[TILE_SIZE][TILE_SIZE];
     C_s[ty][tx] = sum;
     __syncthreads();
@@ -67,28 +65,30 @@ WHOLE_TILES_FIRST = [
         for (int i = 0; i < TILE_SIZE; ++i)
             sum += A_s[ty][i] * B_s[i][tx];
     }
-""" + STORE),
+""" + STORE,
 ]  # fmt: skip
+
+
+# Such intervals store to shared memory and load no input, and are no phases.
+EXCHANGED_SUMS = [STORE, """    for (int i = 0; i < 8; ++i) {
+        A_s[ty][tx] = sum;
+        __syncthreads();
+        sum = A_s[ty][TILE_SIZE - 1 - tx];
+        __syncthreads();
+    }
+""" + STORE]
+# Such blocks take as many tiles as there are: for small matrices there may be too many.
+TWENTY_BLOCKS = [*MANY_TILES, "(m + TILE_SIZE - 1) / TILE_SIZE);", "20);"]
 
 
 @pytest.fixture
 def edited(checker: Builder, tmp_path: Path) -> Callable[..., Path]:
-    def build(edits: list[tuple[str, str]], setup: str = GCC) -> Path:
-        text = TEXT
-        for old, new in edits:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
+    def build(edits: list[str], setup: str = GCC) -> Path:
         kernel = tmp_path / "kernel.cu"
-        kernel.write_text(text)
+        kernel.write_text(replaced((REPOSITORY / TILED).read_text(), edits, TILED))
         return checker(setup, kernel, right=True)
 
     return build
-
-
-def line_of(program: Path, words: str, which: int = 0) -> int:
-    source = Path(run_check(program, "--json", 1).json["source"]["file"])
-    text = (program.parent / source).read_text().splitlines()
-    return [number for number, line in enumerate(text, 1) if words in line][which]
 
 
 def remark(program: Path) -> Any:
@@ -97,8 +97,19 @@ def remark(program: Path) -> Any:
     found = run.json["remark"]
     if found:
         assert found.keys() == {"name", "file", "line", "what", "detail"}
-        assert found["file"] == run.json["source"]["file"]
-        assert "" not in found["detail"]
+        assert found["file"] == run.json["source"]["file"] and "" not in found["detail"]
+    return found
+
+
+def line_of(program: Path, found: Any, words: str, which: int = 0) -> int:
+    text = (program.parent / found["file"]).read_text().splitlines()
+    return [number for number, line in enumerate(text, 1) if words in line][which]
+
+
+def expect(program: Path, name: str, words: str, which: int = 0) -> Any:
+    """This remark at the line with these words, if there are several at number `which`."""
+    found = remark(program)
+    assert found and (found["name"], found["line"]) == (name, line_of(program, found, words, which)), found
     return found
 
 
@@ -117,10 +128,8 @@ def counted_line(program: Path, line: int, memory: str) -> Any:
 @pytest.mark.parametrize("setup", EACH_SETUP)
 def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
     program = checker(setup, "instructor/solutions/1_naive.cu")
-    found = remark(program)
+    found = expect(program, "naive-loads", "A[row * k")
     loads = counted(program)["global"]
-    assert found["name"] == "naive-loads"
-    assert found["line"] == line_of(program, "A[row * k")
     assert loads["A"]["loads"]["elements"] == loads["B"]["loads"]["elements"] == 64 * 64 * 64
     assert found["what"] == "every element of A and of B is loaded 64 times"
     assert found["detail"][0].endswith("into shared memory, it would be 4 times")
@@ -129,17 +138,15 @@ def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
 
 def test_tiles_of_one_matrix_alone(checker: Builder) -> None:
     program = checker(GCC, "tests/kernels/right/early_return_harmless.cu")
-    found = remark(program)
-    assert (found["name"], found["line"]) == ("naive-loads", line_of(program, "A[row * k"))
+    found = expect(program, "naive-loads", "A[row * k")
     assert found["what"] == "every element of A is loaded 64 times"
     assert counted(program)["global"]["B"]["loads"]["elements"] < 64 * 64 * 64
 
 
 def test_the_line_of_the_other_load(checker: Builder) -> None:
     program = checker(GCC, "instructor/faulty/styles/naive.cu")
-    found = remark(program)
-    assert found["line"] == line_of(program, "// load A")
-    assert found["detail"][0].startswith(f"B in line {line_of(program, '// load B')}, ")
+    found = expect(program, "naive-loads", "// load A")
+    assert found["detail"][0].startswith(f"B in line {line_of(program, found, '// load B')}, ")
 
 
 @pytest.mark.parametrize("setup", EACH_SETUP)
@@ -147,54 +154,33 @@ def test_x_counts_rows(edited: Callable[..., Path], setup: str) -> None:
     program = edited(EXCHANGED, setup)
     found = remark(program)
     assert found["name"] == "uncoalesced"
-    lines = {line_of(program, "A[row * k"): ("A", "k"), line_of(program, "B[b_row"): ("B", "n")}
+    lines = {line_of(program, found, "A[row * k"): ("A", "k"), line_of(program, found, "B[b_row"): ("B", "n")}
     matrix, columns = lines[found["line"]]
     percent = counted_line(program, found["line"], matrix)["coalesced_percent"]
-    assert found["what"] == f"only {percent:g} % of the bytes that this line moves are used"
-    assert percent == 25
+    assert found["what"] == f"only {percent:g} % of the bytes that this line moves are used" and percent == 25
     assert f"threadIdx.x counts rows of {matrix} here" in found["detail"][0]
     assert f"load elements {columns} apart" in found["detail"][0]
 
 
 def test_bank_conflicts(checker: Builder) -> None:
     program = checker(GCC, "tests/kernels/right/counts_transposed.cu")
-    found = remark(program)
-    assert (found["name"], found["line"]) == ("bank-conflicts", line_of(program, "A_s[tx][ty] ="))
+    found = expect(program, "bank-conflicts", "A_s[tx][ty] =")
     worst = counted_line(program, found["line"], "shared")["worst_way"]
-    assert found["what"] == f"{worst} threads of a warp store to one bank of shared memory"
-    assert worst == 32
+    assert found["what"] == f"{worst} threads of a warp store to one bank of shared memory" and worst == 32
 
 
 @pytest.mark.parametrize("setup", EACH_SETUP)
 @pytest.mark.parametrize(("edits", "which"), sample([
     (IN_THE_LOOP, 0), (BEHIND_THE_LOOP, 2), (TWO_BUFFERS, 1),
 ], every=3), ids=["twice", "behind the loop", "two buffers"])  # fmt: skip
-def test_a_barrier_that_is_not_needed(
-    edited: Callable[..., Path],
-    setup: str, edits: list[tuple[str, str]], which: int,
-) -> None:  # fmt: skip
+def test_a_barrier_that_is_not_needed(edited: Callable[..., Path], setup: str, edits: list[str], which: int) -> None:
     """Of two that are each not needed without the other, either."""
-    program = edited(edits, setup)
-    found = remark(program)
-    assert (found["name"], found["line"]) == (
-        "unneeded-barrier", line_of(program, "__syncthreads();", which)
-    )
-
-
-@pytest.mark.parametrize("edits", [
-    pytest.param(MANY_TILES, marks=pytest.mark.slow),  # by day test_a_grid_that_suits_the_gpu() has them
-    WHOLE_TILES_FIRST,
-], ids=["many tiles", "whole tiles first"])
-def test_barriers_that_another_shape_could_need(
-    edited: Callable[..., Path], edits: list[tuple[str, str]]
-) -> None:
-    assert remark(edited(edits)) is None
+    expect(edited(edits, setup), "unneeded-barrier", "__syncthreads();", which)
 
 
 def test_more_blocks_than_c_needs(edited: Callable[..., Path]) -> None:
     program = edited(ONE_BLOCK_MORE)
-    found = remark(program)
-    assert (found["name"], found["line"]) == ("surplus-blocks", line_of(program, "<<<"))
+    found = expect(program, "surplus-blocks", "<<<")
     launch = counted(program)
     assert (launch["blocks"], launch["blocks_without_stores"]) == (20, 4)
     assert found["what"] == "the grid has 20 blocks; 16 store elements of C"
@@ -203,31 +189,22 @@ def test_more_blocks_than_c_needs(edited: Callable[..., Path]) -> None:
 
 def test_phases_that_load_nothing(edited: Callable[..., Path]) -> None:
     """One for each element along k, of which 60 are behind it."""
-    program = edited(PHASES_UP_TO_K)
-    found = remark(program)
-    assert (found["name"], found["line"]) == ("idle-phases", line_of(program, "A_s[ty][tx] ="))
+    found = expect(edited(PHASES_UP_TO_K), "idle-phases", "A_s[ty][tx] =")
     assert found["what"].startswith("60 of the 64 tile phases")
 
 
-def test_sums_that_threads_exchange(edited: Callable[..., Path]) -> None:
-    """Such intervals store to shared memory and load no input, and are no phases."""
-    assert remark(edited([(STORE, """    for (int i = 0; i < 8; ++i) {
-        A_s[ty][tx] = sum;
-        __syncthreads();
-        sum = A_s[ty][TILE_SIZE - 1 - tx];
-        __syncthreads();
-    }
-""" + STORE)])) is None
-
-
-def test_a_grid_that_suits_the_gpu(edited: Callable[..., Path]) -> None:
-    """Such blocks take as many tiles as there are: for small matrices there may be too many."""
-    program = edited([*MANY_TILES, ("(m + TILE_SIZE - 1) / TILE_SIZE);", "20);")])
-    assert counted(program)["blocks_without_stores"] > 0
-    assert remark(program) is None
-
-
 # ---- no remark -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edits", [
+    pytest.param(MANY_TILES, marks=pytest.mark.slow),  # by day TWENTY_BLOCKS has them
+    WHOLE_TILES_FIRST, TWENTY_BLOCKS, EXCHANGED_SUMS,
+], ids=["many tiles", "whole tiles first", "a grid that suits the GPU", "sums that threads exchange"])  # fmt: skip
+def test_what_another_shape_or_kernel_needs(edited: Callable[..., Path], edits: list[str]) -> None:
+    program = edited(edits)
+    assert remark(program) is None
+    assert (counted(program)["blocks_without_stores"] > 0) == (edits is TWENTY_BLOCKS)
+
 
 def test_only_of_the_usual_shapes(checker: Builder) -> None:
     """Who asks for sizes or counts gets what was asked for."""
@@ -249,10 +226,10 @@ def test_not_of_a_wrong_kernel(checker: Builder) -> None:
 
 def test_where_it_is_printed(edited: Callable[..., Path]) -> None:
     program = edited(TWO_BUFFERS)
+    line = expect(program, "unneeded-barrier", "__syncthreads();", 1)["line"]
     run = run_check(program)
     lines = run.stdout.splitlines()
     (at,) = [number for number, line in enumerate(lines) if "remark: " in line]
-    line = line_of(program, "__syncthreads()", 1)
     assert run.status == 0 and run.stderr == ""
     assert lines[0].startswith("no mistakes found: ")
     assert lines[at - 1] == "    m=1100 k=40 n=2"
