@@ -1,0 +1,161 @@
+"""The labs of labs/: their solutions are right and silent, and each of their mistakes is named at its line.
+(reduction and stencil were written from docs/lab.md alone.)"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, sample
+
+from instructor.faulty.mistakes import Seeded, replaced, seeded
+
+
+def instructors(lab: str) -> Path:
+    return REPOSITORY / "labs" / lab / "instructor"
+
+
+SCANS = sorted([*instructors("scan").glob("solutions/*.cu"), *instructors("scan").glob("faulty/styles/*.cu")])
+NAIVE = instructors("scan") / "solutions/1_naive.cu"
+TREE = instructors("reduction") / "solutions/1_tree.cu"
+TILE = instructors("stencil") / "solutions/2_tile.cu"
+SEEDED = {lab: list(seeded(instructors(lab) / "faulty")) for lab in ("scan", "reduction", "stencil")}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    return Tree(tmp_path_factory.mktemp("labs"), programs, BUILT)
+
+
+def run_text(tree: Tree, lab: str, text: str, program: str, *words: str) -> tuple[int, str]:
+    """What this program, built of a kernel, says."""
+    tree.write("other.cu", text)
+    tree.make(f"LAB=labs/{lab}", "KERNEL=other.cu", program, "BACKEND=cpu", *UNSPACED)
+    done = subprocess.run([f"./{program}", *words], cwd=tree.path, env=clean_environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=RUN_SECONDS, check=False)
+    return done.returncode, done.stdout
+
+
+def run(tree: Tree, lab: str, text: str, program: str, *words: str) -> tuple[int, Any]:
+    """In JSON."""
+    status, said = run_text(tree, lab, text, program, "--json", *words)
+    return status, json.loads(said)
+
+
+@pytest.mark.parametrize(("lab", "path"), [
+    *sample([("scan", path) for path in SCANS], every=4, start=3),
+    *sample([("reduction", TREE), ("stencil", TILE)], every=2, start=1),
+], ids=lambda value: value if isinstance(value, str) else value.stem)  # fmt: skip
+def test_a_solution(tree: Tree, lab: str, path: Path) -> None:
+    """Of more blocks than a block has elements, too, where that ends in time."""
+    text = path.read_text()
+    status, said = run(tree, lab, text, f"{lab}-check")
+    assert (status, said["finding"]) == (0, None), said
+    assert lab != "scan" or len(said["checked"]) > 8
+    most = 70000 if "naive" in path.name else 2**20 + 1
+    for elements, words in {
+        "scan": [(1, "1 --fill wrap"), (1025, "1025 --fill wrap"), (5000, "5000 --fill cancel"),
+                 (5000, "5000 --fill counting"), (most, f"{most} --fill wrap")],
+        "reduction": [(1, "3000")],
+        "stencil": [(35 * 70, "35 70")],
+    }[lab]:  # fmt: skip
+        status, said = run(tree, lab, text, lab, *words.split())
+        assert (status, said["compared"], said["wrong"]) == (0, elements, 0), said
+
+
+@pytest.mark.parametrize(("lab", "each"), [
+    *sample([("scan", each) for each in SEEDED["scan"]], every=26, start=9),
+    *sample([(lab, each) for lab in ("reduction", "stencil") for each in SEEDED[lab]], every=100),
+], ids=lambda value: value if isinstance(value, str) else value.name)  # fmt: skip
+def test_a_mistake_is_named_at_its_line(tree: Tree, lab: str, each: Seeded) -> None:
+    status, said = run(tree, lab, each.text, f"{lab}-check", "--seed", "1")
+    assert status == 1, f"{each.did}, but\n{said}"
+    finding, cause = said["finding"], said["finding"]["cause"]
+    lines = {cause["line"]} if cause else {finding["line"], (finding["other"] or finding)["line"]}
+    assert (cause["name"] if cause else finding["kind"]) in (each.causes or each.found), finding
+    no_causes = lab != "scan"  # a wrong result has no line
+    assert not lines.isdisjoint(each.lines) or no_causes and each.found == ["wrong-result"], finding
+
+
+def test_there_are_twenty_mistakes_in_scans() -> None:
+    assert len({each.mistake for each in SEEDED["scan"]}) >= 20
+    assert {each.style for each in SEEDED["scan"]} == {path.stem for path in SCANS}
+
+
+# ---- what a lab's truth.c and formulas say -------------------------------------------------------
+
+
+RIGHT = {
+    # name: kernel, edits; words
+    # Sums of 64 bits have the same lower ones.
+    "sums wrap around": ("scan", NAIVE, ["int sum = 0", "long long sum = 0"], "3000 --fill wrap"),
+    # Another order of additions, and a product for the division.
+    "rounding is no mistake": ("stencil", TILE, [
+        "float sum = tile[y][x];\n", "float sum = 0;\n", "sum / 5", "sum * 0.2f",
+        "sum += tile[y][x + 1];\n", "sum += tile[y][x + 1];\n    sum += tile[y][x];\n"], "300 200"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_too(tree: Tree, name: str) -> None:
+    lab, path, edits, words = RIGHT[name]
+    status, said = run(tree, lab, replaced(path.read_text(), edits, name), lab, *words.split())
+    assert (status, said["wrong"], said["unwritten"]) == (0, 0, 0), said
+
+
+@pytest.mark.parametrize(("old", "new", "formula"), sample([
+    ("j <= i", "j < i", "exclusive"),
+    ("sum += in[j]", "sum = in[j]", "copied"),
+    ("int j = 0", "int j = i / 64 * 64", "blocks-not-added"),
+], every=3))
+def test_what_a_wrong_result_is_instead(tree: Tree, old: str, new: str, formula: str) -> None:
+    text = replaced(NAIVE.read_text(), [old, new], formula)
+    status, said = run(tree, "scan", text, "scan-check", "1000")
+    assert (status, said["finding"]["formula"]) == (1, formula), said
+    shown = run_text(tree, "scan", text, "scan-check", "1000")[1]
+    assert " ".join(shown.split()).count(said["finding"]["cause"]["what"]) == 1, shown
+
+
+def test_an_element_that_is_wrong(tree: Tree) -> None:
+    """Says in which row and column it is, and what is there."""
+    text = TILE.read_text()
+    (store,) = (line for line in text.splitlines() if "sum / 5" in line)
+    text = replaced(text, [store, f"{store}\n    if (row == 7 && col == 3) out[row * cols + col] = 9;"], "9")
+    status, said = run(tree, "stencil", text, "stencil", "20", "30")
+    assert (status, said["wrong"]) == (1, 1), said
+    (wrong,) = said["first_wrong"]
+    assert (wrong["row"], wrong["column"], wrong["got"]) == (7, 3, 9), said
+
+
+def test_a_map_shows_the_worst_of_each_cell(tree: Tree) -> None:
+    """Wrong before unwritten before right, in whatever order; of 60 elements a cell."""
+    text = replaced(NAIVE.read_text(), ["out[i] = sum;", """
+        const int kind = i / 60 % 6;
+        const bool odd = i % 2;
+        if (kind == 0) { if (odd) out[i] = sum; }
+        else if (kind == 1) { if (odd) out[i] = sum + 1; }
+        else if (kind == 2) out[i] = sum + odd;
+        else if (kind == 3) out[i] = sum;
+        else if (kind == 4) out[i] = sum + 1;"""], "map")
+    status, said = run(tree, "scan", text, "scan", "3600")
+    assert (status, said["map"]["rows"]) == (1, ["uxx.XU" * 10]), said
+
+
+def test_counts_and_phases_in_the_words_of_the_lab(tree: Tree) -> None:
+    """Loads beside the naive kernel's; and no word about additions, of which each kernel has its own number."""
+    text = SCANS[-1].read_text()
+    said = run_text(tree, "scan", text, "scan-check", "--counts")[1]
+    assert "the naive kernel, n (n + 1) / 2            8,390,656 " in said
+    assert "operations" not in said and "float" not in said, said
+    said = run_text(tree, "scan", text, "scan-check", "--phases", "2000")[1]
+    assert "    in: elements 0-511: 512 loads\n" in said and "out: the block stores elements 0 to 511\n" in said
+    assert "rows" not in said and "1 x" not in said, said
+
+
+def test_the_starter_says_what_to_write(tree: Tree) -> None:
+    status, said = run(tree, "scan", (REPOSITORY / "labs/scan/kernel.cu").read_text(), "scan-check")
+    assert (status, said["finding"]["kind"]) == (1, "no-launch")
