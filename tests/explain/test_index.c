@@ -16,122 +16,97 @@ static const struct index_size sizes[] = {{"k", K}, {"n", N}, {"m", M}};
 #define interval v[INDEX_PHASE]
 #define step v[INDEX_STEP]
 
-typedef long long index_function(const int *v);
-
 /* A launch, and how often the access happens. */
 struct small_launch {
     int block_x, block_y, grid_x, grid_y, intervals, first, every, steps;
 };
 
-struct row {
-    const char *expected; /* null: none */
-    index_function *function;
-    struct small_launch launch;
-};
+static struct index_sample samples[1 << 18];
+static size_t count;
 
-static size_t collect(const struct small_launch *l, index_function *function, struct index_sample *to) {
-    size_t count = 0;
+static void collect(const struct small_launch *l) {
+    count = 0;
     for (int y = 0; y < l->grid_y; y++)
         for (int x = 0; x < l->grid_x; x++)
             for (int i = l->first; i < l->intervals; i += l->every)
                 for (int t = 0; t < l->block_x * l->block_y; t++)
-                    for (int s = 0; s < l->steps; s++) {
-                        struct index_sample sample = {
+                    for (int s = 0; s < l->steps; s++)
+                        samples[count++] = (struct index_sample){
                             {t % l->block_x, t / l->block_x, 0, x, y, 0, i, s}, 0};
-                        sample.offset = function(sample.value);
-                        to[count++] = sample;
-                    }
-    return count;
 }
 
-static void check_row(const struct row *row) {
-    static struct index_sample samples[1 << 18];
-    size_t count = collect(&row->launch, row->function, samples);
+static void check_formula(const char *expected) {
     struct index_formula formula;
     bool fits = index_fit(samples, count, &formula);
-    CHECK_THAT(fits == !!row->expected, "%s: %s",
-               row->expected ? row->expected : "nothing expected",
+    CHECK_THAT(fits == !!expected, "%s: %s", expected ? expected : "nothing expected",
                fits ? "recovered" : "not recovered");
     if (!fits) return;
     char text[200];
     index_write(text, sizeof text, &formula, sizes, 3);
-    CHECK_STRING(text, row->expected);
+    CHECK_STRING(text, expected);
     for (size_t i = 0; i < count; i++)
         CHECK_INT(index_offset(&formula, samples[i].value), samples[i].offset);
 }
 
+/* What this index is at each sample of the launch is recovered as this text; null: not at all. */
+#define CHECK_INDEX(launch, index, expected)                                                       \
+    do {                                                                                           \
+        collect(&(launch));                                                                        \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            const int *v = samples[i].value;                                                       \
+            samples[i].offset = (index);                                                           \
+        }                                                                                          \
+        check_formula(expected);                                                                   \
+    } while (0)
+
 /* 16 x 16 threads, 3 x 2 blocks, 4 phases of two intervals. */
 static const struct small_launch tiled = {16, 16, 3, 2, 8, 0, 2, 1};
-
-static long long a_row(const int *v) { return (by * 16 + ty) * K + interval / 2 * 16 + tx; }
-static long long b_row(const int *v) { return (interval / 2 * 16 + ty) * N + bx * 16 + tx; }
-static long long b_by_k(const int *v) { return (interval / 2 * 16 + ty) * K + bx * 16 + tx; }
-static long long c_row(const int *v) { return (by * 16 + ty) * N + bx * 16 + tx; }
-static long long exchanged(const int *v) { return (bx * 16 + ty) * K + interval / 2 * 16 + tx; }
-static long long same_for_all(const int *v) { return by * 0 + 7; }
-static long long third(const int *v) { return interval / 3 * 16 + tx; }
-static long long row_before(const int *v) {
-    return (16 * by + ty - 1) * (long long)K + 8 * interval + tx;
-}
-static long long next_column(const int *v) {
-    return (16 * by + ty) * (long long)K + 8 * interval + tx + 1;
-}
-static long long backwards(const int *v) { return 1000 - tx - 16 * ty; }
-
-TEST(the_tiled_kernel) {
-    static const struct row rows[] = {
-        {"(16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x", a_row, tiled},
-        {"(16 * phase + threadIdx.y) * n + 16 * blockIdx.x + threadIdx.x", b_row, tiled},
-        {"(16 * phase + threadIdx.y) * k + 16 * blockIdx.x + threadIdx.x", b_by_k, tiled},
-        {"(16 * blockIdx.y + threadIdx.y) * n + 16 * blockIdx.x + threadIdx.x", c_row, tiled},
-        {"(16 * blockIdx.x + threadIdx.y) * k + 16 * phase + threadIdx.x", exchanged, tiled},
-        {"(16 * blockIdx.y + threadIdx.y - 1) * k + 16 * phase + threadIdx.x", row_before, tiled},
-        {"(16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x + 1", next_column, tiled},
-        {"7", same_for_all, tiled},
-        {"16 * phase + threadIdx.x", third, {16, 1, 1, 1, 12, 0, 3, 1}},
-        {"-16 * threadIdx.y - threadIdx.x + 1000", backwards, tiled},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
-}
-
 /* 256 threads in a row, as many steps as needed. */
 static const struct small_launch flat = {256, 1, 2, 2, 8, 0, 2, 1};
+static const struct small_launch thirds = {16, 1, 1, 1, 12, 0, 3, 1};
 static const struct small_launch buffers = {16, 16, 1, 1, 8, 0, 1, 4};
 static const struct small_launch loops = {16, 16, 1, 1, 1, 0, 1, 64};
+static const struct small_launch once = {16, 16, 1, 1, 1, 0, 1, 1};
 
-static long long digits(const int *v) {
-    return tx % 16 + (long long)K * (tx / 16 + 16 * by) + 8 * interval;
+TEST(the_tiled_kernel) {
+    CHECK_INDEX(tiled, (by * 16 + ty) * K + interval / 2 * 16 + tx,
+                "(16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x");
+    CHECK_INDEX(tiled, (interval / 2 * 16 + ty) * N + bx * 16 + tx,
+                "(16 * phase + threadIdx.y) * n + 16 * blockIdx.x + threadIdx.x");
+    CHECK_INDEX(tiled, (interval / 2 * 16 + ty) * K + bx * 16 + tx,
+                "(16 * phase + threadIdx.y) * k + 16 * blockIdx.x + threadIdx.x");
+    CHECK_INDEX(tiled, (by * 16 + ty) * N + bx * 16 + tx,
+                "(16 * blockIdx.y + threadIdx.y) * n + 16 * blockIdx.x + threadIdx.x");
+    CHECK_INDEX(tiled, (bx * 16 + ty) * K + interval / 2 * 16 + tx,
+                "(16 * blockIdx.x + threadIdx.y) * k + 16 * phase + threadIdx.x");
+    CHECK_INDEX(tiled, (16 * by + ty - 1) * K + 8 * interval + tx,
+                "(16 * blockIdx.y + threadIdx.y - 1) * k + 16 * phase + threadIdx.x");
+    CHECK_INDEX(tiled, (16 * by + ty) * K + 8 * interval + tx + 1,
+                "(16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x + 1");
+    CHECK_INDEX(tiled, by * 0 + 7, "7");
+    CHECK_INDEX(thirds, interval / 3 * 16 + tx, "16 * phase + threadIdx.x");
+    CHECK_INDEX(tiled, 1000 - tx - 16 * ty, "-16 * threadIdx.y - threadIdx.x + 1000");
 }
-static long long padded(const int *v) { return tx % 16 * 17 + tx / 16; }
-static long long two_buffers(const int *v) { return interval % 2 * 256 + ty * 16 + tx; }
-static long long other_buffer(const int *v) { return (1 - interval % 2) * 256 + ty * 16 + step; }
-static long long transposed(const int *v) { return ty * 16 + step % 4 * 256 + step / 4; }
-static long long column(const int *v) { return step * 16 + tx; }
 
 TEST(digits_of_variables) {
-    static const struct row rows[] = {
-        {"(16 * blockIdx.y + threadIdx.x / 16) * k + 16 * phase + threadIdx.x % 16", digits, flat},
-        {"17 * (threadIdx.x % 16) + threadIdx.x / 16", padded, flat},
-        {"256 * (phase % 2) + 16 * threadIdx.y + threadIdx.x", two_buffers, buffers},
-        {"-256 * (phase % 2) + 16 * threadIdx.y + step + 256", other_buffer, buffers},
-        {"16 * threadIdx.y + 256 * (step % 4) + step / 4", transposed, loops},
-        {"threadIdx.x + 16 * step", column, loops},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+    CHECK_INDEX(flat, tx % 16 + K * (tx / 16 + 16 * by) + 8 * interval,
+                "(16 * blockIdx.y + threadIdx.x / 16) * k + 16 * phase + threadIdx.x % 16");
+    CHECK_INDEX(flat, tx % 16 * 17 + tx / 16, "17 * (threadIdx.x % 16) + threadIdx.x / 16");
+    CHECK_INDEX(buffers, interval % 2 * 256 + ty * 16 + tx,
+                "256 * (phase % 2) + 16 * threadIdx.y + threadIdx.x");
+    CHECK_INDEX(buffers, (1 - interval % 2) * 256 + ty * 16 + step,
+                "-256 * (phase % 2) + 16 * threadIdx.y + step + 256");
+    CHECK_INDEX(loops, ty * 16 + step % 4 * 256 + step / 4,
+                "16 * threadIdx.y + 256 * (step % 4) + step / 4");
+    CHECK_INDEX(loops, step * 16 + tx, "threadIdx.x + 16 * step");
 }
 
-static long long square(const int *v) { return tx * tx; }
-static long long product(const int *v) { return tx * ty; }
-static long long remainder_of_3(const int *v) { return tx % 3; }
-static long long half(const int *v) { return interval / 4; }
-static long long by_chance(const int *v) { return (tx * 2654435761u ^ ty * 40503u) >> 20 & 1023; }
-
 TEST(what_has_no_such_form) {
-    static const struct row rows[] = {
-        {NULL, square, tiled},    {NULL, product, tiled},     {NULL, remainder_of_3, tiled},
-        {NULL, by_chance, tiled}, {"phase / 2", half, tiled},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+    CHECK_INDEX(tiled, tx * tx, NULL);
+    CHECK_INDEX(tiled, tx * ty, NULL);
+    CHECK_INDEX(tiled, tx % 3, NULL);
+    CHECK_INDEX(tiled, (tx * 2654435761u ^ ty * 40503u) >> 20 & 1023, NULL);
+    CHECK_INDEX(tiled, interval / 4, "phase / 2");
 }
 
 /* What the samples leave open is left out: one block says nothing about blockIdx. */
@@ -141,15 +116,12 @@ TEST(a_few_samples) {
     CHECK(index_fit(&one, 1, &formula));
     CHECK_INT(formula.terms, 0);
     CHECK_INT(formula.constant, 99);
-    static const struct row upper_half = {
-        "16 * threadIdx.y + threadIdx.x", two_buffers, {16, 16, 1, 1, 1, 0, 1, 1}};
-    check_row(&upper_half);
+    CHECK_INDEX(once, interval % 2 * 256 + ty * 16 + tx, "16 * threadIdx.y + threadIdx.x");
 }
 
 TEST(text_is_cut_to_its_size) {
-    struct index_sample samples[256];
     struct index_formula formula;
-    size_t count = collect(&(struct small_launch){16, 16, 1, 1, 1, 0, 1, 1}, c_row, samples);
+    CHECK_INDEX(once, ty * N + tx, "threadIdx.y * n + threadIdx.x");
     CHECK(index_fit(samples, count, &formula));
     for (size_t size = 1; size < 40; size++) {
         char text[41];

@@ -13,137 +13,94 @@ static const struct index_size sizes[] = {{"m", M}, {"n", N}, {"k", K}};
 #define TERM(coefficient, variable)                                                                \
     { coefficient, INDEX_##variable, 0, 0 }
 
-/* A formula, and what its row and its column are; the matrix's rows should be k elements long. */
-struct row {
-    struct index_formula formula;
-    int size; /* of the elements of a row; -1: no row */
-    bool mixed;
-    const char *row, *col;
-};
+/* A sum of a constant and terms. */
+#define FORMULA(constant, ...)                                                                     \
+    (struct index_formula) {                                                                       \
+        constant, sizeof((struct index_term[]){__VA_ARGS__}) / sizeof(struct index_term),          \
+            {__VA_ARGS__}, 0, 1                                                                    \
+    }
 
-static void check_row(const struct row *expected) {
-    const struct layout l = layout_of(&expected->formula, sizes, 3, BY_K);
-    char row[200], col[200];
-    part_write(row, sizeof row, &l.row);
-    part_write(col, sizeof col, &l.col);
-    CHECK_STRING(row, expected->row);
-    CHECK_STRING(col, expected->col);
-    CHECK_THAT(l.size == expected->size && l.mixed == expected->mixed, "row %s: size %d, mixed %d",
-               row, l.size, l.mixed);
-}
-
-TEST(rows_and_columns) {
-    static const struct row rows[] = {
-        {{0,
-          4,
-          {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), TERM(1, THREAD_X)},
-          0,
-          1},
-         BY_K,
-         false,
-         "16 * blockIdx.y + threadIdx.y",
-         "16 * phase + threadIdx.x"},
-        {{0, 2, {TERM(K, THREAD_X), TERM(1, THREAD_Y)}, 0, 1},
-         BY_K,
-         false,
-         "threadIdx.x",
-         "threadIdx.y"},
-        {{7, 1, {TERM(1, THREAD_X)}, 0, 1}, -1, false, "0", "threadIdx.x + 7"},
-        {{0, 2, {{K, INDEX_THREAD_X, 4, 0}, {1, INDEX_THREAD_X, 0, 4}}, 0, 1},
-         BY_K,
-         false,
-         "threadIdx.x / 16",
-         "threadIdx.x % 16"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+/* The matrix's rows should be k elements long; they are `size` (-1: no row). */
+static void check_layout(struct index_formula formula, int size, bool mixed, const char *row,
+                         const char *col) {
+    const struct layout l = layout_of(&formula, sizes, 3, BY_K);
+    char row_text[200], col_text[200];
+    part_write(row_text, sizeof row_text, &l.row);
+    part_write(col_text, sizeof col_text, &l.col);
+    CHECK_STRING(row_text, row);
+    CHECK_STRING(col_text, col);
+    CHECK_THAT(l.size == size && l.mixed == mixed, "row %s: size %d, mixed %d", row, l.size,
+               l.mixed);
 }
 
 /* The size that is expected is taken wherever it can be meant. */
-TEST(rows_of_another_length) {
-    static const struct row rows[] = {
-        {{0, 2, {TERM(N, THREAD_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_N,
-         false,
-         "threadIdx.y",
-         "threadIdx.x"},
-        {{0, 3, {TERM(N, THREAD_Y), TERM(16 * K, BLOCK_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_K,
-         true,
-         "16 * blockIdx.y",
-         "29 * threadIdx.y + threadIdx.x"},
-        {{0, 3, {TERM(N, THREAD_Y), TERM(16 * M, BLOCK_Y), TERM(1, THREAD_X)}, 0, 1},
-         BY_N,
-         true,
-         "threadIdx.y",
-         "592 * blockIdx.y + threadIdx.x"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_row(&rows[i]);
+TEST(rows_and_columns) {
+    check_layout(
+        FORMULA(0, TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), TERM(1, THREAD_X)),
+        BY_K, false, "16 * blockIdx.y + threadIdx.y", "16 * phase + threadIdx.x");
+    check_layout(FORMULA(0, TERM(K, THREAD_X), TERM(1, THREAD_Y)), BY_K, false, "threadIdx.x",
+                 "threadIdx.y");
+    check_layout(FORMULA(7, TERM(1, THREAD_X)), -1, false, "0", "threadIdx.x + 7");
+    check_layout(FORMULA(0, {K, INDEX_THREAD_X, 4, 0}, {1, INDEX_THREAD_X, 0, 4}), BY_K, false,
+                 "threadIdx.x / 16", "threadIdx.x % 16");
+    check_layout(FORMULA(0, TERM(N, THREAD_Y), TERM(1, THREAD_X)), BY_N, false, "threadIdx.y",
+                 "threadIdx.x");
+    check_layout(FORMULA(0, TERM(N, THREAD_Y), TERM(16 * K, BLOCK_Y), TERM(1, THREAD_X)), BY_K,
+                 true, "16 * blockIdx.y", "29 * threadIdx.y + threadIdx.x");
+    check_layout(FORMULA(0, TERM(N, THREAD_Y), TERM(16 * M, BLOCK_Y), TERM(1, THREAD_X)), BY_N,
+                 true, "threadIdx.y", "592 * blockIdx.y + threadIdx.x");
 }
 
 /* Rows of one element each have no size that could be recognized. */
 TEST(a_size_of_one) {
     static const struct index_size vector[] = {{"m", M}, {"n", 1}, {"k", K}};
-    static const struct index_formula f = {0, 1, {TERM(1, THREAD_Y)}, 0, 1};
-    CHECK_INT(layout_of(&f, vector, 3, BY_N).size, -1);
+    CHECK_INT(layout_of(&FORMULA(0, TERM(1, THREAD_Y)), vector, 3, BY_N).size, -1);
 }
 
 /* Whole rows, and the columns that are nearest to one. */
 TEST(constants) {
-    static const struct {
-        long long constant, row, col;
-    } rows[] = {
-        {0, 0, 0},
-        {1, 0, 1},
-        {-1, 0, -1},
-        {K, 1, 0},
-        {-K, -1, 0},
-        {K + 1, 1, 1},
-        {K - 1, 1, -1},
-        {-K - 1, -1, -1},
-        {1 - K, -1, 1},
-        {K / 2, 0, K / 2},
-        {K / 2 + 1, 1, -(K / 2)},
-    };
+    static const int rows[][3] = {/* the constant, its rows and its columns */
+                                  {0, 0, 0},
+                                  {1, 0, 1},
+                                  {-1, 0, -1},
+                                  {K, 1, 0},
+                                  {-K, -1, 0},
+                                  {K + 1, 1, 1},
+                                  {K - 1, 1, -1},
+                                  {-K - 1, -1, -1},
+                                  {1 - K, -1, 1},
+                                  {K / 2, 0, K / 2},
+                                  {K / 2 + 1, 1, -(K / 2)}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct index_formula f = {rows[i].constant, 1, {TERM(K, THREAD_Y)}, 0, 1};
-        const struct layout l = layout_of(&f, sizes, 3, BY_K);
-        CHECK_INT(l.row.constant, rows[i].row);
-        CHECK_INT(l.col.constant, rows[i].col);
+        const struct layout l = layout_of(&FORMULA(rows[i][0], TERM(K, THREAD_Y)), sizes, 3, BY_K);
+        CHECK_INT(l.row.constant, rows[i][1]);
+        CHECK_INT(l.col.constant, rows[i][2]);
     }
 }
 
 /* A[(i + y) * k + i + x] has k + 1 for i, and i in both. Where nothing else counts rows, a number
  * that happens to be k + 1 says nothing. */
 TEST(a_variable_of_row_and_column) {
-    static const struct row row = {
-        {0, 3, {TERM(K + 1, STEP), TERM(K, THREAD_Y), TERM(1, THREAD_X)}, 0, 1},
-        BY_K,
-        false,
-        "threadIdx.y + step",
-        "threadIdx.x + step"};
-    static const struct index_formula chance = {0, 1, {TERM(K + 1, STEP)}, 0, 1};
-    check_row(&row);
-    CHECK_INT(index_split(&chance, sizes, 3).terms, 1);
-    const struct index_formula split = index_split(&row.formula, sizes, 3);
+    const struct index_formula both =
+        FORMULA(0, TERM(K + 1, STEP), TERM(K, THREAD_Y), TERM(1, THREAD_X));
+    check_layout(both, BY_K, false, "threadIdx.y + step", "threadIdx.x + step");
+    CHECK_INT(index_split(&FORMULA(0, TERM(K + 1, STEP)), sizes, 3).terms, 1);
+    const struct index_formula split = index_split(&both, sizes, 3);
     CHECK_INT(split.terms, 4);
     for (int i = 0; i < INDEX_VARIABLES; i++) {
         int value[INDEX_VARIABLES] = {0};
         value[i] = 5;
-        CHECK_INT(index_offset(&split, value), index_offset(&row.formula, value));
+        CHECK_INT(index_offset(&split, value), index_offset(&both, value));
     }
 }
 
 TEST(what_is_not_split) {
-    static const struct index_formula
-        others = {0, 3, {TERM(K, STEP), TERM(K + 2, PHASE), TERM(2, THREAD_X)}, 0, 1},
-        one = {0, 1, {TERM(2, THREAD_X)}, 0, 1};
     static const struct index_size vector[] = {{"m", 1}}; /* 2 is no row of one and a column */
+    const struct index_formula others =
+        FORMULA(0, TERM(K, STEP), TERM(K + 2, PHASE), TERM(2, THREAD_X));
     CHECK_INT(index_split(&others, sizes, 3).terms, 3);
-    CHECK_INT(index_split(&one, vector, 1).terms, 1);
-}
-
-TEST(terms_without_room_are_not_split) {
-    struct index_formula full = {.terms = INDEX_TERMS, .phase_every = 1};
+    CHECK_INT(index_split(&FORMULA(0, TERM(2, THREAD_X)), vector, 1).terms, 1);
+    struct index_formula full = {.terms = INDEX_TERMS, .phase_every = 1}; /* there is no room */
     for (int i = 0; i < INDEX_TERMS; i++)
         full.term[i] = (struct index_term){K + 1, INDEX_THREAD_X, i, 1};
     const struct index_formula split = index_split(&full, sizes, 3);
@@ -166,21 +123,6 @@ TEST(what_a_part_has) {
     CHECK_INT(part_coefficient(&l.row, INDEX_BLOCK_Y), 16);
     CHECK_INT(part_coefficient(&l.row, INDEX_THREAD_X), 0);
     CHECK_INT(part_coefficient(&l.col, INDEX_THREAD_X), 0); /* some of its digits only */
-}
-
-TEST(parts_that_are_the_same) {
-    static const struct part a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
-                             turned = {5,
-                                       3,
-                                       {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}},
-                             wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
-    CHECK(part_same(&a, &turned, LAYOUT_BLOCK | LAYOUT_THREAD));
-    CHECK(!part_same(&a, &turned, LAYOUT_PHASE) && !part_same(&turned, &a, LAYOUT_PHASE));
-    CHECK(!part_same(&a, &wider, LAYOUT_BLOCK) && part_same(&a, &wider, LAYOUT_THREAD));
-}
-
-TEST(values_of_parts) {
-    const struct layout l = layout_of(&a_load, sizes, 3, BY_K);
     int value[INDEX_VARIABLES] = {0};
     value[INDEX_THREAD_X] = 35;
     value[INDEX_THREAD_Y] = 4;
@@ -188,4 +130,14 @@ TEST(values_of_parts) {
     value[INDEX_PHASE] = 7;
     CHECK_INT(part_value(&l.row, &a_load, value), 16 + 4);
     CHECK_INT(part_value(&l.col, &a_load, value), 16 * 2 + 35 / 16 + 2);
+}
+
+TEST(parts_that_are_the_same) {
+    static const struct part a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
+                             wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
+    static const struct part turned = {
+        5, 3, {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}};
+    CHECK(part_same(&a, &turned, LAYOUT_BLOCK | LAYOUT_THREAD));
+    CHECK(!part_same(&a, &turned, LAYOUT_PHASE) && !part_same(&turned, &a, LAYOUT_PHASE));
+    CHECK(!part_same(&a, &wider, LAYOUT_BLOCK) && part_same(&a, &wider, LAYOUT_THREAD));
 }
