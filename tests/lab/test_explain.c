@@ -36,35 +36,26 @@ static void set_problem(enum fill fill, int m, int n, int k) {
     f.problem.comparison = fill_comparison(fill, m, n, k);
 }
 
-/* What a kernel makes of element (i, j). */
-typedef float element_function(int i, int j);
+/* What a kernel makes of each element (i, j). */
+#define SET_C(value)                                                                               \
+    do {                                                                                           \
+        for (int i = 0; i < f.m; i++)                                                              \
+            for (int j = 0; j < f.n; j++) f.C[i * f.n + j] = (value);                              \
+    } while (0)
 
-static void set_all(element_function *value) {
-    for (int i = 0; i < f.m; i++) {
-        for (int j = 0; j < f.n; j++) f.C[i * f.n + j] = value(i, j);
-    }
-}
+/* Of the elements in a region; as memory holds it: a signalling NaN would become a quiet one on its
+ * way through some registers. */
+#define SET_WHERE(region, word)                                                                    \
+    do {                                                                                           \
+        for (int i = 0; i < f.m; i++)                                                              \
+            for (int j = 0; j < f.n; j++)                                                          \
+                if (region) memcpy(&f.C[i * f.n + j], &(uint32_t){word}, sizeof *f.C);             \
+    } while (0)
 
 static float from_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-/* As memory holds it: a signalling NaN would become a quiet one on its way through some
- * registers. */
-static void set_bits(float *to, uint32_t bits) { memcpy(to, &bits, sizeof bits); }
-
-static void set_rows(int first, int last, uint32_t bits) {
-    for (int at = first * f.n; at < last * f.n; at++) set_bits(&f.C[at], bits);
-}
-
-typedef bool region_function(int i, int j);
-
-static void set_region(region_function *in, uint32_t bits) {
-    for (int at = 0; at < f.m * f.n; at++) {
-        if (in(at / f.n, at % f.n)) set_bits(&f.C[at], bits);
-    }
 }
 
 static void judge_mode(enum verify_mode mode) {
@@ -82,11 +73,6 @@ static void judge_mode(enum verify_mode mode) {
 }
 
 static void judge(void) { judge_mode(VERIFY_FULL); }
-
-static void judge_all(element_function *value) {
-    set_all(value);
-    judge();
-}
 
 /* There is an explanation of this name, among others if any; its text says this. */
 static const struct explanation *expect(const char *formula, const char *say) {
@@ -123,13 +109,14 @@ static void expect_nothing(void) {
     CHECK_THAT(f.count == 0, "%s: %s", f.explanations[0].formula, f.explanations[0].text);
 }
 
-/* A C made by one function, on random matrices. */
-static void check_all(element_function *value, int m, int n, int k, const char *formula,
-                      const char *say) {
-    set_problem(FILL_RANDOM, m, n, k);
-    judge_all(value);
-    expect_all(formula, say);
-}
+/* A C made in one way, on random matrices. */
+#define CHECK_ALL(m, n, k, value, formula, say)                                                    \
+    do {                                                                                           \
+        set_problem(FILL_RANDOM, m, n, k);                                                         \
+        SET_C(value);                                                                              \
+        judge();                                                                                   \
+        expect_all(formula, say);                                                                  \
+    } while (0)
 
 /* ---- right, and helpers for what is not ---- */
 
@@ -146,50 +133,15 @@ static float right(int i, int j) { return part(i, j, 0, f.k); }
 
 /* ---- the product, and something done to it ---- */
 
-static float zero(int i, int j) { return 0 * a(i, 0) * b(0, j); }
-static float copy_a(int i, int j) { return f.A[(i * f.n + j) % (f.m * f.k)]; }
-static float copy_b(int i, int j) { return b(i, j); }
-static float elementwise(int i, int j) { return a(i, j) * b(i, j); }
-
 TEST(what_is_no_product_is_seen) {
-    check_all(zero, 34, 34, 34, "zero", "C is 0: ");
-    check_all(zero, 3, 2, 5, "zero", "C is 0: ");
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    set_all(right);
-    set_rows(33, 34, 0);
-    judge();
-    expect_all("zero", "Where C is wrong, it is 0: this explains all 40 wrong elements");
-    check_all(copy_a, 40, 20, 34, "copy-of-a", "C is A itself");
-    check_all(copy_b, 20, 34, 40, "copy-of-b", "C is B itself");
-    check_all(elementwise, 34, 34, 34, "elementwise", "A[i][j] * B[i][j]");
+    CHECK_ALL(34, 34, 34, 0, "zero", "C is 0: ");
+    CHECK_ALL(3, 2, 5, 0, "zero", "C is 0: ");
+    CHECK_ALL(34, 40, 20, i < 33 ? right(i, j) : 0, "zero",
+              "Where C is wrong, it is 0: this explains all 40 wrong elements");
+    CHECK_ALL(40, 20, 34, f.A[(i * f.n + j) % (f.m * f.k)], "copy-of-a", "C is A itself");
+    CHECK_ALL(20, 34, 40, b(i, j), "copy-of-b", "C is B itself");
+    CHECK_ALL(34, 34, 34, a(i, j) * b(i, j), "elementwise", "A[i][j] * B[i][j]");
 }
-
-static float factor;
-static float times(int i, int j) { return factor * right(i, j); }
-
-static void check_factor(float given, const char *say) {
-    factor = given;
-    check_all(times, 34, 40, 20, "factor", say);
-}
-
-static float plus(int i, int j) { return right(i, j) + 1; }
-static float minus(int i, int j) { return right(i, j) - 0.375f; }
-
-TEST(factors_and_offsets_are_seen) {
-    check_factor(2, "C is 2 times the product");
-    check_factor(-1, "C is the negative of the product");
-    check_factor(0.5f, "C is 0.5 times the product");
-    check_factor(1.25f, "C is 1.25 times the product");
-    check_factor(1.0f / 20, "C is the product divided by k (20)");
-    check_factor(40, "n (40) times the product");
-    check_all(plus, 34, 40, 20, "offset", "the product plus 1");
-    check_all(minus, 50, 33, 70, "offset", "the product plus -0.375");
-}
-
-static float truncated(int i, int j) { return truncf(right(i, j)); }
-static float rounded(int i, int j) { return rintf(right(i, j)); }
-static float floored(int i, int j) { return floorf(right(i, j)); }
-static float absolute(int i, int j) { return fabsf(right(i, j)); }
 
 static float magnitudes(int i, int j) {
     float sum = 0;
@@ -197,12 +149,21 @@ static float magnitudes(int i, int j) {
     return sum;
 }
 
-TEST(lost_fractions_and_signs_are_seen) {
-    check_all(truncated, 34, 40, 100, "integer-result", "the product without its fraction");
-    check_all(rounded, 34, 40, 100, "integer-result", "rounded to an integer");
-    check_all(floored, 34, 40, 100, "integer-result", "rounded down");
-    check_all(absolute, 34, 40, 20, "absolute", "without its sign");
-    check_all(magnitudes, 34, 40, 20, "magnitudes", "|A| and |B|");
+TEST(what_is_made_of_the_product_is_seen) {
+    CHECK_ALL(34, 40, 20, 2 * right(i, j), "factor", "C is 2 times the product");
+    CHECK_ALL(34, 40, 20, -right(i, j), "factor", "C is the negative of the product");
+    CHECK_ALL(34, 40, 20, 0.5f * right(i, j), "factor", "C is 0.5 times the product");
+    CHECK_ALL(34, 40, 20, 1.25f * right(i, j), "factor", "C is 1.25 times the product");
+    CHECK_ALL(34, 40, 20, right(i, j) / 20, "factor", "C is the product divided by k (20)");
+    CHECK_ALL(34, 40, 20, 40 * right(i, j), "factor", "n (40) times the product");
+    CHECK_ALL(34, 40, 20, right(i, j) + 1, "offset", "the product plus 1");
+    CHECK_ALL(50, 33, 70, right(i, j) - 0.375f, "offset", "the product plus -0.375");
+    CHECK_ALL(34, 40, 100, truncf(right(i, j)), "integer-result",
+              "the product without its fraction");
+    CHECK_ALL(34, 40, 100, rintf(right(i, j)), "integer-result", "rounded to an integer");
+    CHECK_ALL(34, 40, 100, floorf(right(i, j)), "integer-result", "rounded down");
+    CHECK_ALL(34, 40, 20, fabsf(right(i, j)), "absolute", "without its sign");
+    CHECK_ALL(34, 40, 20, magnitudes(i, j), "magnitudes", "|A| and |B|");
 }
 
 /* ---- less than float32 ---- */
@@ -221,42 +182,39 @@ static float cut(float value, int bits) {
     return from_bits(word & ~((1u << (24 - bits)) - 1));
 }
 
-static int bits;
-static float (*shorten)(float value, int bits);
+typedef float round_function(float value, int bits);
 
-static float short_inputs(int i, int j) {
+static float of_short_inputs(int i, int j, round_function *rounded, int bits) {
     float sum = 0;
-    for (int p = 0; p < f.k; p++) sum += shorten(a(i, p), bits) * shorten(b(p, j), bits);
+    for (int p = 0; p < f.k; p++) sum += rounded(a(i, p), bits) * rounded(b(p, j), bits);
     return sum;
 }
 
-static float short_sums(int i, int j) {
+static float short_sum(int i, int j, int bits) {
     float sum = 0;
-    for (int p = 0; p < f.k; p++) sum = shorten(sum + a(i, p) * b(p, j), bits);
+    for (int p = 0; p < f.k; p++) sum = nearest(sum + a(i, p) * b(p, j), bits);
     return sum;
 }
 
 TEST(short_inputs_and_sums_are_seen) {
-    bits = 11;
-    shorten = nearest;
-    check_all(short_inputs, 34, 40, 20, "inputs-11-bits", "rounded to 11 significant bits");
-    check_all(short_sums, 34, 40, 100, "sums-11-bits",
+    CHECK_ALL(34, 40, 20, of_short_inputs(i, j, nearest, 11), "inputs-11-bits",
+              "rounded to 11 significant bits");
+    CHECK_ALL(34, 34, 34, of_short_inputs(i, j, cut, 11), "inputs-11-bits",
+              "cut to 11 significant bits (TF32)");
+    CHECK_ALL(34, 40, 200, of_short_inputs(i, j, nearest, 8), "inputs-8-bits",
+              "rounded to 8 significant bits (BF16)");
+    CHECK_ALL(34, 34, 34, of_short_inputs(i, j, cut, 8), "inputs-8-bits",
+              "cut to 8 significant bits (BF16)");
+    CHECK_ALL(34, 40, 100, short_sum(i, j, 11), "sums-11-bits",
               "at most 11 significant bits (FP16 or TF32)");
-    shorten = cut;
-    check_all(short_inputs, 34, 34, 34, "inputs-11-bits", "cut to 11 significant bits (TF32)");
-    bits = 8;
-    check_all(short_inputs, 34, 34, 34, "inputs-8-bits", "cut to 8 significant bits (BF16)");
-    shorten = nearest;
-    check_all(short_inputs, 34, 40, 200, "inputs-8-bits", "rounded to 8 significant bits (BF16)");
-    check_all(short_sums, 34, 34, 34, "sums-8-bits", "at most 8 significant bits (BF16)");
+    CHECK_ALL(34, 34, 34, short_sum(i, j, 8), "sums-8-bits", "at most 8 significant bits (BF16)");
 }
 
 /* At k = 4096 all elements are within the bound, and none of them is called wrong. */
 TEST(a_result_that_is_not_float32_is_explained) {
     set_problem(FILL_RANDOM, 16, 20, 4096);
-    bits = 11;
-    shorten = cut;
-    judge_all(short_inputs);
+    SET_C(of_short_inputs(i, j, cut, 11));
+    judge();
     CHECK(f.verdict.not_float32 && f.verdict.wrong == 0);
     expect_one("inputs-11-bits", "this explains all 320 elements.", 320);
 }
@@ -273,7 +231,8 @@ static float noisy_products(int i, int j) {
 TEST(other_low_precision_is_named) {
     double ref[400], G[400];
     set_problem(FILL_RANDOM, 34, 40, 20);
-    judge_all(noisy_products);
+    SET_C(noisy_products(i, j));
+    judge();
     expect("low-precision", "the arithmetic is less precise than float32");
     CHECK_INT(f.count, 1);
     set_problem(FILL_RANDOM, 20, 20, 4096);
@@ -303,96 +262,74 @@ TEST(integers_are_seen) {
     set_problem(FILL_RANDOM, 34, 40, 20);
     for (int i = 0; i < f.m * f.k; i++) f.A[i] *= 10;
     for (int i = 0; i < f.k * f.n; i++) f.B[i] *= 10;
-    judge_all(integer_sum);
+    SET_C(integer_sum(i, j));
+    judge();
     expect("integer-sum", "loses its fraction with each term");
-    judge_all(integer_inputs);
+    SET_C(integer_inputs(i, j));
+    judge();
     expect_all("integer-inputs", "without their fractions");
 }
 
 /* ---- other terms ---- */
 
-static int first, last;
-
-static float slice(int i, int j) { return part(i, j, first, last); }
-
-static void set_slice(int from, int to) {
-    first = from;
-    last = to;
-    set_all(slice);
+static float without(int i, int j, int first, int last) {
+    return part(i, j, 0, first) + part(i, j, last, f.k);
 }
 
-static float without_slice(int i, int j) { return part(i, j, 0, first) + part(i, j, last, f.k); }
-
-static float slice_twice(int i, int j) { return right(i, j) + slice(i, j); }
-
-static void check_slice(element_function *value, int from, int to, int m, int n, int k,
-                        const char *formula, const char *say) {
-    first = from;
-    last = to;
-    check_all(value, m, n, k, formula, say);
+static float twice(int i, int j, int first, int last) {
+    return right(i, j) + part(i, j, first, last);
 }
 
 TEST(k_cut_to_whole_tiles_is_seen) {
-    check_slice(slice, 0, 32, 34, 34, 34, "k-cut",
-                "C is the product over the first 32 of 34 values of k");
+    CHECK_ALL(34, 34, 34, part(i, j, 0, 32), "k-cut",
+              "C is the product over the first 32 of 34 values of k");
     CHECK(strstr(f.explanations[0].hint, "not a multiple of the tile?"));
-    check_slice(slice, 0, 16, 34, 34, 34, "k-cut", "the first 16 of 34 values");
+    CHECK_ALL(34, 34, 34, part(i, j, 0, 16), "k-cut", "the first 16 of 34 values");
     CHECK(strstr(f.explanations[0].hint, "after the first phase?"));
-    check_slice(slice, 0, 192, 40, 30, 201, "k-cut", "the first 192 of 201 values");
-    check_slice(slice, 0, 100, 40, 30, 101, "k-cut", "the first 100 of 101 values");
-    check_slice(slice, 0, 21, 40, 21, 55, "k-cut", "the first 21 of 55 values of k (n is 21)");
-    check_slice(slice, 0, 19, 10, 9, 20, "k-cut", "the first 19 of 20 values");
-    check_slice(slice, 0, 2053, 10, 9, 3000, "k-cut", "the first 2053 of 3000 values");
+    CHECK_ALL(40, 30, 201, part(i, j, 0, 192), "k-cut", "the first 192 of 201 values");
+    CHECK_ALL(40, 30, 101, part(i, j, 0, 100), "k-cut", "the first 100 of 101 values");
+    CHECK_ALL(40, 21, 55, part(i, j, 0, 21), "k-cut", "the first 21 of 55 values of k (n is 21)");
+    CHECK_ALL(10, 9, 20, part(i, j, 0, 19), "k-cut", "the first 19 of 20 values");
+    CHECK_ALL(10, 9, 3000, part(i, j, 0, 2053), "k-cut", "the first 2053 of 3000 values");
 }
 
 TEST(other_parts_of_k_are_seen) {
-    check_slice(slice, 16, 40, 34, 20, 40, "k-late", "the last 24 of 40 values of k");
-    check_slice(slice, 1, 34, 34, 34, 34, "k-late", "the last 33 of 34 values of k");
-    check_slice(slice, 33, 34, 34, 34, 34, "k-late", "the last 1 of 34 values of k");
-    check_slice(slice, 16, 32, 34, 20, 50, "k-part", "over values 16 to 31 of k alone, of 0 to 49");
-    check_slice(without_slice, 16, 32, 34, 20, 50, "k-gap", "without values 16 to 31 of k");
-    check_slice(without_slice, 1024, 1040, 9, 20, 4000, "k-gap", "without values 1024 to 1039");
+    CHECK_ALL(34, 20, 40, part(i, j, 16, 40), "k-late", "the last 24 of 40 values of k");
+    CHECK_ALL(34, 34, 34, part(i, j, 1, 34), "k-late", "the last 33 of 34 values of k");
+    CHECK_ALL(34, 34, 34, part(i, j, 33, 34), "k-late", "the last 1 of 34 values of k");
+    CHECK_ALL(34, 20, 50, part(i, j, 16, 32), "k-part", "values 16 to 31 of k alone, of 0 to 49");
+    CHECK_ALL(34, 20, 50, without(i, j, 16, 32), "k-gap", "without values 16 to 31 of k");
+    CHECK_ALL(9, 20, 4000, without(i, j, 1024, 1040), "k-gap", "without values 1024 to 1039");
+    CHECK_ALL(34, 20, 50, twice(i, j, 0, 16), "k-twice", "values 0 to 15 of k counted twice");
+    CHECK_ALL(34, 20, 50, twice(i, j, 32, 50), "k-twice", "values 32 to 49 of k counted twice");
+    CHECK_ALL(34, 34, 20, twice(i, j, 4, 16), "k-twice", "values 4 to 15 of k counted twice");
+    CHECK_ALL(34, 20, 50, twice(i, j, 49, 50), "k-twice", "value 49 of k counted twice");
+    CHECK_ALL(9, 9, 3001, twice(i, j, 2985, 2992), "k-twice", "values 2985 to 2991 of k");
 }
 
-TEST(a_phase_counted_twice_is_seen) {
-    check_slice(slice_twice, 0, 16, 34, 20, 50, "k-twice", "values 0 to 15 of k counted twice");
-    check_slice(slice_twice, 32, 50, 34, 20, 50, "k-twice", "values 32 to 49 of k counted twice");
-    check_slice(slice_twice, 4, 16, 34, 34, 20, "k-twice", "values 4 to 15 of k counted twice");
-    check_slice(slice_twice, 49, 50, 34, 20, 50, "k-twice", "value 49 of k counted twice");
-    check_slice(slice_twice, 2985, 2992, 9, 9, 3001, "k-twice", "values 2985 to 2991 of k");
-}
-
-/* Of each tile along k. */
-static int tile, left_out;
-
-static float without_a_term(int i, int j) {
+/* The term at this place of each tile along k is left out. */
+static float without_term(int i, int j, int tile, int place) {
     float sum = 0;
-    for (int p = 0; p < f.k; p++) sum += p % tile == left_out ? 0 : a(i, p) * b(p, j);
+    for (int p = 0; p < f.k; p++) sum += p % tile == place ? 0 : a(i, p) * b(p, j);
     return sum;
+}
+
+TEST(loops_over_a_tile_that_miss_a_term_are_seen) {
+    CHECK_ALL(34, 34, 34, without_term(i, j, 16, 15), "tile-one-short",
+              "the last value of k of each 16");
+    CHECK_ALL(34, 34, 34, without_term(i, j, 16, 0), "tile-late",
+              "the first value of k of each 16");
+    CHECK_ALL(20, 40, 70, without_term(i, j, 32, 31), "tile-one-short",
+              "the last value of k of each 32");
+    CHECK_ALL(20, 40, 70, without_term(i, j, 12, 0), "tile-late",
+              "the first value of k of each 12");
 }
 
 /* Each phase adds a sum that goes on from the phase before. */
 static float partial_kept(int i, int j) {
-    float sum = 0, partial = 0;
-    for (int p = 0; p < f.k; p += tile) {
-        partial += part(i, j, p, p + tile < f.k ? p + tile : f.k);
-        sum += partial;
-    }
+    float sum = 0;
+    for (int p = 0; p < f.k; p += 16) sum += part(i, j, 0, p + 16 < f.k ? p + 16 : f.k);
     return sum;
-}
-
-static void check_term(int size, int term, int m, int n, int k, const char *formula,
-                       const char *say) {
-    tile = size;
-    left_out = term;
-    check_all(without_a_term, m, n, k, formula, say);
-}
-
-TEST(loops_over_a_tile_that_miss_a_term_are_seen) {
-    check_term(16, 15, 34, 34, 34, "tile-one-short", "the last value of k of each 16");
-    check_term(16, 0, 34, 34, 34, "tile-late", "the first value of k of each 16");
-    check_term(32, 31, 20, 40, 70, "tile-one-short", "the last value of k of each 32");
-    check_term(12, 0, 20, 40, 70, "tile-late", "the first value of k of each 12");
 }
 
 /* Added one by one, with a rounding each, up to a whole tile of 16. */
@@ -402,36 +339,35 @@ static float last_again(int i, int j) {
     return sum;
 }
 
+/* What the same thread, of a block of 32 x 16, has left in the tile of C before. */
+static float left_behind(int i, int j) {
+    if (j >= 32) return f.C[i * f.n + j - 32];
+    return i >= 16 ? f.C[(i - 16) * f.n + (f.n - 1 - j) / 32 * 32 + j] : 0;
+}
+
 TEST(terms_that_are_added_again_are_seen) {
-    tile = 16;
-    check_all(partial_kept, 34, 20, 50, "partial-sum-kept",
+    CHECK_ALL(34, 20, 50, partial_kept(i, j), "partial-sum-kept",
               "the first 16 values of k count in every");
-    check_all(last_again, 7, 9, 5, "last-term-repeated", "counted 12 times");
-    check_all(last_again, 40, 50, 3, "last-term-repeated", "counted 14 times");
-    check_all(last_again, 34, 34, 20, "last-term-repeated", "last value of k counted 13 times");
-}
-
-/* A block of threads goes through C in steps; its sum goes on. */
-static float sum_not_reset(int i, int j) {
-    return right(i, j) + (j >= 32   ? f.C[i * f.n + j - 32]
-                          : i >= 16 ? f.C[(i - 16) * f.n + (f.n - 1 - j) / 32 * 32 + j]
-                                    : 0);
-}
-
-TEST(sums_that_are_not_reset_are_seen) {
-    check_all(sum_not_reset, 70, 90, 16, "sum-not-reset", "32 columns to the left or 16 rows up");
+    CHECK_ALL(7, 9, 5, last_again(i, j), "last-term-repeated", "counted 12 times");
+    CHECK_ALL(40, 50, 3, last_again(i, j), "last-term-repeated", "counted 14 times");
+    CHECK_ALL(34, 34, 20, last_again(i, j), "last-term-repeated",
+              "last value of k counted 13 times");
+    CHECK_ALL(70, 90, 16, left_behind(i, j) + right(i, j), "sum-not-reset",
+              "32 columns to the left or 16 rows up");
     CHECK(f.verdict.wrong > 5000);
 }
 
 /* ---- other indices ---- */
 
 /* C[i][j] with A at i * a_i + p * a_p and B at p * b_p + j * b_j; NaN, as from a guard, outside. */
-static struct strides { int a_i, a_p, b_p, b_j, terms; } strides;
+struct strides {
+    int a_i, a_p, b_p, b_j, terms;
+};
 
-static float strided(int i, int j) {
+static float strided(int i, int j, struct strides s) {
     float sum = 0;
-    for (int p = 0; p < strides.terms; p++) {
-        int at_a = i * strides.a_i + p * strides.a_p, at_b = p * strides.b_p + j * strides.b_j;
+    for (int p = 0; p < s.terms; p++) {
+        int at_a = i * s.a_i + p * s.a_p, at_b = p * s.b_p + j * s.b_j;
         if (at_a >= f.m * f.k || at_b >= f.k * f.n) return from_bits(GUARD_BITS | 1u << 22);
         sum += f.A[at_a] * f.B[at_b];
     }
@@ -442,8 +378,8 @@ static float strided(int i, int j) {
 static void check_strides(int m, int n, int k, struct strides mistaken, const char *formula,
                           const char *say) {
     set_problem(FILL_RANDOM, m, n, k);
-    strides = mistaken;
-    judge_all(strided);
+    SET_C(strided(i, j, mistaken));
+    judge();
     const struct explanation *e = expect_one(formula, say, f.verdict.wrong - f.verdict.nan);
     CHECK(!f.verdict.nan == !strstr(e->text, "more are NaN, as expected"));
 }
@@ -475,7 +411,7 @@ TEST(wrong_indices_are_seen) {
 
 /* C stored at i * c_i + j * c_j; what is outside lands behind C. */
 static void store(int c_i, int c_j) {
-    set_rows(0, f.m, POISON_BITS);
+    SET_WHERE(true, POISON_BITS);
     for (int i = 0; i < f.m; i++) {
         for (int j = 0; j < f.n; j++) {
             if (i * c_i + j * c_j < f.m * f.n) f.C[i * c_i + j * c_j] = right(i, j);
@@ -505,16 +441,16 @@ TEST(a_c_that_is_stored_elsewhere_is_seen) {
 
 /* The tile of A or B is loaded with x and y exchanged, or the first one in every phase; zeros
  * beyond the edges. */
-static struct tiles {
+struct tiles {
     int size;
     bool a_transposed, b_transposed, a_first, b_first;
-} tiles;
+};
 
 static float guarded(const float *x, int rows, int cols, int row, int col) {
     return row < rows && col < cols ? x[row * cols + col] : 0;
 }
 
-static float tiled(int i, int j) {
+static float tiled(int i, int j, struct tiles tiles) {
     const int t = tiles.size, i0 = i - i % t, j0 = j - j % t;
     float sum = 0;
     for (int p0 = 0; p0 < f.k; p0 += t) {
@@ -530,29 +466,26 @@ static float tiled(int i, int j) {
     return sum;
 }
 
-static void check_tiles(struct tiles mistaken, int m, int n, int k, const char *formula,
-                        const char *say) {
-    tiles = mistaken;
-    check_all(tiled, m, n, k, formula, say);
-}
+static const struct tiles of_a = {16, .a_transposed = true}, of_b = {16, .b_transposed = true},
+                          of_both = {16, .a_transposed = true, .b_transposed = true},
+                          a_of_32 = {32, .a_transposed = true}, b_of_8 = {8, .b_transposed = true},
+                          first_of_a = {16, .a_first = true}, first_of_b = {32, .b_first = true};
 
 TEST(wrong_tiles_are_seen) {
-    const struct tiles of_a = {16, .a_transposed = true}, of_b = {16, .b_transposed = true};
-    const struct tiles of_both = {16, .a_transposed = true, .b_transposed = true};
-    check_tiles(of_a, 34, 40, 20, "a-tile-transposed", "with each 16 x 16 tile of A transposed");
-    check_tiles((struct tiles){32, .a_transposed = true}, 70, 40, 50, "a-tile-transposed",
-                "each 32 x 32 tile of A");
-    check_tiles(of_b, 34, 40, 20, "b-tile-transposed", "with each 16 x 16 tile of B transposed");
-    check_tiles((struct tiles){8, .b_transposed = true}, 34, 34, 34, "b-tile-transposed",
-                "each 8 x 8 tile of B");
-    check_tiles(of_both, 34, 40, 20, "a-tile-transposed+b-tile-transposed",
-                "tile of A transposed and with each");
-    check_tiles((struct tiles){16, .a_first = true}, 34, 40, 50, "a-first-tile",
-                "the same, first 16 x 16 tiles of A");
-    check_tiles((struct tiles){32, .b_first = true}, 34, 40, 70, "b-first-tile",
-                "the same, first 32 x 32 tiles of B");
+    CHECK_ALL(34, 40, 20, tiled(i, j, of_a), "a-tile-transposed",
+              "with each 16 x 16 tile of A transposed");
+    CHECK_ALL(70, 40, 50, tiled(i, j, a_of_32), "a-tile-transposed", "each 32 x 32 tile of A");
+    CHECK_ALL(34, 40, 20, tiled(i, j, of_b), "b-tile-transposed",
+              "with each 16 x 16 tile of B transposed");
+    CHECK_ALL(34, 34, 34, tiled(i, j, b_of_8), "b-tile-transposed", "each 8 x 8 tile of B");
+    CHECK_ALL(34, 40, 20, tiled(i, j, of_both), "a-tile-transposed+b-tile-transposed",
+              "tile of A transposed and with each");
+    CHECK_ALL(34, 40, 50, tiled(i, j, first_of_a), "a-first-tile",
+              "the same, first 16 x 16 tiles of A");
+    CHECK_ALL(34, 40, 70, tiled(i, j, first_of_b), "b-first-tile",
+              "the same, first 32 x 32 tiles of B");
     /* a single tile may be transposed in either way, and the text says so */
-    check_tiles(of_a, 16, 16, 16, "a-transposed", "(or its one tile)");
+    CHECK_ALL(16, 16, 16, tiled(i, j, of_a), "a-transposed", "(or its one tile)");
     CHECK(strstr(f.explanations[0].hint, "in its tile, if it has one"));
 }
 
@@ -560,7 +493,7 @@ TEST(tiles_of_c_that_are_stored_transposed_are_seen) {
     const int shapes[][3] = {{32, 48, 20}, {34, 34, 34}, {40, 50, 20}}, t = 16;
     for (int s = 0; s < LENGTH(shapes); s++) {
         set_problem(FILL_RANDOM, shapes[s][0], shapes[s][1], shapes[s][2]);
-        set_rows(0, f.m, POISON_BITS);
+        SET_WHERE(true, POISON_BITS);
         for (int i = 0; i < f.m; i++) {
             for (int j = 0; j < f.n; j++) {
                 int to = (i - i % t + j % t) * f.n + j - j % t + i % t;
@@ -583,9 +516,9 @@ TEST(arguments_in_another_order_are_seen) {
         set_problem(FILL_RANDOM, 34, 40, 20);
         const int sizes[3] = {f.m, f.n, f.k};
         int m = sizes[orders[o][0]], n = sizes[orders[o][1]], k = sizes[orders[o][2]];
-        set_rows(0, f.m, POISON_BITS);
-        strides = (struct strides){k, 1, n, 1, k};
-        for (int at = 0; at < m * n && at < f.m * f.n; at++) f.C[at] = strided(at / n, at % n);
+        SET_WHERE(true, POISON_BITS);
+        for (int at = 0; at < m * n && at < f.m * f.n; at++)
+            f.C[at] = strided(at / n, at % n, (struct strides){k, 1, n, 1, k});
         judge();
         if (f.verdict.wrong == f.verdict.nan) continue; /* nothing was left to recognize */
         expect_one("argument-order", texts[o], f.verdict.wrong - f.verdict.nan);
@@ -609,12 +542,12 @@ TEST(a_nan_shows_where_it_came_from) {
         {0x7F939393, "shuffle-absent", "All 80 NaN come from a shuffle that reads from a lane"},
     };
     set_problem(FILL_RANDOM, 34, 40, 20);
-    set_all(right);
-    for (int i = 0; i < LENGTH(rows); i++) {
-        set_rows(33, 34, rows[i].bits | QUIET);
-        set_rows(32, 33, rows[i].bits | QUIET | 1u << 31); /* -x */
+    SET_C(right(i, j));
+    for (int row = 0; row < LENGTH(rows); row++) {
+        SET_WHERE(i == 33, rows[row].bits | QUIET);
+        SET_WHERE(i == 32, rows[row].bits | QUIET | 1u << 31); /* -x */
         judge();
-        const struct explanation *e = expect_one(rows[i].formula, rows[i].say, 80);
+        const struct explanation *e = expect_one(rows[row].formula, rows[row].say, 80);
         CHECK(e->about_nan);
         CHECK_THAT(strstr(e->text, "They fill rows 32 to 33."), "'%s'", e->text);
     }
@@ -622,68 +555,44 @@ TEST(a_nan_shows_where_it_came_from) {
 
 TEST(a_tile_that_is_not_stored_is_an_edge_only_at_the_edge) {
     set_problem(FILL_RANDOM, 34, 40, 20);
-    set_all(right);
-    set_rows(32, 34, SHARED_NAN);
+    SET_C(right(i, j));
+    SET_WHERE(i >= 32, SHARED_NAN);
     judge();
     CHECK(strstr(f.explanations[0].hint, "at the edge of C"));
-    set_rows(0, 34, SHARED_NAN);
+    SET_WHERE(true, SHARED_NAN);
     judge();
     CHECK(strstr(f.explanations[0].hint, "barrier") && !strstr(f.explanations[0].hint, "edge"));
 }
 
 /* ---- regions ---- */
 
-static bool on_diagonal(int i, int j) { return i / 16 == j / 16; }
-static bool checkerboard(int i, int j) { return (i / 16 + j / 16) % 2; }
-static bool second_rows(int i, int j) { return i % 2 == 1 && j >= 0; }
-static bool fourth_columns(int i, int j) { return j % 4 == 3 && i >= 0; }
-static bool in_one_block(int i, int j) { return i / 16 == 1 && j / 16 == 1; }
-static bool at_the_end(int i, int j) { return i * 40 + j >= 700; }
-static bool first_rows(int i, int j) { return i < 16 && j >= 0; }
-static bool last_rows(int i, int j) { return i >= 16 && j >= 0; }
-static bool last_column(int i, int j) { return j == f.n - 1 && i >= 0; }
-static bool edge_blocks(int i, int j) { return i >= 32 || j >= 32; }
-static bool scattered(int i, int j) { return (i * 7 + j * 3) % 11 == 4; }
+/* The first values of k alone, and a second mistake. The one that covers more comes first. */
+static void check_two(const char *cut_of_k, const char *formula, const char *say, int explained) {
+    judge();
+    CHECK_INT(f.count, 2);
+    CHECK_INT(expect(formula, say)->explained, explained);
+    CHECK_INT(expect("k-cut", cut_of_k)->explained, 34 * 34 - explained);
+    CHECK(f.explanations[0].explained >= f.explanations[1].explained);
+}
 
-/* Where a second mistake is. The one that covers more comes first. */
 TEST(two_mistakes_are_both_explained) {
-    static const struct {
-        int k, last; /* of which the product is, elsewhere */
-        region_function *in;
-        uint32_t bits;
-        const char *formula, *say;
-        int explained;
-    } rows[] = {
-        {34, 32, last_column, SHARED_NAN, "shared-unwritten", "They fill column 33.", 34},
-        {20, 16, edge_blocks, POISON_BITS, "grid-rounded-down", "rows 32 to 33", 132},
-        {50, 48, last_rows, POISON_BITS, "unwritten-region", "rows 16 to 33", 18 * 34},
-    };
-    for (int i = 0; i < LENGTH(rows); i++) {
-        char cut_of_k[64];
-        set_problem(FILL_RANDOM, 34, 34, rows[i].k);
-        set_slice(0, rows[i].last);
-        set_region(rows[i].in, rows[i].bits);
-        judge();
-        CHECK_INT(f.count, 2);
-        CHECK_INT(expect(rows[i].formula, rows[i].say)->explained, rows[i].explained);
-        snprintf(cut_of_k, sizeof cut_of_k, "the first %d of %d values", rows[i].last, rows[i].k);
-        CHECK_INT(expect("k-cut", cut_of_k)->explained, 34 * 34 - rows[i].explained);
-        CHECK(f.explanations[0].explained >= f.explanations[1].explained);
-    }
+    set_problem(FILL_RANDOM, 34, 34, 34);
+    SET_C(part(i, j, 0, 32));
+    SET_WHERE(j == 33, SHARED_NAN);
+    check_two("the first 32 of 34", "shared-unwritten", "They fill column 33.", 34);
+    set_problem(FILL_RANDOM, 34, 34, 20);
+    SET_C(part(i, j, 0, 16));
+    SET_WHERE(i >= 32 || j >= 32, POISON_BITS);
+    check_two("the first 16 of 20", "grid-rounded-down", "rows 32 to 33", 132);
+    set_problem(FILL_RANDOM, 34, 34, 50);
+    SET_C(part(i, j, 0, 48));
+    SET_WHERE(i >= 16, POISON_BITS);
+    check_two("the first 48 of 50", "unwritten-region", "rows 16 to 33", 18 * 34);
 }
-
-static void leave_out(region_function *out) {
-    set_all(right);
-    set_region(out, POISON_BITS);
-}
-
-static int rows_written, cols_written;
-static bool beyond(int i, int j) { return i >= rows_written || j >= cols_written; }
 
 static void leave_out_beyond(int rows, int cols) {
-    rows_written = rows;
-    cols_written = cols;
-    leave_out(beyond);
+    SET_C(right(i, j));
+    SET_WHERE(i >= rows || j >= cols, POISON_BITS);
     judge();
     CHECK_INT(f.count, 1);
 }
@@ -747,51 +656,51 @@ static float hash_value(int i, int j) {
     return (float)((unsigned)(i * 7919 + j * 104729 + i * j * 31) % 1009u) / 100.0f - 5;
 }
 
-/* Parts of a C of 34 x 40, and how they are described where they are unwritten, or wrong. NULL: not
- * tried; "": not described. */
-TEST(regions_are_described) {
-    static const struct {
-        region_function *in;
-        const char *unwritten, *unwritten_text, *wrong, *wrong_text;
-    } rows[] = {
-        {on_diagonal, "blocks", "the blocks of 16 x 16 on the diagonal.", "blocks-wrong",
-         "the blocks of 16 x 16 on the diagonal is wrong."},
-        {checkerboard, "blocks", "4 of the 9 blocks of 16 x 16.", NULL, NULL},
-        {second_rows, "stripes", "one row in 2 (rows 1, 3, ...).", "stripes-wrong", "one row in 2"},
-        {fourth_columns, "stripes", "one column in 4 (columns 3, 7, ...).", NULL, NULL},
-        {in_one_block, "unwritten-region", "rows 16 to 31 in columns 16 to 31.", NULL, NULL},
-        {at_the_end, "tail", "everything from row 17, column 20 on", NULL, NULL},
-        {first_rows, "unwritten-region", "Never written: rows 0 to 15.", "wrong-region",
-         "rows 0 to 15 is wrong."},
-        {last_column, "unwritten-region", "Never written: column 39.", "wrong-region",
-         "column 39 is wrong."},
-        {edge_blocks, NULL, NULL, "edge-wrong",
-         "Every element of rows 32 to 33 and columns 32 to 39 is wrong."},
-        {scattered, "", "", "", ""},
-    };
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    for (int r = 0; r < LENGTH(rows); r++) {
-        for (int wrong = 0; wrong <= 1; wrong++) {
-            const char *formula = wrong ? rows[r].wrong : rows[r].unwritten;
-            if (!formula) continue;
-            leave_out(rows[r].in);
-            for (int at = 0; wrong && at < 34 * 40; at++) {
-                if (rows[r].in(at / 40, at % 40)) f.C[at] = hash_value(at / 40, at % 40);
-            }
-            judge();
-            CHECK_INT(f.count, *formula != '\0');
-            if (!*formula) continue;
-            const struct explanation *e =
-                expect(formula, wrong ? rows[r].wrong_text : rows[r].unwritten_text);
-            CHECK_INT(e->explained, wrong ? f.verdict.wrong : f.verdict.unwritten);
-        }
-    }
+static void expect_region(const char *formula, const char *say, uint64_t of) {
+    CHECK_INT(f.count, *formula != '\0');
+    if (*formula) CHECK_INT(expect(formula, say)->explained, of);
 }
 
-static float cut_in_last_rows(int i, int j) { return part(i, j, 0, i < 32 ? f.k : 16); }
+/* Of a C of 34 x 40, this region is unwritten. "": it is not described. */
+#define CHECK_UNWRITTEN(region, formula, say)                                                      \
+    do {                                                                                           \
+        SET_C(right(i, j));                                                                        \
+        SET_WHERE(region, POISON_BITS);                                                            \
+        judge();                                                                                   \
+        expect_region(formula, say, f.verdict.unwritten);                                          \
+    } while (0)
+
+#define CHECK_WRONG(region, formula, say)                                                          \
+    do {                                                                                           \
+        SET_C((region) ? hash_value(i, j) : right(i, j));                                          \
+        judge();                                                                                   \
+        expect_region(formula, say, f.verdict.wrong);                                              \
+    } while (0)
+
+TEST(regions_are_described) {
+    set_problem(FILL_RANDOM, 34, 40, 20);
+    CHECK_UNWRITTEN(i / 16 == j / 16, "blocks", "the blocks of 16 x 16 on the diagonal.");
+    CHECK_UNWRITTEN((i / 16 + j / 16) % 2, "blocks", "4 of the 9 blocks of 16 x 16.");
+    CHECK_UNWRITTEN(i % 2 == 1, "stripes", "one row in 2 (rows 1, 3, ...).");
+    CHECK_UNWRITTEN(j % 4 == 3, "stripes", "one column in 4 (columns 3, 7, ...).");
+    CHECK_UNWRITTEN(i / 16 == 1 && j / 16 == 1, "unwritten-region",
+                    "rows 16 to 31 in columns 16 to 31.");
+    CHECK_UNWRITTEN(i * 40 + j >= 700, "tail", "everything from row 17, column 20 on");
+    CHECK_UNWRITTEN(i < 16, "unwritten-region", "Never written: rows 0 to 15.");
+    CHECK_UNWRITTEN(j == 39, "unwritten-region", "Never written: column 39.");
+    CHECK_UNWRITTEN((i * 7 + j * 3) % 11 == 4, "", "");
+    CHECK_WRONG(i / 16 == j / 16, "blocks-wrong",
+                "the blocks of 16 x 16 on the diagonal is wrong.");
+    CHECK_WRONG(i % 2 == 1, "stripes-wrong", "one row in 2");
+    CHECK_WRONG(i < 16, "wrong-region", "rows 0 to 15 is wrong.");
+    CHECK_WRONG(j == 39, "wrong-region", "column 39 is wrong.");
+    CHECK_WRONG(i >= 32 || j >= 32, "edge-wrong",
+                "Every element of rows 32 to 33 and columns 32 to 39 is wrong.");
+    CHECK_WRONG((i * 7 + j * 3) % 11 == 4, "", "");
+}
 
 TEST(a_region_whose_values_are_known_is_explained_by_them) {
-    check_all(cut_in_last_rows, 34, 40, 20, "k-cut",
+    CHECK_ALL(34, 40, 20, part(i, j, 0, i < 32 ? f.k : 16), "k-cut",
               "Where C is wrong, it is the product over the first 16 of 20 values");
 }
 
@@ -799,10 +708,11 @@ TEST(a_region_whose_values_are_known_is_explained_by_them) {
 
 TEST(right_results_are_not_explained) {
     set_problem(FILL_RANDOM, 34, 40, 20);
-    judge_all(right);
+    SET_C(right(i, j));
+    judge();
     CHECK(f.verdict.passed);
     expect_nothing();
-    set_all(zero);
+    SET_C(0);
     judge_mode(VERIFY_NONE);
     expect_nothing();
 }
@@ -814,7 +724,8 @@ TEST(garbage_is_not_explained) {
                              {40, 1, 20},  {1, 1, 50},   {9, 9, 8000}};
     for (int s = 0; s < LENGTH(shapes); s++) {
         set_problem(FILL_RANDOM, shapes[s][0], shapes[s][1], shapes[s][2]);
-        judge_all(hash_value);
+        SET_C(hash_value(i, j));
+        judge();
         CHECK(!f.verdict.passed);
         expect_nothing();
     }
@@ -828,12 +739,12 @@ TEST(garbage_is_not_explained) {
 TEST(a_number_that_swallows_the_products_is_not_explained) {
     static const float numbers[] = {-1.69473953e38f, 1e30f, 1e12f, INFINITY};
     set_problem(FILL_RANDOM, 34, 40, 20);
-    for (int i = 0; i < LENGTH(numbers); i++) {
-        for (int at = 0; at < 34 * 40; at++) f.C[at] = numbers[i];
+    for (int n = 0; n < LENGTH(numbers); n++) {
+        SET_C(numbers[n]);
         judge();
         expect_nothing();
     }
-    set_rows(0, 34, 0x7FFFFFFF);
+    SET_WHERE(true, 0x7FFFFFFF);
     judge();
     expect_nothing();
 }
@@ -841,13 +752,13 @@ TEST(a_number_that_swallows_the_products_is_not_explained) {
 TEST(a_few_wrong_elements_are_not_explained) {
     set_problem(FILL_RANDOM, 34, 40, 20);
     for (int count = 1; count <= 7; count++) {
-        set_all(right);
+        SET_C(right(i, j));
         for (int i = 0; i < count; i++) f.C[417 + 5 * i] += 0.5f + (float)i;
         judge();
         CHECK_INT(f.verdict.wrong, count);
         expect_nothing();
     }
-    set_all(right);
+    SET_C(right(i, j));
     f.C[417] += 1e-4f; /* which is no rounding error, though it is as small as one */
     judge();
     CHECK_INT(f.verdict.wrong, 1);
@@ -881,35 +792,31 @@ TEST(a_formula_must_explain_all_but_nan) {
     check_mixture(5, nan, NULL);
 }
 
-static float zero_in_some_rows(int i, int j) { return i % 4 == 1 ? 0 : right(i, j); }
-static float product_16_times(int i, int j) { return 16 * right(i, j); }
-
 /* Where k is 1, a transposed tile of A has one row that is not 0: zeros are zeros, and no more. And
  * a multiple of the product is its last term, counted often. */
 TEST(a_formula_is_not_named_where_another_gives_the_same) {
-    check_all(zero_in_some_rows, 33, 33, 1, "zero", "Where C is wrong, it is 0");
+    CHECK_ALL(33, 33, 1, i % 4 == 1 ? 0 : right(i, j), "zero", "Where C is wrong, it is 0");
     CHECK(f.explanations[0].products == 0);
-    judge_all(product_16_times);
+    SET_C(16 * right(i, j));
+    judge();
     expect_nothing();
-    check_all(product_16_times, 33, 33, 2, "factor", "C is 16 times the product");
+    CHECK_ALL(33, 33, 2, 16 * right(i, j), "factor", "C is 16 times the product");
 }
 
 /* Without the 16th value of k: the last of its tile, or a gap. With a second tile it is clear. */
 TEST(a_gap_of_one_is_no_tile) {
-    check_slice(without_slice, 15, 16, 34, 40, 40, "k-gap", "without values 15 to 15");
     set_problem(FILL_RANDOM, 34, 40, 20);
-    judge_all(without_slice);
+    SET_C(without(i, j, 15, 16));
+    judge();
     expect_nothing();
+    CHECK_ALL(34, 40, 40, without(i, j, 15, 16), "k-gap", "without values 15 to 15");
 }
 
 /* Zeros where a neighbor's thread stored them. With the identity, other formulas, too, give zeros
  * in places. */
 TEST(a_part_of_c_is_not_explained_by_accident) {
     set_problem(FILL_IDENTITY, 50, 23, 37);
-    set_all(right);
-    for (int i = 1; i < 50; i++) {
-        for (int j = 0; j < 9; j++) f.C[i * 23 + j] = 0;
-    }
+    SET_C(i >= 1 && j < 9 ? 0 : right(i, j));
     judge();
     expect_all("zero", "Where C is wrong, it is 0");
     CHECK(strstr(f.explanations[0].hint, "which threads store these elements"));
@@ -920,11 +827,11 @@ TEST(constant_matrices_are_not_explained) {
     const float values[] = {64, 66, 34, 100, 67};
     set_problem(FILL_ONES_TWOS, 34, 34, 34);
     for (int v = 0; v < LENGTH(values); v++) {
-        for (int at = 0; at < 34 * 34; at++) f.C[at] = values[v];
+        SET_C(values[v]);
         judge();
         expect_nothing();
     }
-    set_rows(0, 34, 0);
+    SET_C(0);
     judge();
     expect_all("zero", "C is 0");
 }
@@ -944,11 +851,11 @@ TEST(numbers_that_count_are_explained_with_care) {
     const int shapes[][3] = {{4, 4, 4}, {2, 2, 2}, {6, 5, 4}};
     for (int s = 0; s < LENGTH(shapes); s++) {
         set_problem(FILL_COUNTING, shapes[s][0], shapes[s][1], shapes[s][2]);
-        set_all(right);
+        SET_C(right(i, j));
         for (int at = 1; at < f.m * f.n; at++) f.C[at] += (float)(at % 5 * 7);
         judge();
         expect_nothing();
-        set_slice(0, f.k / 2);
+        SET_C(part(i, j, 0, f.k / 2));
         judge();
         if (s != 1) expect_all("k-cut", "C is the product over the first 2 of 4 values of k");
     }
@@ -957,13 +864,13 @@ TEST(numbers_that_count_are_explained_with_care) {
 TEST(other_fills_are_explained_where_it_is_certain) {
     for (int extremes = 0; extremes <= 1; extremes++) {
         set_problem(extremes ? FILL_EXTREMES : FILL_EXACT, 34, 40, 20);
-        set_slice(0, 16);
+        SET_C(part(i, j, 0, 16));
         judge();
         expect_all("k-cut", "the first 16 of 20");
     }
     set_problem(FILL_EXACT, 34, 40, 20);
-    strides = (struct strides){1, 34, 40, 1, 20};
-    judge_all(strided);
+    SET_C(strided(i, j, (struct strides){1, 34, 40, 1, 20}));
+    judge();
     expect_all("a-transposed", "at p * m (34) + i");
 }
 
@@ -976,57 +883,57 @@ static void expect_products(double products) {
                f.explanations[0].formula, f.explanations[0].products, products);
 }
 
-static void check_products(element_function *value, double products) {
-    set_all(value);
-    expect_products(products);
-}
-
 TEST(the_part_of_the_products_that_are_in_c_is_known) {
     set_problem(FILL_RANDOM, 34, 40, 50);
-    set_slice(0, 16);
+    SET_C(part(i, j, 0, 16));
     expect_products(16.0 / 50);
-    check_products(slice_twice, 1);
-    factor = 2;
-    check_products(times, 1);
-    tiles = (struct tiles){16, .a_transposed = true};
-    check_products(tiled, 1);
-    tiles = (struct tiles){16, .a_first = true}; /* the same 16 columns of A again and again */
-    check_products(tiled, 16.0 / 50);
-    set_all(right);
-    set_rows(32, 34, POISON_BITS);
+    SET_C(twice(i, j, 0, 16));
+    expect_products(1);
+    SET_C(2 * right(i, j));
+    expect_products(1);
+    SET_C(tiled(i, j, of_a));
+    expect_products(1);
+    SET_C(tiled(i, j, first_of_a)); /* the same 16 columns of A again and again */
+    expect_products(16.0 / 50);
+    SET_C(right(i, j));
+    SET_WHERE(i >= 32, POISON_BITS);
     expect_products(32.0 / 34);
+}
+
+static void expect_no_products(void) {
+    judge();
+    CHECK(f.count > 0 && f.explanations[0].products == 0);
+    CHECK(f.count == 1 || f.explanations[1].products == 0);
 }
 
 TEST(what_is_no_product_or_several_mistakes_has_no_part_of_them) {
     set_problem(FILL_RANDOM, 34, 40, 50);
-    check_products(zero, 0);
-    judge_all(copy_b);
-    CHECK(f.explanations[0].products == 0);
-    bits = 11;
-    shorten = nearest;
-    check_products(short_inputs, 0);
-    tiles = (struct tiles){16, .a_transposed = true, .b_transposed = true};
-    check_products(tiled, 0);
-    set_slice(0, 48);
-    f.C[0] = 7; /* which the formula does not give */
+    SET_C(0);
+    expect_no_products();
+    SET_C(b(i, j));
+    expect_no_products();
+    SET_C(of_short_inputs(i, j, nearest, 11));
+    expect_no_products();
+    SET_C(tiled(i, j, of_both));
+    expect_no_products();
+    SET_C(part(i, j, 0, 48));
+    SET_WHERE(i == 0 && j == 0, GUARD_BITS | QUIET);
+    expect_no_products();
+    SET_C(part(i, j, 0, 48));
+    SET_WHERE(i == 33 && j == 39, POISON_BITS);
+    expect_no_products();
+    SET_WHERE(true, POISON_BITS);
+    expect_no_products();
+    SET_C(i + j == 0 ? 7 : part(i, j, 0, 48)); /* which the formula does not give */
     judge();
     expect_nothing();
-    set_bits(&f.C[0], GUARD_BITS | QUIET);
-    judge();
-    CHECK(f.explanations[0].products == 0 && f.explanations[1].products == 0);
-    set_slice(0, 48);
-    set_bits(&f.C[34 * 40 - 1], POISON_BITS);
-    judge();
-    CHECK(f.explanations[0].products == 0 && f.explanations[1].products == 0);
-    leave_out_beyond(0, 0);
-    expect_products(0);
 }
 
 /* ---- large, and quick ---- */
 
 TEST(large_products_are_sampled) {
     set_problem(FILL_RANDOM, 1500, 1600, 20);
-    set_slice(0, 16);
+    SET_C(part(i, j, 0, 16));
     for (int quick = 0; quick <= 1; quick++) {
         judge_mode(quick ? VERIFY_QUICK : VERIFY_FULL);
         const struct explanation *e = expect("k-cut", "the first 16 of 20 values");
@@ -1037,7 +944,7 @@ TEST(large_products_are_sampled) {
 
 TEST(the_same_verdict_gives_the_same_explanation) {
     set_problem(FILL_RANDOM, 34, 40, 20);
-    set_slice(0, 16);
+    SET_C(part(i, j, 0, 16));
     judge();
     struct explanation one = f.explanations[0];
     set_threads(3);
