@@ -59,46 +59,36 @@ TEST(what_has_no_room_is_left_out) {
     cause_say(&cause, &words);
 }
 
-static bool is_taken(void (*change)(struct cause *cause)) {
-    struct cause cause = complete();
-    change(&cause);
-    const bool taken = cause_check(&cause);
-    CHECK(taken || (cause.kind == CAUSE_NONE && !cause.said.count && !cause.line));
-    return taken;
-}
-
-static void unknown_kind(struct cause *c) { c->kind = CAUSES; }
-static void negative_line(struct cause *c) { c->line = -1; }
-static void file_without_end(struct cause *c) { memset(c->file, 'x', sizeof c->file); }
-static void no_name_of_a_file(struct cause *c) { strcpy(c->file, "\33[31m"); }
-static void negative_shape(struct cause *c) { c->shape.of[2] = -1; }
-static void odd_bool(struct cause *c) { memset(&c->shows_launch, 9, 1); }
-static void many(struct cause *c) { c->said.count = SENTENCES_SAID + 1; }
-static void few_numbers(struct cause *c) { c->said.numbers = -1; }
-static void text_too_long(struct cause *c) { c->said.bytes = SENTENCES_TEXT + 1; }
-static void unknown_row(struct cause *c) { c->said.said[1].row = lab_lessons.sentences.count; }
-static void negative_row(struct cause *c) { c->said.said[1].row = -1; }
-static void unknown_part(struct cause *c) { c->said.said[1].part = SENTENCE_PARTS; }
-static void row_with_more_words(struct cause *c) { c->said.said[3].row = SAY_ROW_MAJOR; }
-static void row_with_numbers(struct cause *c) { c->said.said[3].row = SAY_THREADS_ARE; }
-static void more_text_than_rows(struct cause *c) { c->said.count--; }
-static void a_sentence_for_a_word(struct cause *c) { c->said.text[1] = ' '; }
-static void a_text_as_headline(struct cause *c) { c->said.said[1].part = SENTENCE_WHAT; }
-static void a_text_as_hint(struct cause *c) { c->said.said[1].part = SENTENCE_HINT; }
-static void a_line_in_a_text(struct cause *c) { c->said.text[10] = '\n'; }
-static void an_escape_in_a_text(struct cause *c) { c->said.text[10] = '\33'; }
+/* Where this is done to a cause. */
+#define CHECK_REFUSED(change)                                                                      \
+    do {                                                                                           \
+        struct cause cause = complete(), *c = &cause;                                              \
+        change;                                                                                    \
+        CHECK_THAT(!cause_check(c), "taken: %s", #change);                                         \
+        CHECK(c->kind == CAUSE_NONE && !c->said.count && !c->line);                                \
+    } while (0)
 
 TEST(what_no_row_says_is_refused) {
-    static void (*const changes[])(struct cause * cause) = {
-        unknown_kind,          negative_line,      file_without_end,
-        no_name_of_a_file,     odd_bool,           many,
-        few_numbers,           text_too_long,      unknown_row,
-        negative_row,          unknown_part,       negative_shape,
-        more_text_than_rows,   row_with_numbers,   row_with_more_words,
-        a_sentence_for_a_word, a_text_as_headline, a_text_as_hint,
-        a_line_in_a_text,      an_escape_in_a_text};
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        CHECK_THAT(!is_taken(changes[i]), "change %zu is taken", i);
+    CHECK_REFUSED(c->kind = CAUSES);
+    CHECK_REFUSED(c->line = -1);
+    CHECK_REFUSED(memset(c->file, 'x', sizeof c->file)); /* without an end */
+    CHECK_REFUSED(strcpy(c->file, "\33[31m"));
+    CHECK_REFUSED(c->shape.of[2] = -1);
+    CHECK_REFUSED(memset(&c->shows_launch, 9, 1)); /* an odd bool */
+    CHECK_REFUSED(c->said.count = SENTENCES_SAID + 1);
+    CHECK_REFUSED(c->said.numbers = -1);
+    CHECK_REFUSED(c->said.bytes = SENTENCES_TEXT + 1);
+    CHECK_REFUSED(c->said.said[1].row = lab_lessons.sentences.count);
+    CHECK_REFUSED(c->said.said[1].row = -1);
+    CHECK_REFUSED(c->said.said[1].part = SENTENCE_PARTS);
+    CHECK_REFUSED(c->said.said[3].row = SAY_ROW_MAJOR);   /* which has more words */
+    CHECK_REFUSED(c->said.said[3].row = SAY_THREADS_ARE); /* which has numbers */
+    CHECK_REFUSED(c->said.count--);                       /* more text than rows */
+    CHECK_REFUSED(c->said.text[1] = ' ');                 /* a sentence for a word */
+    CHECK_REFUSED(c->said.said[1].part = SENTENCE_WHAT);  /* a text as headline */
+    CHECK_REFUSED(c->said.said[1].part = SENTENCE_HINT);  /* a text as hint */
+    CHECK_REFUSED(c->said.text[10] = '\n');
+    CHECK_REFUSED(c->said.text[10] = '\33');
 }
 
 TEST(an_explanations_hint_is_not_believed) {

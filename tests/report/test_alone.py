@@ -7,7 +7,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
 from conftest import REPOSITORY, need
 
 REPORT = sorted((REPOSITORY / "engine" / "report").rglob("*.c"))
@@ -46,17 +45,6 @@ def test_a_record_holds_no_sentence() -> None:
         assert body
         for text, size in re.findall(r"^ +char (\w+)\[(\w+)\]", body[1], re.MULTILINE):
             assert size in {"FINDING_NAME", "FINDING_SYMBOL", "FINDING_FILE"}, text
-
-
-@pytest.mark.parametrize("example, pattern", [
-    ("strcmp(f->formula, x) || strstr(words.detail, y)", READ_AGAIN),
-    ('sscanf(finding.element, "%d", &i)', READ_AGAIN),
-    ("const detail = finding.detail.join(' ');", READ_AGAIN_IN_PAGE),
-    ("finding.kind.endsWith('race')", READ_AGAIN_IN_PAGE),
-    ("finding.element.startsWith(array.name)", READ_AGAIN_IN_PAGE),
-])
-def test_a_reader_is_seen(example: str, pattern: re.Pattern[str]) -> None:
-    assert pattern.search(example)
 
 
 def test_no_sentence_is_read_again() -> None:
