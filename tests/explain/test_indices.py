@@ -14,6 +14,8 @@ import pytest
 from checked import TILED, Builder, run_check
 from conftest import REPOSITORY, sample
 
+from instructor.faulty.mistakes import replaced
+
 
 @pytest.fixture(scope="session")
 def checker(lean_checker: Builder) -> Builder:
@@ -26,38 +28,36 @@ B_STRIDE_K = "instructor/faulty/18_b_stride_k.cu"
 
 Access = tuple[str, str, str | None, str | None]  # read or write, element, warp, source
 
-A_ROW, C_ROW = "16 * blockIdx.y + threadIdx.y", "16 * blockIdx.y + threadIdx.y"
+ROW = "16 * blockIdx.y + threadIdx.y"
 COLUMN = "16 * blockIdx.x + threadIdx.x"
-STORE = ("write", f"C[({C_ROW}) * n + {COLUMN}]", "coalesced", None)
+STORE = ("write", f"C[({ROW}) * n + {COLUMN}]", "coalesced", None)
 
 # Of each kernel, all accesses in the order of their lines; of the register tiles, the loads.
 EXPECTED: dict[str, list[Access]] = {
     NAIVE: [
-        ("read", f"A[({A_ROW}) * k + step]", "broadcast", None),
+        ("read", f"A[({ROW}) * k + step]", "broadcast", None),
         ("read", f"B[step * n + {COLUMN}]", "coalesced", None),
         STORE,
     ],
     TILED: [
-        ("read", f"A[({A_ROW}) * k + 16 * phase + threadIdx.x]", "coalesced", None),
+        ("read", f"A[({ROW}) * k + 16 * phase + threadIdx.x]", "coalesced", None),
         ("write", "A_s[threadIdx.y][threadIdx.x]", None, None),
         ("read", f"B[(16 * phase + threadIdx.y) * n + {COLUMN}]", "coalesced", None),
         ("write", "B_s[threadIdx.y][threadIdx.x]", None, None),
-        ("read", "A_s[threadIdx.y][step]", None, f"A[({A_ROW}) * k + 16 * phase + step]"),
+        ("read", "A_s[threadIdx.y][step]", None, f"A[({ROW}) * k + 16 * phase + step]"),
         ("read", "B_s[step][threadIdx.x]", None, f"B[(16 * phase + step) * n + {COLUMN}]"),
         STORE,
     ],
     REGISTER_TILE: [
-        ("read", "A[(32 * blockIdx.y + threadIdx.y + 16 * step) * k + 16 * phase + threadIdx.x]",
-         "coalesced", None),
-        ("read", "B[(16 * phase + threadIdx.y) * n + 32 * blockIdx.x + threadIdx.x + 16 * step]",
-         "coalesced", None),
+        ("read", "A[(32 * blockIdx.y + threadIdx.y + 16 * step) * k + 16 * phase + threadIdx.x]", "coalesced", None),
+        ("read", "B[(16 * phase + threadIdx.y) * n + 32 * blockIdx.x + threadIdx.x + 16 * step]", "coalesced", None),
         ("read", "A_s[threadIdx.y + 16 * (step / 2 % 2)][step / 4]", None,
          "A[(32 * blockIdx.y + threadIdx.y + 16 * (step / 2 % 2)) * k + 16 * phase + step / 4]"),
         ("read", "B_s[step / 4][threadIdx.x + 16 * (step % 2)]", None,
          "B[(16 * phase + step / 4) * n + 32 * blockIdx.x + threadIdx.x + 16 * (step % 2)]"),
     ],
     B_STRIDE_K: [
-        ("read", f"A[({A_ROW}) * k + step]", "broadcast", None),
+        ("read", f"A[({ROW}) * k + step]", "broadcast", None),
         ("read", f"B[step * k + {COLUMN}]", "coalesced", None),
         STORE,
     ],
@@ -100,7 +100,7 @@ def test_indices(checker: Builder, kernel: str) -> None:
 
 
 def test_the_run_is_on_sizes_that_cannot_be_confused(checker: Builder) -> None:
-    """Whatever sizes are checked, it has its own, and says which."""
+    """Whatever sizes are checked, it has its own, and says which. Without the option there is none."""
     program = checker("gcc -O1", TILED)
     for sizes in ([], [16, 16, 16]):
         run = run_check(program, "--indices", "--json", *sizes)
@@ -109,30 +109,22 @@ def test_the_run_is_on_sizes_that_cannot_be_confused(checker: Builder) -> None:
         for size in (m, n, k):
             assert all(size % divisor for divisor in range(2, size))
         text = run_check(program, "--indices", *sizes).stdout
-        assert re.search(rf"in a run with m={m} k={k} n={n},\ngrid \(2, 3\), block \(16, 16\):",
-                         text)
+        assert re.search(rf"in a run with m={m} k={k} n={n},\ngrid \(2, 3\), block \(16, 16\):", text)
+    assert "What each index" not in run_check(program, 34).stdout
+    assert "indices" not in run_check(program, "--json", 34).json
 
 
 def test_a_mistake_comes_first(checker: Builder) -> None:
-    program = checker("gcc -O1", B_STRIDE_K)
-    run = run_check(program, "--indices", "--seed", 1)
+    run = run_check(checker("gcc -O1", B_STRIDE_K), "--indices", "--seed", 1)
     mistake, _, shown = run.stdout.partition("\nWhat each index computes")
     assert run.status == 1 and "rows are k elements apart" in mistake
     assert "loads B[step * k + " in shown and "textbook: B[i * n + col]" in shown
 
 
-def test_without_the_option_there_are_none(checker: Builder) -> None:
-    program = checker("gcc -O1", TILED)
-    assert "What each index" not in run_check(program).stdout
-    assert "indices" not in run_check(program, "--json").json
-
-
 def test_an_index_without_a_formula(checker: Builder, tmp_path: Path) -> None:
     """A column modulo 3: no sum of bits gives that. It is shown as not known."""
-    text = (REPOSITORY / NAIVE).read_text()
-    assert text.count("A[row * k + i]") == 1
     kernel = tmp_path / "kernel.cu"
-    kernel.write_text(text.replace("A[row * k + i]", "A[row * k + i % 3]"))
+    kernel.write_text(replaced((REPOSITORY / NAIVE).read_text(), ["A[row * k + i]", "A[row * k + i % 3]"], NAIVE))
     program = checker("gcc -O1", kernel)
     run = run_check(program, "--indices", "--json", 1, 1, 1)
     (load,) = [each for each in run.json["indices"]["accesses"] if each["array"] == "A"]

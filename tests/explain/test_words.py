@@ -15,6 +15,8 @@ import pytest
 from checked import EACH_COMPILER, Builder, run_check
 from conftest import slow_but
 
+from instructor.faulty.mistakes import replaced
+
 
 @pytest.fixture(scope="session")
 def checker(lean_checker: Builder) -> Builder:
@@ -60,7 +62,6 @@ class Case:
     at: str  # the mark of the line
     says: list[str]
     silent: list[str] = field(default_factory=list)  # words that it must not have
-    shape: str = "34 34 34"
     options: str = ""
 
 
@@ -174,12 +175,9 @@ __global__""")], "misaligned", "four", ["row 0 of A begins at a multiple of 4, b
 ]  # fmt: skip
 
 
-def source_of(case: Case) -> tuple[str, dict[str, int]]:
+def source_of(edits: list[tuple[str, str]]) -> tuple[str, dict[str, int]]:
     """The kernel, and the number of each marked line."""
-    text = TILED + WRAPPER
-    for old, new in case.edits:
-        assert text.count(old) == 1, (case.name, old)
-        text = text.replace(old, new)
+    text = replaced(TILED + WRAPPER, [each for edit in edits for each in edit], "the tiled kernel")
     lines = enumerate(text.splitlines(), 1)
     return text, {mark: number for number, line in lines for mark in re.findall(r"@(\w+)", line)}
 
@@ -190,12 +188,10 @@ BY_DAY = ("first barrier missing", "second barrier missing", "second barrier in 
 
 @pytest.mark.parametrize("case", slow_but(CASES, lambda _, case: case.name in BY_DAY), ids=lambda case: case.name)
 def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
-    text, lines = source_of(case)
+    text, lines = source_of(case.edits)
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(text)
-    run = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, *case.shape.split(),
-                    *case.options.split())
-    finding = run.finding
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34, *case.options.split()).finding
     said = " ".join([finding["what"], *finding["detail"], "hint: " + finding["hint"]])
     said = said.replace(str(kernel), "kernel.cu")
     assert finding["kind"] == case.kind, said
@@ -215,7 +211,7 @@ def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
 def test_compilers_name_one_place(
     checker: Builder, tmp_path: Path, setup: str, barrier: str, place: str
 ) -> None:
-    text, lines = source_of(Case("", [(barrier, "\n")], "", "", []))
+    text, lines = source_of([(barrier, "\n")])
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(text)
     detail = run_check(checker(setup, kernel), "--json", "--seed", 1, 34).finding["detail"]

@@ -7,25 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Tree
+from conftest import REPOSITORY, Tree
 
-NAIVE = """__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
-    if (row >= m || col >= n) return;
-    float sum = 0.0f;
-    for (int i = 0; i < k; i++) sum += A[row * k + i] * B[i * n + col];
+from instructor.faulty.mistakes import replaced
+
+SUM = "            sum += A[row * k + i] * B[i * n + col];\n"
+NAIVE = replaced((REPOSITORY / "instructor/solutions/1_naive.cu").read_text(), [SUM, f"""{SUM}
 #if !defined __SANITIZE_THREAD__
-    if (n != k) sum += OTHER;
+        if (n != k) sum += OTHER;
 #endif
-    C[row * n + col] = sum;
-}
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
-    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
-}
-"""
+"""], "1_naive.cu")
 
 
 def check(tree: Tree, folder: Path, text: str) -> tuple[int, str]:
@@ -58,4 +49,4 @@ def test_nothing_is_made_up(tree: Tree, tmp_path: Path, other: str) -> None:
 
 def test_what_does_not_compile_is_said_once(tree: Tree, tmp_path: Path) -> None:
     status, printed = check(tree, tmp_path, NAIVE.replace("float sum = 0.0f", "float sum = ;"))
-    assert status != 0 and len(re.findall(r"kernel\.cu:5:\d+: error:", printed)) == 1, printed
+    assert status != 0 and len(re.findall(r"kernel\.cu:21:\d+: error:", printed)) == 1, printed
