@@ -47,31 +47,23 @@ static void say(const struct finding *given) {
 }
 
 static struct finding example(enum finding_kind kind) {
-    struct finding f = {.kind = kind,
-                        .at = {.known = true,
-                               .in_kernel = true,
-                               .file = "kernel.cu",
-                               .line = 12,
-                               .thread = {1, 2, 0}},
-                        .other = {.known = true,
-                                  .in_kernel = true,
-                                  .file = "kernel.cu",
-                                  .line = 14,
-                                  .thread = {3, 2, 0}},
-                        .block_size = {16, 16, 1},
-                        .grid_size = {3, 2, 1},
-                        .phase = 1,
-                        .phases = 3,
-                        .named = "float [16][16]"};
-    f.object = (struct finding_object){.name = "A_s",
-                                       .dimensions = 2,
-                                       .extent = {35, 20},
-                                       .index = {35, 3},
-                                       .byte = 8,
-                                       .bytes = 64,
-                                       .element_bytes = 4,
-                                       .file = "kernel.cu",
-                                       .line = 7};
+    struct finding f = {.kind = kind, .phase = 1, .phases = 3, .named = "float [16][16]"};
+    f.at =
+        (struct finding_party){.known = true, .in_kernel = true, .file = "kernel.cu", .line = 12};
+    f.at.thread = (struct finding_index){1, 2, 0};
+    f.other = f.at;
+    f.other.line = 14;
+    f.other.thread.x = 3;
+    f.block_size = (struct finding_index){16, 16, 1};
+    f.grid_size = (struct finding_index){3, 2, 1};
+    f.object =
+        (struct finding_object){.name = "A_s", .file = "kernel.cu", .line = 7, .dimensions = 2};
+    f.object.extent[0] = f.object.index[0] = 35;
+    f.object.extent[1] = 20;
+    f.object.index[1] = 3;
+    f.object.byte = 8;
+    f.object.bytes = 64;
+    f.object.element_bytes = 4;
     for (unsigned i = 0; i < 256; i++)
         threads_add(i < 32 ? &f.waiting : i < 64 ? &f.elsewhere : &f.returned, i);
     return f;

@@ -11,32 +11,29 @@
 
 /* One of each kind, in which everything that any kind looks at is set. */
 static struct finding complete(enum finding_kind kind) {
-    struct finding f = {.kind = kind,
-                        .at = {.known = true, .in_kernel = true, .line = 12},
-                        .other = {.known = true, .in_kernel = true, .line = 14},
-                        .block_size = {16, 16, 1},
-                        .grid_size = {3, 2, 1},
-                        .phase = 1,
-                        .phases = 3};
-    strcpy(f.at.file, "kernel.cu");
-    strcpy(f.at.function, "mysgemm");
-    strcpy(f.other.file, "kernel.cu");
+    struct finding f = {.kind = kind, .phase = 1, .phases = 3, .named = "float [16][16]"};
+    f.at =
+        (struct finding_party){.known = true, .in_kernel = true, .file = "kernel.cu", .line = 12};
+    f.other = f.at;
+    f.other.line = 14;
     f.at.access = FINDING_READ;
     f.other.access = FINDING_WRITE;
+    strcpy(f.at.function, "mysgemm");
+    f.block_size = (struct finding_index){16, 16, 1};
+    f.grid_size = (struct finding_index){3, 2, 1};
     f.object = (struct finding_object){
         .form = OBJECT_ARRAY, .name = "C", .dimensions = 2, .extent = {35, 20}, .index = {35, 3}};
     f.launch = (struct finding_launch){.kernel = "mysgemm",
-                                       .grid = {3, 2, 1},
-                                       .block = {16, 16, 1},
                                        .file = "kernel.cu",
                                        .line = 40,
-                                       .number = 2,
-                                       .of = 3,
-                                       .output = "C",
-                                       .dimensions = 2,
-                                       .extent = {35, 20}};
+                                       .grid = {3, 2, 1},
+                                       .block = {16, 16, 1}};
+    f.launch.number = 2;
+    f.launch.of = 3;
+    f.launch.dimensions = 2;
+    strcpy(f.launch.output, "C");
+    memcpy(f.launch.extent, f.object.extent, sizeof f.launch.extent);
     for (unsigned i = 0; i < 256; i++) threads_add(i < 32 ? &f.waiting : &f.returned, i);
-    strcpy(f.named, "float [16][16]");
     return f;
 }
 
