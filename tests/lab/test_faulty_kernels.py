@@ -92,13 +92,9 @@ def test_quick_verification_finds_it_too(tree, wrong):
     assert run.status == 1, f"{wrong.path} passed --verify quick\n{run.output}"
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_one_wrong_element_is_found_by_quick_verification(tree, seed):
+def test_one_wrong_element_is_found_by_quick_verification(tree):
     """Row 135, column 166 is no corner of a tile, and the rows compared in full are few: Freivalds'
     check covers the others."""
     program = tree.build(faulty("18_one_element"))
-    assert run_sgemm(program, 203, 200, 333, "--verify", "quick", "--seed", seed).status == 1
-
-
-def test_there_are_enough():
-    assert len(KERNELS) >= 40
+    for seed in (1, 2, 3):
+        assert run_sgemm(program, 203, 200, 333, "--verify", "quick", "--seed", seed).status == 1

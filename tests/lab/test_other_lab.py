@@ -45,7 +45,8 @@ FAULTY = {
     "wrong": ("if (i < n) c[i] = a[i] - b[i];", 0, "all 100 elements of c are wrong", "c[0] is"),
     "unwritten": ("if (i < n - 5) c[i] = a[i] + b[i];", 0, "5 of the 100 elements of c are never written",
                   "elements 95 to 99"),
-    "input": ("if (i < n) { ((float *)a)[i] += b[i]; c[i] = a[i]; }", 3, "a is written, although it is an input", "writes a["),
+    "input": ("if (i < n) { ((float *)a)[i] += b[i]; c[i] = a[i]; }", 3, "a is written, although it is an input",
+              "writes a["),
     "race": ("if (i < n) c[i] = a[i] + b[i], c[i / 2] = c[i];", 3, "", "c["),
 }
 
@@ -83,23 +84,21 @@ def test_the_other_lab_again(tree: Tree) -> None:
 
 
 def test_a_lab_of_the_environment_is_another_thing() -> None:
-    done = subprocess.run([need("make"), "-n", "sgemm"], cwd=REPOSITORY,
-                          env=clean_environment({"LAB": "chemistry", "BACKEND": "cpu"}),
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run([need("make"), "-n", "sgemm"], cwd=REPOSITORY, capture_output=True, text=True, check=False,
+                          env=clean_environment({"LAB": "chemistry", "BACKEND": "cpu"}))
     assert done.returncode == 0, done.stderr
 
 
-def asked(lab: Path) -> list[str]:
-    """What make is told of it."""
-    return subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
-                          env=clean_environment({"LAB": str(lab), "BACKEND": "cpu"}), check=True).stdout.split()
-
-
-def test_its_program_is_called_as_its_description_says(tmp_path: Path) -> None:
-    (tmp_path / "lab.c").write_text('const struct lab lab = {\n    .name = "two_words",\n    .title = "...",\n};\n')
-    assert asked(tmp_path)[:2] == ["two_words", "cpu"]
-    (tmp_path / "lab.c").write_text('const struct lab lab = {"two words"};\n')
-    assert asked(tmp_path)[:2] == ["-", f"{tmp_path}/lab.c:"]
+@pytest.mark.parametrize(("text", "asked"), [
+    ('{\n    .name = "two_words",\n    .title = "...",\n}', ["two_words", "cpu"]),
+    ('{"two words"}', ["-", "{folder}/lab.c:"]),
+], ids=["named", "refused"])  # fmt: skip
+def test_its_program_is_called_as_its_description_says(tmp_path: Path, text: str, asked: list[str]) -> None:
+    """By what make is told of it."""
+    (tmp_path / "lab.c").write_text(f"const struct lab lab = {text};\n")
+    told = subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
+                          env=clean_environment({"LAB": str(tmp_path), "BACKEND": "cpu"}), check=True).stdout
+    assert told.split()[:2] == [word.format(folder=tmp_path) for word in asked]
 
 
 def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None:
