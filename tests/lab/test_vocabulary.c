@@ -1,5 +1,5 @@
-/* Tests of engine/report/words/vocabulary.h: what a program without a lab reads knows no lab, and
- * what one with a lab reads is that lab's. */
+/* Tests of engine/report/words/vocabulary.h: with a lab, words are that lab's, and without one the
+ * engine's own, which know no lab (tests/test_no_lab_in_engine.py). */
 #include "../../engine/lab.h"
 #include "../../engine/report/launch.h"
 #include "../../engine/report/words/vocabulary.h"
@@ -27,19 +27,10 @@ static void check_hints(const struct vocabulary *words) {
     }
 }
 
-TEST(without_a_lab_nothing_is_said_of_one) {
-    const struct vocabulary *own = vocabulary();
-    const char *const all[] = {own->array,      own->arrays,       own->phase,      own->no_blocks,
-                               own->no_threads, own->many_threads, own->many_blocks};
-    CHECK_STRING(own->array, "array");
-    CHECK_STRING(own->phase, "phase");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        CHECK(!strstr(all[i], "tile") && !strstr(all[i], "matri") && !strstr(all[i], "C "));
-    check_hints(own);
-}
-
 TEST(with_a_lab_it_is_in_the_labs_words) {
     const struct vocabulary *own = vocabulary();
+    CHECK_STRING(own->array, "array");
+    check_hints(own);
     vocabulary_use(&lab.words);
     CHECK_STRING(vocabulary()->phase, "tile phase");
     CHECK_STRING(vocabulary()->hints[FINDING_UNWRITTEN], lab.words.hints[FINDING_UNWRITTEN]);
@@ -52,14 +43,6 @@ TEST(with_a_lab_it_is_in_the_labs_words) {
     vocabulary_use(NULL);
     CHECK(vocabulary() == own);
     check_hints(own);
-}
-
-TEST(a_lab_gives_all_words) {
-    const struct vocabulary *words = &lab.words;
-    CHECK(words->array && words->arrays && words->phase && words->no_blocks && words->no_threads &&
-          words->many_threads && words->many_blocks);
-    for (int i = 0; i < lab_arrays(&lab); i++)
-        CHECK(lab.textbook[i].shared && lab.textbook[i].plain);
 }
 
 TEST(an_element_is_wrong_beyond_what_rounding_explains) {

@@ -37,16 +37,6 @@ def test_words_need_nothing_else(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout
 
 
-def test_a_record_holds_no_sentence() -> None:
-    """The texts in it are names, and short."""
-    header = (REPOSITORY / "engine" / "finding.h").read_text()
-    for name in ("finding", "finding_party", "finding_object", "finding_launch", "finding_slot"):
-        body = re.search(rf"^struct {name} {{\n(.*?)^}};", header, re.MULTILINE | re.DOTALL)
-        assert body
-        for text, size in re.findall(r"^ +char (\w+)\[(\w+)\]", body[1], re.MULTILINE):
-            assert size in {"FINDING_NAME", "FINDING_SYMBOL", "FINDING_FILE"}, text
-
-
 def test_no_sentence_is_read_again() -> None:
     for path in C_FILES:
         assert not READ_AGAIN.search(path.read_text()), path
