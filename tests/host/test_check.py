@@ -1,12 +1,11 @@
 """`make check` names the mistake: each faulty kernel declares what has to be found in it (corpus.py).
 
-Every one is built with gcc and with clang, at -O1 and at -O2; in `make test` one of each kind of
-finding that no other test finds by day, with gcc at -O1, and one at -O2. Every right kernel, of which
-nothing may be found, is built with both at -O1, as users do, and with one of the two at -O2; in `make test`
-two of the solutions, without the last ones, which take as long as ten, and three of the others, a tenth of
-which test_solutions.py runs.
-Of each kind of finding, one is also read as text; in `make test-all` all are. A failure here means
-that a student is sent to the wrong line, or reads that right code is wrong.
+Every one is built with gcc and with clang, at -O1 and at -O2, and read as text, too; in `make test` one of
+each kind of finding that no other test finds by day, with gcc at -O1, and one at -O2. Every right kernel, of
+which nothing may be found, is built with both at -O1, as users do, and with one of the two at -O2; in `make
+test` two of the solutions, without the last ones, which take as long as ten, and three of the others, a tenth
+of which test_solutions.py runs. A failure here means that a student is sent to the wrong line, or reads that
+right code is wrong.
 """
 
 from __future__ import annotations
@@ -140,7 +139,6 @@ def assert_text_agrees(run: Checked, finding: Any) -> None:
 
 MANY_BLOCKS = {"18_grid_hard_coded"}  # a million threads on every shape, and not all that C needs
 LIGHT = [fault for fault in FAULTS if fault.path.stem not in MANY_BLOCKS]
-FIRST_OF_ITS_KIND = list({fault.finds: fault for fault in reversed(LIGHT)}.values())
 OTHERS = {  # by day, found by other tests
     "global-race",  # watch/test_launches.py
     "foreign-local", "tampering",  # watch/test_first_finding.py
@@ -149,7 +147,7 @@ OTHERS = {  # by day, found by other tests
     "device-pointer-on-host", "bad-launch", "failed-call", "unwritten",  # watch/test_launches.py
     "host-pointer-on-device", "freed-memory", "leak",  # engine/test_faults.py
 }
-BY_DAY = [fault for fault in FIRST_OF_ITS_KIND if fault.finds not in OTHERS]
+BY_DAY = [fault for fault in {fault.finds: fault for fault in reversed(LIGHT)}.values() if fault.finds not in OTHERS]
 UNSTEADY = {"endless"}  # what is stopped anywhere in its loop
 
 
@@ -178,19 +176,8 @@ def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
     assert not differences(fault, run.finding), run.json
     if setup == "gcc -O1" and fault.cause:
         assert is_explained(fault, run.finding), run.json
-    if setup == "gcc -O1" and fault in FIRST_OF_ITS_KIND and fault.finds not in UNSTEADY:
+    if setup == "gcc -O1" and fault.finds not in UNSTEADY:
         assert_text_agrees(run_check(program, "--seed", 1, *fault.arguments), run.finding)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", [
-    fault for fault in FAULTS if fault not in FIRST_OF_ITS_KIND and fault.finds not in UNSTEADY
-], ids=lambda fault: fault.path.stem)  # fmt: skip
-def test_the_text_says_what_json_says(checker: Builder, fault: Fault) -> None:
-    """Of the other faults."""
-    program = checker("gcc -O1", fault.path)
-    finding = run_check(program, "--json", "--seed", 1, *fault.arguments).finding
-    assert_text_agrees(run_check(program, "--seed", 1, *fault.arguments), finding)
 
 
 def test_every_fault_has_a_file() -> None:
