@@ -42,7 +42,7 @@ def untouched(tree) -> Path:
 
 
 INCLUDES = "".join(f"#include <{name}.h>\n" for name in ("assert", "pthread", "signal", "stdio", "string", "unistd"))
-Bodies = dict[str, tuple[str, str]]  # of a wrapper and its kernel, by name
+Bodies = dict[str, tuple]  # of a wrapper and its kernel, and more, by name
 FIRST, BEHIND = 34, 101  # the rows that choose the first of them; the line of its wrapper
 
 
@@ -261,9 +261,9 @@ def test_stopped(tree, name):
     program = build_all(tree, "stopped", STOPPED)
     run = run_sgemm(program, rows, 34, 34, "--timeout", "0.5")
     assert run.status == 1, run
+    places = {"kernel": f"stopped.cu:{2 + rows - FIRST}", "wrapper": f"stopped.cu:{BEHIND + rows - FIRST}"}
     for word in words:
-        assert word.format(kernel=f"stopped.cu:{2 + rows - FIRST}", wrapper=f"stopped.cu:{BEHIND + rows - FIRST}") in \
-            in_one_line(run.output)
+        assert word.format(**places) in in_one_line(run.output)
     failed = in_one_line(run.stdout.split("TEST FAILED\n")[1])
     assert (f"; C has 34 columns and {rows} rows next: make check" in failed) == ("<<<" in wrapper)
     assert run.stdout.endswith("\nnext: make check KERNEL=bodies/stopped.cu\n")
@@ -274,7 +274,7 @@ def test_stopped(tree, name):
     assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
 
 
-TWO_LAUNCHES = f"{launch('1, 32')} {launch('dim3(5, 2), 8')} "
+TWO_LAUNCHES = f"{launch('1, 32')} {launch('dim3(5, 2), 8')}"
 PATTERN = ("int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x; "
            "if (i < m && j < n && (n == 40 || (i * 7 + j * j) % 5)) C[i * n + j] = 1;")
 PRODUCT = ("for (int i = 0; i < m * n; i++) for (int p = C[i] = 0; p < k; p++) "
