@@ -137,8 +137,8 @@ def assert_text_agrees(run: Checked, finding: Any) -> None:
     assert "\33" not in run.stdout
 
 
-MANY_BLOCKS = {"18_grid_hard_coded"}  # a million threads on every shape, and not all that C needs
-LIGHT = [fault for fault in FAULTS if fault.path.stem not in MANY_BLOCKS]
+MANY_BLOCKS = "18_grid_hard_coded"  # a million threads on every shape, and not all that C needs: half a minute
+LIGHT = [fault for fault in FAULTS if fault.path.stem != MANY_BLOCKS]
 OTHERS = {  # by day, found by other tests
     "global-race",  # watch/test_launches.py
     "foreign-local", "tampering",  # watch/test_first_finding.py
@@ -156,11 +156,8 @@ def stem(value: Fault | Path) -> str:
 
 
 def by_day(values: list, chosen: list, setup: str) -> list:
-    """Those that are not among the chosen are marked slow, and those of which a run takes half a
-    minute."""
-    return [pytest.param(value, setup, marks=[]
-                         if value in chosen and stem(value) not in MANY_BLOCKS
-                         else [pytest.mark.slow]) for value in values]
+    """Those that are not among the chosen are marked slow."""
+    return [pytest.param(value, setup, marks=[] if value in chosen else [pytest.mark.slow]) for value in values]
 
 
 @pytest.mark.parametrize(("fault", "setup"), [
