@@ -79,34 +79,32 @@ TEST(a_body_that_is_cut_off) {
     CHECK_INT(cut_off("void f() {\n    for (;;)\n        if (a);\n            x++;\n}"), 4);
 }
 
-/* The variable, and whether the loop declares it. */
-static const char *itself(const char *text, bool declares_it) {
+/* A function of k with this body has a loop that compares this variable, which it declares or not,
+ * with itself; "": none. */
+static void check_itself(const char *body, const char *variable, bool declares_it) {
+    char text[200];
+    const struct construct *found = NULL;
+    snprintf(text, sizeof text, "void f(int k) { %s }", body);
     read_lines(text);
-    for (int i = 0; i < s.count; i++)
-        if (s.constructs[i].itself[0])
-            return s.constructs[i].declares_it == declares_it ? s.constructs[i].itself : "another";
-    return "";
+    for (int i = s.count - 1; i >= 0; i--)
+        if (s.constructs[i].itself[0]) found = &s.constructs[i];
+    CHECK_STRING(found ? found->itself : "", variable);
+    CHECK(!found || found->declares_it == declares_it);
 }
 
 TEST(a_loop_that_compares_a_variable_with_itself) {
-    CHECK_STRING(itself("void f(int k) { for (int k = 0; k < k; k++) x++; }", true), "k");
-    CHECK_STRING(itself("void f(int k) { for (unsigned i = 0, k = 0; k < k; k++) x++; }", true),
-                 "k");
-    CHECK_STRING(itself("void f(int k) { for (i = k; k > k; i--) x++; }", false), "k");
-    CHECK_STRING(itself("void f(int k) { for (; k < k;) { while (a) b; } }", false), "k");
-    CHECK_STRING(itself("void f(int k) { while (k < k) x++; }", false), "k");
-}
-
-TEST(a_loop_that_compares_it_with_something_else) {
-    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < k; i++) x++; }", true), "");
-    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < i + k; i++) x++; }", true), "");
-    CHECK_STRING(itself("void f(int k) { for (int i = 0; i < i && k; i++) x++; }", true), "");
-    CHECK_STRING(itself("void f(int k) { for (int i = 0; i <= i; i++) x++; }", true), "");
-    CHECK_STRING(itself("void f(int k) { for (int i : k) while (x != x) if (k < k) y++; }", true),
-                 "");
-    CHECK_STRING(
-        itself("void f(int k) { while (kk < k) while (a.k < k) while (0 < 0) x++; }", true), "");
-    CHECK_STRING(itself("void f(int k) { do x++; while (k < k); }", true), "");
+    check_itself("for (int k = 0; k < k; k++) x++;", "k", true);
+    check_itself("for (unsigned i = 0, k = 0; k < k; k++) x++;", "k", true);
+    check_itself("for (i = k; k > k; i--) x++;", "k", false);
+    check_itself("for (; k < k;) { while (a) b; }", "k", false);
+    check_itself("while (k < k) x++;", "k", false);
+    check_itself("for (int i = 0; i < k; i++) x++;", "", true);
+    check_itself("for (int i = 0; i < i + k; i++) x++;", "", true);
+    check_itself("for (int i = 0; i < i && k; i++) x++;", "", true);
+    check_itself("for (int i = 0; i <= i; i++) x++;", "", true);
+    check_itself("for (int i : k) while (x != x) if (k < k) y++;", "", true);
+    check_itself("while (kk < k) while (a.k < k) while (0 < 0) x++;", "", true);
+    check_itself("do x++; while (k < k);", "", true);
 }
 
 TEST(a_body_that_is_meant_to_be_empty) {
@@ -189,12 +187,8 @@ TEST(what_cannot_be_read_is_not_guessed) {
         CHECK_THAT(!structure_read(&s, texts[i]), "read: %s", texts[i]);
         CHECK_INT(s.count + s.barriers, 0);
     }
-    static const char *const fine[] = {"",
-                                       "\n\n",
-                                       "// only a comment",
-                                       "/* one without an end",
-                                       "int x;;",
-                                       "#define f(x) {\\\n }\n"};
+    const char *const fine[] = {
+        "", "\n\n", "// a comment", "/* one without an end", "int x;;", "#define f(x) {\\\n }\n"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         CHECK_THAT(structure_read(&s, fine[i]), "not read: %s", fine[i]);
 }
