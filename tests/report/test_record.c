@@ -76,11 +76,11 @@ static void mutate_slots(struct finding *f) {
         f->slot[i] = (struct finding_slot){(enum slot_name)below(SLOTS + 1), odd_number()};
 }
 
-static FILE *nowhere;
-
 /* Everything that is done with a record that has been taken. */
 static void use(const struct finding *f) {
+    static FILE *nowhere;
     struct finding_words words;
+    if (!nowhere) nowhere = fopen("/dev/null", "w");
     struct json json = {nowhere, false};
     finding_say(f, &words);
     CHECK(memchr(words.what, '\0', sizeof words.what) && words.what[0]);
@@ -113,13 +113,11 @@ static bool try(struct finding *f) {
 /* --- tests ------------------------------------------------------------------------------------ */
 
 TEST(a_record_is_taken_as_it_is) {
-    nowhere = fopen("/dev/null", "w");
     for (int kind = 1; kind < FINDING_KINDS; kind++) {
         struct finding f = complete((enum finding_kind)kind), same = f;
         CHECK(try(&f));
         CHECK(memcmp(&f, &same, sizeof f) == 0);
     }
-    fclose(nowhere);
 }
 
 TEST(random_bytes_are_no_record) {
@@ -135,24 +133,18 @@ TEST(random_bytes_are_no_record) {
 }
 
 TEST(changed_bytes_do_no_harm) {
-    nowhere = fopen("/dev/null", "w");
-    int taken = 0, refused = 0;
+    int taken = 0;
     state = 0x5EED;
     for (int i = 0; i < 30000; i++) {
         struct finding f = complete((enum finding_kind)(1 + below(FINDING_KINDS - 1)));
         f.object.form = (enum finding_object_form)below(OBJECT_FORMS);
         mutate(&f);
-        if (try(&f))
-            taken++;
-        else
-            refused++;
+        taken += try(&f);
     }
-    fclose(nowhere);
-    CHECK_THAT(taken > 1000 && refused > 1000, "%d taken, %d refused", taken, refused);
+    CHECK_THAT(taken > 1000 && taken < 29000, "%d taken", taken);
 }
 
 TEST(any_slots_do_no_harm) {
-    nowhere = fopen("/dev/null", "w");
     int taken = 0;
     state = 0x5EED;
     for (int i = 0; i < 100000; i++) {
@@ -163,7 +155,6 @@ TEST(any_slots_do_no_harm) {
             f.slot[at] = (struct finding_slot){SLOT_NONE, 0};
         taken += try(&f);
     }
-    fclose(nowhere);
     CHECK_THAT(taken > 5000, "%d taken", taken);
 }
 
