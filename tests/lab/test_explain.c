@@ -297,7 +297,8 @@ TEST(other_parts_of_k_are_seen) {
     CHECK_ALL(34, 20, 40, part(i, j, 16, 40), "k-late", "the last 24 of 40 values of k");
     CHECK_ALL(34, 34, 34, part(i, j, 1, 34), "k-late", "the last 33 of 34 values of k");
     CHECK_ALL(34, 34, 34, part(i, j, 33, 34), "k-late", "the last 1 of 34 values of k");
-    CHECK_ALL(34, 20, 50, part(i, j, 16, 32), "k-part", "values 16 to 31 of k alone, of 0 to 49");
+    CHECK_ALL(34, 20, 50, part(i, j, 16, 32), "k-part",
+              "over values 16 to 31 of k alone, of 0 to 49");
     CHECK_ALL(34, 20, 50, without(i, j, 16, 32), "k-gap", "without values 16 to 31 of k");
     CHECK_ALL(9, 20, 4000, without(i, j, 1024, 1040), "k-gap", "without values 1024 to 1039");
     CHECK_ALL(34, 20, 50, twice(i, j, 0, 16), "k-twice", "values 0 to 15 of k counted twice");
@@ -400,7 +401,8 @@ TEST(wrong_indices_are_seen) {
                   "and with a loop over k that ends at n (20)");
     check_strides(34, 40, 20, (struct strides){1, 34, 40, 1, 20}, "a-transposed",
                   "with A read transposed, element (i, p) at p * m (34) + i");
-    check_strides(34, 40, 20, (struct strides){1, 20, 40, 1, 20}, "a-transposed", "at p * k (20)");
+    check_strides(34, 40, 20, (struct strides){1, 20, 40, 1, 20}, "a-transposed",
+                  "at p * k (20) + i");
     check_strides(34, 40, 20, (struct strides){20, 1, 1, 20, 20}, "b-transposed",
                   "with B read transposed, element (p, j) at j * k (20) + p");
     check_strides(34, 40, 20, (struct strides){1, 34, 1, 20, 20}, "a-transposed+b-transposed",

@@ -71,7 +71,13 @@ TEST(options_sizes_are_m_k_n) {
     bad(*line, part)
 
 TEST(bad_options) {
-    BAD(" is not a size", "0", "-5", "-.5", "abc", "12x", "1e3", "+5", "0x10", "3 0 5");
+    const char *const no_sizes[] = {"0", "-5", "-.5", "abc", "12x", "1e3", "+5", "0x10"};
+    for (size_t i = 0; i < sizeof no_sizes / sizeof *no_sizes; i++) {
+        char part[32];
+        snprintf(part, sizeof part, "'%s' is not a size", no_sizes[i]);
+        bad(no_sizes[i], part);
+    }
+    bad("3 0 5", "'0' is not a size");
     bad("-52 3 4", "'-52' is not a size");
     bad("3 -5 4", "'-5' is not a size");
     BAD("too large", "99999999999", "2147483648", "999999999999999999999999999999999999999999");
