@@ -15,7 +15,6 @@ import grader_fake as fake
 import pytest
 from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
 from conftest import REPOSITORY, Tree, clean_environment, repository_files, sample
-from records import FOLDER, RECORDS, SEEN
 from test_pages import both_pages, class_page, feedback, standing
 
 from course.model import Override
@@ -44,10 +43,26 @@ Both = tuple[Record, Record]
 
 
 def graded(text: str, **more: Any) -> Both:
-    """For staff, and for students, as course/ reads them."""
+    """For staff, and for students, as course/ reads them: whatever it reads is what the grader means."""
     record = fake.grading(text, SUITES, seed=1020304050, **more).run()
-    return (Record.model_validate_json(store.as_json(record)),
-            Record.model_validate_json(store.as_json(student_view(record))))
+    read = []
+    for written in (record, student_view(record)):
+        known = Record.model_validate_json(store.as_json(written))
+        assert without_more(known.model_dump(), json.loads(store.as_json(written)))
+        assert [item.nothing_lost for item in known.items] == [
+            item.nothing_lost for item in written.items]
+        read.append(known)
+    return read[0], read[1]
+
+
+def without_more(known: Any, written: Any) -> bool:
+    """All that is known was written."""
+    if isinstance(known, dict):
+        return all(name in written and without_more(value, written[name])
+                   for name, value in known.items())
+    if isinstance(known, list):
+        return len(known) == len(written) and all(map(without_more, known, written))
+    return bool(known == written)
 
 
 @pytest.mark.parametrize("gpu", [False, True])
@@ -81,32 +96,6 @@ def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
     write_class_page([standing(graded("wrong")[0])], "SGEMM", tmp_path / "class.html")
     text = (tmp_path / "class.html").read_text()
     assert len({leak.what for leak in secrets.search("class.html", text)}) >= 5
-
-
-# ---- what the grader writes ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_records_of_the_tests_are_the_graders(name: str) -> None:
-    """Those in tests/course/records are what today's grader reads, and would write of them; and whatever
-    course/ reads of one is what the grader means."""
-    record = store.read_record(FOLDER / name / RESULT)
-    seen = store.read_record(FOLDER / name / OF_STUDENTS)
-    assert student_view(record) == seen
-    for known, written in ((RECORDS[name], record), (SEEN[name], seen)):
-        assert without_more(known.model_dump(), json.loads(store.as_json(written)))
-        assert [item.nothing_lost for item in known.items] == [
-            item.nothing_lost for item in written.items]
-
-
-def without_more(known: Any, written: Any) -> bool:
-    """All that is known was written."""
-    if isinstance(known, dict):
-        return all(name in written and without_more(value, written[name])
-                   for name, value in known.items())
-    if isinstance(known, list):
-        return len(known) == len(written) and all(map(without_more, known, written))
-    return bool(known == written)
 
 
 # ---- files ---------------------------------------------------------------------------------------
