@@ -18,16 +18,10 @@ from downloads import KERNEL, NAMES, UTC, alone, got, table, write, zip_of, zipp
 
 from course import archive
 from course.hand_ins import collect, time_of
-from course.model import Claim, HandIn
+from course.model import Claim
 from course.roster import Roster
 from course.errors import BadInput
 from course.archive import LARGEST
-
-
-def words(found: list[HandIn]) -> dict[str, str]:
-    """Each author, and what is wrong."""
-    return {hand_in.claims[0].word: hand_in.problem for hand_in in found}
-
 
 # ---- a folder of students ------------------------------------------------------------------------
 
@@ -61,12 +55,10 @@ def test_several_paths_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_names_are_data(tmp_path: Path) -> None:
-    folder = tmp_path / "class"
     names = [name for name in NAMES if "/" not in name and len(name) < 200]
-    for name in names:
-        write(folder / name / "kernel.cu")
-    write(folder / os.fsdecode(b"\xff\xfe") / "kernel.cu")
-    found = got(folder)
+    for name in [*names, os.fsdecode(b"\xff\xfe")]:
+        write(tmp_path / name / "kernel.cu")
+    found = got(tmp_path)
     assert {each.claims[0].word for each in found} >= set(names) and len(found) == len(names) + 1
     roster = Roster([])
     assert len({roster.student_of(each.claims[0]).folder for each in found}) == len(found)
@@ -75,27 +67,29 @@ def test_names_are_data(tmp_path: Path) -> None:
 def test_what_cannot_be_taken_is_a_row(tmp_path: Path) -> None:
     folder = tmp_path / "class"
     write(folder / "ada" / "kernel.cu")
-    (folder / "empty").mkdir()
     write(folder / "two" / "a.cu")
-    write(folder / "two" / "b.cu")
+    write(folder / "two" / "b.cu")  # two are the grader's to refuse
     write(folder / "huge.cu", b"x" * (LARGEST + 1))
     write(folder / "program.exe", b"MZ, not text\0\0")
     write(folder / "todo.txt", KERNEL)
+    (folder / "empty").mkdir()
+    (folder / "late/20261120-2310").mkdir(parents=True)
     (folder / "link.cu").symlink_to(folder / "ada" / "kernel.cu")
-    (folder / "linked").symlink_to(folder / "ada")
+    (folder / "linked").symlink_to(write(tmp_path / "elsewhere/2026-11-20_23-10-00/kernel.cu").parent.parent)
     (folder / "inside").mkdir()
     (folder / "inside" / "kernel.cu").symlink_to("/etc/passwd")
     os.mkfifo(folder / "pipe.cu")
-    said = words(got(folder))
-    assert said.pop("ada") == said.pop("two") == ""  # the second is the grader's to refuse
+    found = {each.claims[0].word: each for each in got(folder)}
     for name, part in {
-        "empty": "no file was handed in", "huge": "larger than 8 MB",
-        "program.exe": "neither a folder", "todo.txt": "neither a folder",
+        "ada": "", "two": "", "empty": "no file was handed in", "late": "no file was handed in",
+        "huge": "larger than 8 MB", "program.exe": "neither a folder", "todo.txt": "neither a folder",
         "link": "a symbolic link", "linked": "a symbolic link", "inside": "kernel.cu: a symbolic link",
         "pipe": "a FIFO",
     }.items():  # fmt: skip
-        assert part in said.pop(name), name
-    assert said == {}
+        hand_in = found.pop(name)
+        assert part in hand_in.problem and bool(part) == bool(hand_in.problem), name
+        assert hand_in.submitted == (datetime(2026, 11, 20, 23, 10, tzinfo=UTC) if name == "late" else None)
+    assert found == {}
 
 
 def test_what_is_left_out_of_a_hand_in_is_said(tmp_path: Path) -> None:
@@ -105,7 +99,6 @@ def test_what_is_left_out_of_a_hand_in_is_said(tmp_path: Path) -> None:
     write(folder / "another", bytes(LARGEST + 1))
     write(folder / "kernel.cu")
     (folder / "linked").symlink_to("/etc")
-    (folder / ".git").mkdir()
     write(folder / ".git/config")
     [ada] = got(tmp_path / "class")
     assert dict(ada.files) == {"kernel.cu": KERNEL} and ada.notes == (
@@ -118,8 +111,7 @@ def test_what_is_ours_is_no_hand_in(tmp_path: Path) -> None:
     """Where the class's own folder holds the hand-ins."""
     write(tmp_path / "results" / "ada" / "kernel.cu")
     write(tmp_path / "class.toml")
-    ours = [tmp_path / "results", tmp_path / "extra.zip"]
-    zipped(tmp_path / "extra.zip", *CANVAS)
+    ours = [tmp_path / "results", zipped(tmp_path / "extra.zip", *CANVAS)]
     zipped(tmp_path / "submissions.zip", *CANVAS)
     assert [each.source for each in collect([tmp_path], UTC, ours)] == [
         "submissions.zip: lovelaceada_7_100_kernel.cu", "submissions.zip: hopperbob_8_101_kernel.cu"]
@@ -140,40 +132,18 @@ def test_paths_that_hold_nothing(tmp_path: Path) -> None:
 
 
 def test_attempts_are_named_by_their_times(tmp_path: Path) -> None:
-    zone = ZoneInfo("Europe/Vienna")
-    ada = tmp_path / "class" / "ada"
+    """What lies beside them is none."""
+    ada = tmp_path / "ada"
     write(ada / "2026-11-20_23-10-00" / "kernel.cu", b"first")
     write(ada / "20261121-001500.cu", b"second")
     zipped(ada / "2026-11-21T08:00:00-05:00.zip", ("kernel.cu", b"third"))
-    write(tmp_path / "class" / "bob" / "kernel.cu")
-    found = collect([tmp_path / "class"], zone)
-    assert [each.claims[0].word for each in found] == ["ada"] * 3 + ["bob"]
-    assert [each.submitted and each.submitted.astimezone(timezone.utc).isoformat()
-            for each in sorted(found, key=lambda each: each.source)] == [
-        "2026-11-20T22:10:00+00:00", "2026-11-21T13:00:00+00:00", "2026-11-20T23:15:00+00:00", None]
-
-
-def test_what_lies_beside_attempts_is_no_attempt(tmp_path: Path) -> None:
-    write(tmp_path / "class" / "ada" / "2026-11-20_23-10-00" / "kernel.cu")
-    write(tmp_path / "class" / "ada" / "kernel.cu", b"later?")
-    first, other = got(tmp_path / "class")
-    assert first.submitted and not first.problem
-    assert other.claims == first.claims and "beside attempts" in other.problem
-
-
-def test_an_attempt_that_cannot_be_taken_has_its_time(tmp_path: Path) -> None:
-    (tmp_path / "class" / "ada" / "20261120-2310").mkdir(parents=True)
-    [found] = got(tmp_path / "class")
-    assert found.submitted == datetime(2026, 11, 20, 23, 10, tzinfo=UTC)
-    assert found.problem == "no file was handed in"
-
-
-def test_no_link_to_attempts_is_followed(tmp_path: Path) -> None:
-    write(tmp_path / "elsewhere" / "2026-11-20_23-10-00" / "kernel.cu")
-    (tmp_path / "class").mkdir()
-    (tmp_path / "class" / "ada").symlink_to(tmp_path / "elsewhere")
-    [found] = got(tmp_path / "class")
-    assert "a symbolic link" in found.problem
+    write(ada / "kernel.cu", b"later?")
+    write(tmp_path / "bob" / "kernel.cu")
+    found = sorted(collect([tmp_path], ZoneInfo("Europe/Vienna")), key=lambda each: each.source)
+    assert [each.claims[0].word for each in found] == ["ada"] * 4 + ["bob"]
+    assert [each.submitted and each.submitted.astimezone(UTC).isoformat() for each in found] == [
+        "2026-11-20T22:10:00+00:00", "2026-11-21T13:00:00+00:00", "2026-11-20T23:15:00+00:00", None, None]
+    assert ["beside attempts" in each.problem for each in found] == [False, False, False, True, False]
 
 
 @pytest.mark.parametrize("text, hour", [
@@ -200,12 +170,12 @@ CANVAS = ("lovelaceada_7_100_kernel.cu", KERNEL), ("hopperbob_8_101_kernel.cu", 
 
 
 def test_downloads_in_a_folder_and_unpacked(tmp_path: Path) -> None:
-    zipped(tmp_path / "d" / "submissions.zip", *CANVAS)
+    path = zipped(tmp_path / "d" / "submissions.zip", *CANVAS)
     zipped(tmp_path / "d" / "moodle.zip", ("Ada Lovelace_3_assignsubmission_file/kernel.cu", KERNEL))
     table(tmp_path / "d" / "roster.csv", ["name"])
     assert [each.claims[0].canvas_id or each.claims[0].moodle_id for each in got(tmp_path / "d")] == [
         "3", "7", "8"]
-    with zipfile.ZipFile(tmp_path / "d" / "submissions.zip") as download:
+    with zipfile.ZipFile(path) as download:
         download.extractall(tmp_path / "unpacked")
     write(tmp_path / "unpacked" / "grades.csv")
     assert [each.claims[0].canvas_id for each in got(tmp_path / "unpacked")] == ["8", "7"]
@@ -226,13 +196,6 @@ def test_a_damaged_download_is_named(tmp_path: Path) -> None:
         path = write(tmp_path / "submissions.zip", content)
         with pytest.raises(BadInput, match=r"submissions\.zip: this zip is damaged"):
             collect([path], UTC)
-
-
-def test_one_damaged_file_is_one_row(tmp_path: Path) -> None:
-    content = bytearray(zip_of(*CANVAS))
-    content[content.index(CANVAS[0][0].encode()) + len(CANVAS[0][0]) + 3] ^= 0xFF
-    ada, bob = got(write(tmp_path / "submissions.zip", bytes(content)))
-    assert "damaged" in ada.problem and alone(bob) == b"bob"
 
 
 def test_a_students_zip_within_a_download(tmp_path: Path) -> None:
@@ -260,30 +223,24 @@ def test_all_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         collect([tmp_path / "submissions.zip"], UTC)
 
 
-def patched(content: bytes, name: str, offset: int, form: str, value: int) -> bytes:
-    """With another value in the directory's entry of this file, at the end of a zip."""
-    at = content.rindex(name.encode()) - 46 + offset
-    return content[:at] + struct.pack(form, value) + content[at + struct.calcsize(form):]
+IN_DIRECTORY = 46
+"""Bytes in front of a name in the directory, at the end of a zip; offsets below count from there."""
 
 
 @pytest.mark.parametrize("offset, form, value, said", [
     (38, "<I", 0o120777 << 16, "a symbolic link"), (38, "<I", 0o010644 << 16, "a FIFO"),
     (8, "<H", 1, "encrypted"), (10, "<H", 12, "compressed in an unusual way"),
+    (IN_DIRECTORY, "<B", 0, "a path outside of the archive"),  # zipfile ends names at a zero byte
+    (None, "<B", 0xFF, "damaged"),  # in what the file holds
 ])  # fmt: skip
-def test_links_and_what_else_zips_can_hold(
-    tmp_path: Path, offset: int, form: str, value: int, said: str
-) -> None:
-    content = patched(zip_of(*CANVAS), CANVAS[0][0], offset, form, value)
-    ada, bob = got(write(tmp_path / "submissions.zip", content))
+def test_links_and_what_else_zips_can_hold(tmp_path: Path, offset: int | None, form: str, value: int,
+                                           said: str) -> None:
+    """It is one row, and the other file is taken."""
+    content, name = bytearray(zip_of(*CANVAS)), CANVAS[0][0].encode()
+    at = content.index(name) + len(name) + 3 if offset is None else content.rindex(name) - IN_DIRECTORY + offset
+    struct.pack_into(form, content, at, value)
+    ada, bob = sorted(got(write(tmp_path / "submissions.zip", bytes(content))), key=lambda each: not each.problem)
     assert said in ada.problem and alone(bob) == b"bob"
-
-
-def test_a_file_without_a_name(tmp_path: Path) -> None:
-    """zipfile ends names at a zero byte."""
-    for at in (0, 1):
-        content = patched(zip_of(*CANVAS), CANVAS[at][0], 46, "<B", 0)
-        found = got(write(tmp_path / "submissions.zip", content))
-        assert sorted(each.problem for each in found) == ["", "a path outside of the archive"]
 
 
 def test_paths_outside_and_names_that_are_there_twice(tmp_path: Path) -> None:
