@@ -1,12 +1,14 @@
 """A class whose submissions say what becomes of them: a project of course/ and fake_grader.py alone.
 
-    Class(make_project(folder), tmp_path).add("alice", "score 3", "sleep 0.1")
+    with Class(make_project(tmp_path_factory.getbasetemp()), tmp_path / "the class") as pupils:
+        pupils.add("alice", "score 3", "sleep 0.1")
 """
 
 from __future__ import annotations
 
 import compileall
 import csv
+import functools
 import json
 import os
 import random
@@ -27,32 +29,36 @@ except ModuleNotFoundError:
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 MAX_SCORE = 40
 
+POLLS, OFTEN = "POLL_SECONDS = 0.5, 5.0", "POLL_SECONDS = 0.2, 0.4"
+WARM = """from course.pages.render import environment
+for name in environment().list_templates(["j2"]):
+    environment().get_template(name)
+"""
+"""Compiles the pages' templates, which takes most of the time of a short run."""
 
+
+@functools.cache
 def make_project(folder: Path) -> Path:
+    """One for all tests. It asks Slurm more often than it would ask one that others use."""
+    folder /= "a project"
     (folder / "grader").mkdir(parents=True)
     shutil.copytree(REPOSITORY / "course", folder / "course",
                     ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).with_name("fake_grader.py"), folder / "grader/__main__.py")
+    (folder / "warm.py").write_text(WARM)
+    slurm = folder / "course/jobs/slurm.py"
+    assert POLLS in slurm.read_text()
+    slurm.write_text(slurm.read_text().replace(POLLS, OFTEN))
     compileall.compile_dir(folder, quiet=1)  # else each of its processes would do so
     return folder
 
 
-def run_python(project: Path, words: Sequence[str],
-               environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    if python:
-        return python(project, "course.__main__").run(words, environment)
-    return subprocess.run([sys.executable, "-B", *words], cwd=project, env=environment, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
-
-
-def environment(folder: Path, more: Mapping[str, str] = {}) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-    return {**kept, "COLUMNS": "80", "FAKE_CALLS": str(folder / "calls"),
-            "PYTHONDONTWRITEBYTECODE": "1", **more}
+def forks(project: Path) -> Any:
+    return python(project, "course.__main__", "warm")
 
 
 class Class:
-    """`project`: make_project(). `folder`: of the class, which holds submissions/."""
+    """`folder`: of the class, which holds submissions/."""
 
     def __init__(self, project: Path, folder: Path, more: Mapping[str, str] = {}):
         self.project, self.folder, self.results = project, folder, folder / "results"
@@ -61,12 +67,20 @@ class Class:
         self.temporary = folder / "temporary"
         self.temporary.mkdir()
         self.suite = "public"
-        self.environment = environment(project, {
-            "FAKE_CALLS": str(self.calls), "TMPDIR": str(self.temporary), **more})
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+        self.environment = {**kept, "COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.temporary),
+                            "FAKE_CALLS": str(self.calls), **more}
+
+    def __enter__(self) -> Class:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert not list(self.temporary.iterdir()), "temporary files are left"
 
     def add(self, name: str, *orders: str) -> None:
+        """`name`: of a student, or with / and a time, of an attempt."""
         path = self.folder / "submissions" / name
-        path.mkdir()
+        path.mkdir(parents=True, exist_ok=True)
         (path / "kernel.cu").write_text("".join(f"{line}\n" for line in orders))
 
     def fill(self, count: int, draw: random.Random, seconds: float = 0.05) -> dict[str, str]:
@@ -86,14 +100,21 @@ class Class:
     def start(self, *words: str, what: str = "grade", **options: Any) -> Any:
         command = self.command(*words, what=what)
         if python and not options:
-            return python(self.project, "course.__main__").start(command[2:], self.environment)
+            return forks(self.project).start(command[2:], self.environment)
         return subprocess.Popen(
             command, cwd=self.project, env=self.environment, text=True,
             stdin=subprocess.DEVNULL, start_new_session=True,
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options)
 
     def run(self, *words: str, what: str = "grade") -> subprocess.CompletedProcess[str]:
-        return run_python(self.project, self.command(*words, what=what)[2:], self.environment)
+        command = self.command(*words, what=what)
+        if python:
+            return forks(self.project).run(command[2:], self.environment)
+        return subprocess.run(command, cwd=self.project, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    def settings(self, text: str) -> None:
+        (self.folder / "class.toml").write_text(text)
 
     def gradebook(self) -> dict[str, dict[str, str]]:
         with open(self.results / "gradebook.csv", newline="") as file:

@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import subprocess
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -117,24 +116,19 @@ def test_who_has_no_name_is_known_by_what_there_is(tmp_path: Path, row: str, sho
     assert other.known_as == "other" and Roster([student, other]).match is not None
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_project(tmp_path_factory.mktemp("project") / "a project")
-
-
 LONG = "Wolfeschlegelsteinhausenbergerdorff " * 4
 FAULT = "fault 9"
 
 
 @pytest.fixture
-def pupils(project: Path, tmp_path: Path) -> Iterator[Class]:
+def pupils(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Class:
     """A login alone, a long name, and one whom the machine fails."""
-    made = Class(project, tmp_path / "the class")
+    made = Class(make_project(tmp_path_factory.getbasetemp()), tmp_path / "the class")
     (made.folder / "roster.csv").write_text(f"login,name\nu1,\nu2,{LONG}\nu3,\nu4,\n")
     made.add("u1", "score 30")
     made.add("u2", "score 20")
     made.add("u3", FAULT)
-    yield made
+    return made
 
 
 def test_everywhere_a_login_stands_for_a_name(pupils: Class) -> None:
