@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from downloads import write
 from fake_class import json_of
+from records import make_record
 from course.jobs import results, slurm
 from course.jobs.results import Job, Key, Results
 from course.jobs.slurm import Cluster, Runs
@@ -29,9 +28,10 @@ class Answers(Cluster):
                  does: Callable[[], None] = lambda: None):
         super().__init__()
         self.queue, self.sacct, self.largest, self.does = queue, sacct, largest, does
-        self.arrays, self.left = 0, list[str]()
+        self.arrays, self.left, self.asked = 0, list[str](), list[str]()
 
     def ask(self, *command: str) -> str:
+        self.asked += command
         if command[0] == "sbatch":
             self.arrays, self.left = self.arrays + 1, list(self.queue)
             self.does()
@@ -90,17 +90,24 @@ def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.Mon
     assert results.last_try(jobs[0]).tries == 1, "a try is counted when it begins"  # type: ignore[union-attr]
 
 
-def test_without_accounting_there_is_no_reason(tmp_path: Path) -> None:
+def test_where_there_is_no_reason_to_note(tmp_path: Path) -> None:
+    """Without accounting; and a canceled array, of which it is said at once."""
     jobs = jobs_in(tmp_path, 1)
     run(tmp_path, jobs, Answers("0 RUNNING\n"))
     assert messages(jobs) == [""]
-
-
-def test_a_cancelled_array_has_one_already(tmp_path: Path) -> None:
-    jobs = jobs_in(tmp_path, 1)
     with pytest.raises(MachineFault, match="the job array was canceled"):
         run(tmp_path, jobs, Answers("0 RUNNING\n", "0 CANCELLED\n"))
     assert messages(jobs) == [""]
+
+
+@pytest.mark.parametrize(("seconds", "workers", "count", "tasks"), [
+    ([], 1, 11, 2), ([], 2, 11, 1), ([60.0], 1, 11, 11), ([1.0, 20.0, 300.0], 1, 11, 4), ([0.0], 1, 101, 3)])
+def test_a_task_is_about_a_minute(tmp_path: Path, seconds: list[float], workers: int, count: int,
+                                  tasks: int) -> None:
+    """By the median of the class's grades."""
+    for number, each in enumerate(seconds):
+        write(tmp_path / f"records/{number}/a/result.json", make_record([], seconds=each).model_dump_json().encode())
+    assert Runs(Results(tmp_path), Cluster(), workers).tasks_for(count) == tasks
 
 
 @pytest.mark.parametrize("count, largest, sizes", [
@@ -118,34 +125,46 @@ def test_chunks_are_balanced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, co
 # ---- a file system that shows files late ---------------------------------------------------------
 
 
-def shows(jobs: Sequence[Job], after: float) -> Callable[[], None]:
-    """A task that has begun and ended them; results appear here so much later."""
-    def appear() -> None:
-        time.sleep(after)
-        for job in jobs:
-            (job.directory / "result.json").touch()
+def begin(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        results.begin(job, GRADE.run)
 
-    def task() -> None:
-        for job in jobs:
-            results.begin(job, GRADE.run)
-        threading.Thread(target=appear).start()
 
-    return task
+def end(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        (job.directory / "result.json").touch()
+
+
+def test_files_that_show_late(tmp_path: Path) -> None:
+    """A result is waited for where a try has begun and not ended."""
+    begun, waiting = jobs_in(tmp_path, 2)
+    begin([begun])
+    looks = []
+
+    def look(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            end([begun])
+
+    for jobs in ([begun, waiting], [waiting]):
+        assert slurm.settled(jobs, GRADE, 20, look) == [waiting] and len(looks) == 3
 
 
 def test_a_result_that_appears_when_the_queue_is_empty(tmp_path: Path,
                                                        monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is waited for, and its submission is not sent again."""
+    """Its submission is not sent again."""
+    jobs, settled = jobs_in(tmp_path, 3), slurm.settled
     monkeypatch.setattr(slurm, "LATE_FILES_SECONDS", 20.0)
-    jobs = jobs_in(tmp_path, 3)
-    cluster = Answers("0 RUNNING\n", "0 COMPLETED\n", does=shows(jobs, 2.5))
+    monkeypatch.setattr(slurm, "settled", lambda left, grade, seconds: settled(
+        left, grade, seconds, sleep=lambda _: end(left)))
+    cluster = Answers("0 RUNNING\n", "0 COMPLETED\n", does=lambda: begin(jobs))
     run(tmp_path, jobs, cluster)
-    assert cluster.arrays == 1 and all((job.directory / "result.json").exists() for job in jobs)
+    assert cluster.arrays == 1
 
 
 def test_one_that_never_appears_is_sent_again(tmp_path: Path) -> None:
     jobs = jobs_in(tmp_path, 1)
-    cluster = Answers("0 COMPLETED\n", does=lambda: results.begin(jobs[0], GRADE.run))
+    cluster = Answers("0 COMPLETED\n", does=lambda: begin(jobs))
     run(tmp_path, jobs, cluster)
     assert cluster.arrays == 3 and messages(jobs) == [results.UNFINISHED]
 
@@ -163,7 +182,7 @@ def test_a_scheduler_that_restarts(tmp_path: Path) -> None:
             return super().ask(*command)
 
     jobs = jobs_in(tmp_path, 2)
-    cluster = Restarts("0 RUNNING\n", "0 COMPLETED\n", does=shows(jobs, 0))
+    cluster = Restarts("0 RUNNING\n", "0 COMPLETED\n", does=lambda: end(jobs))
     run(tmp_path, jobs, cluster)
     assert cluster.arrays == 1 and cluster.failures == 0
 
@@ -191,13 +210,6 @@ def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_percent_sign_is_not_slurms(tmp_path: Path) -> None:
-    asked: list[Any] = []
-
-    class Records(Answers):
-        def ask(self, *command: str) -> str:
-            asked.extend(command)
-            return super().ask(*command)
-
-    folder = tmp_path / "50%A"
-    Runs(Results(folder), Records(), 1).submit(jobs_in(folder, 1), GRADE)
-    assert f"--output={tmp_path}/50%%A/run/%A_%a.out" in asked
+    cluster, folder = Answers(), tmp_path / "50%A"
+    Runs(Results(folder), cluster, 1).submit(jobs_in(folder, 1), GRADE)
+    assert f"--output={tmp_path}/50%%A/run/%A_%a.out" in cluster.asked

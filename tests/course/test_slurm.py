@@ -18,9 +18,7 @@ import pytest
 
 import slurm_cluster
 from fake_class import Class, interrupt, json_of, make_project, wait_for
-from course.jobs.results import Results
-from course.jobs.slurm import Cluster, Runs
-from records import make_record
+from course.jobs.slurm import Cluster
 from slurm_cluster import Slurm
 
 @pytest.fixture(scope="module")
@@ -74,18 +72,6 @@ def test_a_class_is_graded(pupils: Class) -> None:
     assert three_minutes_of_work == ["0", "1", "2"], "MaxArraySize is 3"
     assert tried_again == [["0"], ["0"]]
     assert not (pupils.results / "run/job.json").exists()
-
-
-@pytest.mark.parametrize(("seconds", "workers", "count", "tasks"), [
-    ([], 1, 11, 2), ([], 2, 11, 1), ([60.0], 1, 11, 11), ([1.0, 20.0, 300.0], 1, 11, 4), ([0.0], 1, 101, 3)])
-def test_a_task_is_about_a_minute(tmp_path: Path, seconds: list[float], workers: int, count: int,
-                                  tasks: int) -> None:
-    """By the median of the class's grades."""
-    for number, each in enumerate(seconds):
-        folder = tmp_path / "records" / str(number) / "a"
-        folder.mkdir(parents=True)
-        (folder / "result.json").write_text(make_record([], seconds=each).model_dump_json())
-    assert Runs(Results(tmp_path), Cluster(), workers).tasks_for(count) == tasks
 
 
 @pytest.mark.slow
