@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,9 @@ import pytest
 from browser import (MEDIA, SECONDS, assert_accessible, assert_fits, assert_nothing_amiss, media, shot,
                      window)
 from checked import TILED, Builder
-from conftest import REPOSITORY, sample, slow_but
+from conftest import REPOSITORY, sample
 from corpus import faulty
-from test_walk import NAIVE, STYLES, Access, accesses, parts, replay, walk
+from test_walk import NAIVE, RIGHT, STYLES, accesses, parts, replay, walk
 
 if "CI" not in os.environ:
     pytest.importorskip("selenium")  # so that the other tests are collected on a machine with a GPU
@@ -38,14 +37,15 @@ def checker(lean_checker: Builder) -> Builder:
 
 
 class Page:
-    """A page of the walkthrough, opened."""
+    """A page of the walkthrough, opened; `again`: unless it is open already."""
 
-    def __init__(self, driver: Any, file: Path, fragment: str = ""):
+    def __init__(self, driver: Any, file: Path, fragment: str = "", again: bool = True):
         self.driver = driver
         driver.get_log("browser")  # what an earlier page has left there
-        driver.get("about:blank")
-        driver.get(file.as_uri() + fragment)
-        WebDriverWait(driver, SECONDS).until(lambda _: self.js("return document.body.dataset.ready"))
+        if again or driver.current_url.partition("#")[0] != file.as_uri():
+            driver.get("about:blank")
+            driver.get(file.as_uri() + fragment)
+            WebDriverWait(driver, SECONDS).until(lambda _: self.js("return document.body.dataset.ready"))
 
     def js(self, script: str, *args: object) -> Any:
         return self.driver.execute_script(script, *args)
@@ -91,19 +91,59 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages")
 
 
+# Of a kernel, and further words for the checker.
+PAGES: dict[str, tuple[object, ...]] = {
+    "tiles of 2": (f"{RIGHT}/counts_tile_2.cu", 4), "tiled": (TILED,), "naive": (NAIVE,),
+    "1 x 1 x 1": (TILED, 1, 1, 1), "32 x 32": (f"{STYLES}/tiles_32.cu",),
+    "64 x 64 blocks": (f"{STYLES}/tiles_32.cu", "--block", "63,63", 2048, 2, 2048),
+    "register tile": (f"{STYLES}/register_tile.cu",), "1-D block": (f"{STYLES}/one_dimensional.cu",),
+    "dynamic": (f"{RIGHT}/dynamic_shared.cu",), "shuffle": (f"{RIGHT}/warp_shuffle.cu",),
+    "split k": (f"{RIGHT}/split_k.cu",), "doubles": (f"{RIGHT}/shared_ints_and_chars.cu", "--fill", "random"),
+}  # fmt: skip
+MISTAKES = {
+    "race": "01_first_barrier", "race at the end": "02_second_barrier", "divergent": "03_barrier_in_branch",
+    "outside": "04_a_columns", "outside B": "05_b_columns", "endless": "15_phase_not_counted",
+    "wrong row": "18_b_stride_k", "wrong grid": "18_grid_exchanged", "wrong": "18_one_element",
+    "never written": "18_last_column_of_blocks",
+}
+PAGES |= {name: (faulty(fault),) for name, fault in MISTAKES.items()}
+PAGES["endless"] += ("--timeout", 0.5)
+AT_NIGHT = partial(pytest.param, marks=pytest.mark.slow)
+
+Opened = tuple[Page, Any]
+"""With the data that is in it."""
+Open = Callable[..., Opened]
+
+
 @pytest.fixture(scope="session")
-def tiled_data(checker: Builder, folder: Path) -> Any:
-    """The model answer on 20 x 36 times 36 x 20, as tiled.html shows it."""
-    return walk(checker("gcc -O1", TILED), folder / "tiled.html")
+def opened(driver: Any, checker: Builder, folder: Path) -> Open:
+    """Of PAGES, each made once."""
+    made: dict[str, Any] = {}
+
+    def open_page(name: str, fragment: str = "", again: bool = True) -> Opened:
+        file = folder / f"{name}.html"
+        if name not in made:
+            kernel, *words = PAGES[name]
+            made[name] = walk(checker("gcc -O1", kernel), file, *words, status=int(name in MISTAKES))
+        return Page(driver, file, fragment, again), made[name]
+
+    return open_page
 
 
 @pytest.fixture
-def tiled(driver: Any, tiled_data: Any, folder: Path) -> tuple[Page, Any]:
-    """Its page, opened, and its data."""
-    return Page(driver, folder / "tiled.html"), tiled_data
+def tiled(opened: Open) -> Opened:
+    """The model answer on 20 x 36 times 36 x 20. Tests leave the page at some step, and otherwise as it was."""
+    return opened("tiled", again=False)
 
 
-def test_steps_forward_and_back(tiled: tuple[Page, Any]) -> None:
+@pytest.fixture
+def page(driver: Any, opened: Open) -> Iterator[Page]:
+    """The same, for a test that changes more."""
+    yield opened("tiled")[0]
+    driver.get("about:blank")
+
+
+def test_steps_forward_and_back(tiled: Opened) -> None:
     """The same picture, from whichever side a step is reached."""
     page, _ = tiled
     steps = page.js("return walk.steps")
@@ -120,7 +160,7 @@ def test_steps_forward_and_back(tiled: tuple[Page, Any]) -> None:
     page.assert_nothing_amiss()
 
 
-def test_the_end_is_c_as_computed(tiled: tuple[Page, Any]) -> None:
+def test_the_end_is_c_as_computed(tiled: Opened) -> None:
     page, data = tiled
     page.js("""const slider = document.getElementById('slider');
                slider.value = slider.max;
@@ -133,10 +173,13 @@ def test_the_end_is_c_as_computed(tiled: tuple[Page, Any]) -> None:
     sums = page.js("return walk.sums(17)")
     assert [(each["followed"], each["done"], each["sum"]) for each in sums] == [
         (True, 36, data["arrays"][2]["final"][21])]  # fmt: skip
+    loads = sum(len(each.values) for each in accesses(data) if each.array < 2 and not each.write)
+    assert page.js("return walk.loads") == loads
+    assert f"{loads}" in page.text("totals") and f"{data['loads']['naive']:,}" in page.text("totals")
     page.shot("tiled, end")
 
 
-def test_panels(tiled: tuple[Page, Any]) -> None:
+def test_panels(tiled: Opened) -> None:
     """B is above C and A left of it, row beside row and column above column, in each phase."""
     page, data = tiled
     for step in (0, len(data["steps"]) - 1):
@@ -147,18 +190,7 @@ def test_panels(tiled: tuple[Page, Any]) -> None:
         assert B["left"] == C["left"] and B["width"] == C["width"] and B["bottom"] < C["top"]
 
 
-def test_loads_are_those_of_the_run(driver: Any, checker: Builder, folder: Path) -> None:
-    """Of a grid of one block: the same figure as that of ./sgemm-check --counts (test_walk.py)."""
-    data = walk(checker("gcc -O1", TILED), folder / "one.html", 16, 40, 16)
-    page = Page(driver, folder / "one.html")
-    page.press(Keys.HOME)
-    assert page.js("return walk.loads") == 0
-    page.press(Keys.END)
-    assert page.js("return walk.loads") == data["loads"]["launch"] == 2 * 16 * 40
-    assert "1280" in page.text("totals") and "20,480" in page.text("totals")  # and the naive one's
-
-
-def test_keys(tiled: tuple[Page, Any]) -> None:
+def test_keys(tiled: Opened) -> None:
     page, data = tiled
     barriers = [i for i, step in enumerate(data["steps"]) if step[2] < 0]
     page.press(Keys.HOME)
@@ -180,9 +212,8 @@ def test_keys(tiled: tuple[Page, Any]) -> None:
     assert page.js("return document.getElementById('play').getAttribute('aria-pressed')") == "false"
 
 
-def test_one_thread_at_a_time(tiled: tuple[Page, Any]) -> None:
+def test_one_thread_at_a_time(page: Page) -> None:
     """What later lanes of the warp do in the step has not happened yet; back is the same picture."""
-    page, _ = tiled
     page.goto(0)
     whole = page.picture()
     page.press(Keys.HOME, "t", *[Keys.ARROW_RIGHT] * 5)
@@ -202,29 +233,18 @@ def test_one_thread_at_a_time(tiled: tuple[Page, Any]) -> None:
     assert page.picture() == whole
 
 
-def chains(found: list[Access], array: int) -> dict[int, tuple[Access, Access]]:
-    """For each element of a shared array: the load and the store that its first value came by."""
-    made: dict[int, tuple[Access, Access]] = {}
-    for load in found:
-        if load.array > 1 or load.write:
-            continue
-        for store in found:
-            if (store.write and store.array == array and store.step == load.step
-                    and store.thread == load.thread):  # fmt: skip
-                made.setdefault(store.offset, (load, store))
-    return made
-
-
-def test_provenance(tiled: tuple[Page, Any]) -> None:
+def test_provenance(tiled: Opened) -> None:
     """What the page says of ten cells of a tile is what the trace holds."""
     page, data = tiled
     first_barrier = next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
-    found = [each for each in accesses(data) if each.step <= first_barrier]
     page.goto(first_barrier)
-    made = chains(found, 3)
-    assert len(made) == 256
+    found = [each for each in accesses(data) if each.step <= first_barrier]
+    loads = {(each.step, each.thread): each for each in found if each.array == 0}
+    stores = {each.offset: each for each in found if each.array == 3 and each.write}
+    assert len(stores) == 256
     for offset in range(5, 256, 25):
-        load, store = made[offset]
+        store = stores[offset]
+        load = loads[store.step, store.thread]
         said = " ".join(page.js("return walk.about('A_s', arguments[0])", offset))
         element = f"A[{load.offset // 36}][{load.offset % 36}]"
         thread = f"({store.thread % 16},{store.thread // 16})"
@@ -261,7 +281,7 @@ COPIES = [
 ]
 
 
-def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any]) -> None:
+def test_a_copy_is_of_what_no_other_load_can_be(tiled: Opened) -> None:
     """Where several loads brought the same number, the other stores of the instruction decide which one
     it was; otherwise it stays unknown."""
     for lines, known in COPIES:
@@ -272,7 +292,7 @@ def test_a_copy_is_of_what_no_other_load_can_be(tiled: tuple[Page, Any]) -> None
         assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known, lines
 
 
-def test_threads_that_took_part_are_counted(tiled: tuple[Page, Any]) -> None:
+def test_threads_that_took_part_are_counted(tiled: Opened) -> None:
     """In a line in which one of two loads, and both store."""
     data = copies("A 5 6, s 5 6")
     data["steps"][0][3][0][1:] = [1, [0], [5]]
@@ -282,65 +302,52 @@ def test_threads_that_took_part_are_counted(tiled: tuple[Page, Any]) -> None:
     assert "1 of 2 threads load A[0]; all 2 threads store to s[0, 1]." in said
 
 
-@pytest.mark.parametrize("name, words", sample([
-    ("01_first_barrier", "__syncthreads()"), ("02_second_barrier", "__syncthreads()"), ("18_b_stride_k", "B"),
-    ("18_grid_exchanged", "C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks"),
-    ("03_barrier_in_branch", "barrier"), ("05_b_columns", "B")], every=3))  # fmt: skip
-def test_finding(driver: Any, checker: Builder, folder: Path, name: str, words: str) -> None:
-    """It is on the page with its line and hint; the page opens at its step, and f leads there."""
-    file = folder / f"{name}.html"
-    kernel = faulty(name)
-    finding = walk(checker("gcc -O1", kernel), file, status=1)["finding"]
-    page = Page(driver, file)
-    said = page.text("finding")
+def test_an_element_beyond_the_grid(tiled: Opened) -> None:
+    """Which block it belongs to, by the index of the store."""
+    page, data = tiled
+    small = data | {"launch": data["launch"] | {"grid": [1, 2, 1]}}
+    said = page.js("const run = decodeRun(arguments[0]); return whoShouldStore(run, run.arrays[2], 16)", small)
+    assert said.endswith("C[0][16] belongs to thread (0,0) of block (1,0), but the grid has only 1 x 2 blocks.")
+
+
+@pytest.mark.parametrize("name, words", [
+    ("race", "__syncthreads()"), ("wrong", "C"), *(AT_NIGHT(*values) for values in (
+        ("race at the end", "__syncthreads()"), ("divergent", "barrier"), ("outside", "A"), ("outside B", "B"),
+        ("wrong row", "B"),
+        ("wrong grid", "C[32][0] belongs to thread (0,0) of block (0,2), but the grid has only 3 x 2 blocks")))])
+def test_finding(opened: Open, name: str, words: str) -> None:
+    """It is on the page with its line and hint; the page opens at its step, with its thread selected; f leads
+    on to the other thread's step, if there is one, and back."""
+    page, data = opened(name)
+    finding, said = data["finding"], page.text("finding")
     shown = finding["cause"] or finding
     assert shown["what"] in said and shown["hint"] in said and words in said
     assert f"{shown['line']}" in said
-    if finding["step"] is None:
+    step, other = finding["step"], finding["other_step"]
+    if step is None:
         assert page.step == page.js("return walk.steps") - 1
     else:
-        assert page.step == finding["step"] and "Finding: " in page.text("sentence")
+        assert page.step == step and "Finding: " in page.text("sentence")
+        if data["steps"][step][2] >= 0:  # no barrier
+            x, y, _ = finding["thread"]
+            assert page.text("thread-name") == f"({x},{y})"
+        page.press("f")
+        assert page.step == (step if other is None else other)
         page.press(Keys.HOME, "f")
-        assert page.step in (finding["step"], finding["other_step"])
-    page.shot(name)
+        assert page.step in (step, other)
     page.assert_nothing_amiss()
 
 
-def opened(driver: Any, checker: Builder, folder: Path, kernel: str, *args: object,
-           status: int = 0) -> tuple[Page, Any]:
-    file = folder / f"{Path(kernel).stem}.html"
-    data = walk(checker("gcc -O1", kernel), file, *args, status=status)
-    return Page(driver, file), data
+# ---- the first view, in the window of a small laptop -------------------------------------------------
 
-
-# The first view, in the window of a small laptop. What a page opens with, by its kernel and sizes.
-TILES_OF_2 = "tests/kernels/right/counts_tile_2.cu"
-FIRST_VIEWS = {
-    "tiles of 2": (TILES_OF_2, 4), "tiled": (TILED,), "naive": (NAIVE,), "race": (faulty("01_first_barrier"),),
-    "outside": (faulty("04_a_columns"),), "wrong": (faulty("18_one_element"),),
-    "never written": (faulty("18_last_column_of_blocks"),), "divergent": (faulty("03_barrier_in_branch"),),
-    "32 x 32": (f"{STYLES}/tiles_32.cu",), "register tile": (f"{STYLES}/register_tile.cu",),
-}  # fmt: skip
 SMALL_LAPTOP = (1280, 720)
 
 
 @pytest.fixture
-def first_view(driver: Any, checker: Builder, folder: Path, request: pytest.FixtureRequest
-               ) -> Iterator[tuple[Page, Any]]:
-    """The page of one of FIRST_VIEWS, as it opens, and its data."""
-    kernel, *sizes = FIRST_VIEWS[request.param]
-    file = folder / f"first {request.param}.html"
-    status = 1 if "faulty/" in str(kernel) and "styles" not in str(kernel) else 0
-    if not file.exists():
-        walk(checker("gcc -O1", kernel), file, *sizes, status=status)
+def first_view(driver: Any, opened: Open, request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """One of PAGES as it opens."""
     with window(driver, *SMALL_LAPTOP):
-        page = Page(driver, file)
-        page.shot(f"first view, {request.param}")
-        yield page, json.loads(parts(file.read_text())["data"])
-
-
-BY_DAY = ("tiled", "race", "wrong")
-AT_NIGHT = partial(pytest.param, marks=pytest.mark.slow)
+        yield opened(request.param)
 
 
 def first_views(*names: Any) -> pytest.MarkDecorator:
@@ -348,7 +355,7 @@ def first_views(*names: Any) -> pytest.MarkDecorator:
 
 
 @first_views(AT_NIGHT("tiles of 2"), "tiled")
-def test_opens_at_the_first_barrier(first_view: tuple[Page, Any]) -> None:
+def test_opens_at_the_first_barrier(first_view: Opened) -> None:
     """Where both tiles are full, and are seen to be."""
     page, data = first_view
     assert page.step == next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
@@ -360,26 +367,14 @@ def test_opens_at_the_first_barrier(first_view: tuple[Page, Any]) -> None:
 
 
 @first_views("naive")
-def test_opens_at_the_first_step(first_view: tuple[Page, Any]) -> None:
+def test_opens_at_the_first_step(first_view: Opened) -> None:
     """Where there is no barrier."""
     page, _ = first_view
     assert page.step == 0 and page.js("return walk.loads") > 0
 
 
-@first_views("race", AT_NIGHT("outside"))
-def test_opens_at_the_finding(first_view: tuple[Page, Any]) -> None:
-    """With the thread of it selected; f leads on to the other thread's step, if there is one."""
-    page, data = first_view
-    finding = data["finding"]
-    assert page.step == finding["step"] and "Finding: " in page.text("sentence")
-    x, y, _ = finding["thread"]
-    assert page.text("thread-name") == f"({x},{y})"
-    page.press("f")
-    assert page.step == (finding["step"] if finding["other_step"] is None else finding["other_step"])
-
-
 @first_views("wrong", AT_NIGHT("never written"))
-def test_opens_at_the_end(first_view: tuple[Page, Any]) -> None:
+def test_opens_at_the_end(first_view: Opened) -> None:
     """Where the finding has no step: with the first element in view that is wrong or missing, and the
     thread selected that stores it."""
     page, data = first_view
@@ -395,12 +390,14 @@ def test_opens_at_the_end(first_view: tuple[Page, Any]) -> None:
         assert page.text("thread-name") == f"({col - x * block[0]},{row - y * block[1]})"
 
 
-@first_views(*slow_but([*FIRST_VIEWS], lambda _, name: name in BY_DAY))
-def test_first_view(first_view: tuple[Page, Any]) -> None:
+@first_views("tiled", "race", "wrong", *map(AT_NIGHT, (
+    "tiles of 2", "naive", "outside", "never written", "divergent", "32 x 32", "register tile")))
+def test_first_view(first_view: Opened) -> None:
     """It can be read: no text of the picture is smaller than 12 pixels, and each input and full tile
     shows numbers. And it is whole: C and all other grids are in the window; no pane is cut by its lower
     edge, and none has anything that is to be scrolled but the code."""
     page, data = first_view
+    page.shot(f"first view, {data['finding'] and data['finding']['kind']}")
     assert page.smallest_text() >= 12
     for number, array in enumerate(data["arrays"]):
         if array["role"] == "output" or not page.js("return walk.state(arguments[0]).length", number):
@@ -414,9 +411,9 @@ def test_first_view(first_view: tuple[Page, Any]) -> None:
     assert page.js("""const boxes = [...document.querySelectorAll('header, nav, section, #cell, .legend, details')]
         .filter((each) => each.checkVisibility()).map((each) => [each.id, each.getBoundingClientRect()]);
         return boxes.filter(([, box]) => box.top < innerHeight && box.bottom > innerHeight).map(([id]) => id)""") == []
-    assert page.js("""return [...document.querySelectorAll('body *')].filter((each) =>
-        each.id !== 'code' && each.checkVisibility() && getComputedStyle(each).overflowY === 'auto' &&
-        (each.scrollHeight > each.clientHeight + 1 || each.scrollWidth > each.clientWidth + 1)).map((e) => e.id)""") == []
+    assert page.js("""return [...document.querySelectorAll('body *')].filter((each) => each.id !== 'code' &&
+        each.checkVisibility() && getComputedStyle(each).overflowY === 'auto' && (each.scrollHeight >
+        each.clientHeight + 1 || each.scrollWidth > each.clientWidth + 1)).map((e) => e.id)""") == []
 
 
 BUTTONS = """return [...document.querySelectorAll('button')].filter((each) =>
@@ -424,7 +421,7 @@ BUTTONS = """return [...document.querySelectorAll('button')].filter((each) =>
 
 
 @first_views(AT_NIGHT("tiled"), "naive", "race")
-def test_four_buttons(first_view: tuple[Page, Any]) -> None:
+def test_four_buttons(first_view: Opened) -> None:
     """And one that shows the others, and hides them again."""
     page, data = first_view
     more = page.driver.find_element(By.ID, "more")
@@ -442,7 +439,7 @@ def test_four_buttons(first_view: tuple[Page, Any]) -> None:
 
 
 @first_views("tiled")
-def test_lens(first_view: tuple[Page, Any]) -> None:
+def test_lens(first_view: Opened) -> None:
     """It shows the numbers at the selected thread's place: of the tile, and of A where they are from."""
     page, _ = first_view
     number = str(9 * 36 + 10 + 1)  # A[9][10], loaded by thread (10,9)
@@ -454,9 +451,9 @@ def test_lens(first_view: tuple[Page, Any]) -> None:
     assert page.js(shown, number) == [True, True]
 
 
-def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path) -> None:
+def test_undefined_after_divergence(opened: Open) -> None:
     """After a barrier that not all threads reach, the page says that a GPU may do something else."""
-    page, data = opened(driver, checker, folder, faulty("03_barrier_in_branch"), status=1)
+    page, data = opened("divergent")
     step = data["finding"]["step"]
     hidden = "return document.getElementById('undefined').hidden"
     page.goto(step - 1)
@@ -469,20 +466,19 @@ def test_undefined_after_divergence(driver: Any, checker: Builder, folder: Path)
     page.shot("after a divergent barrier")
 
 
-def test_recording_that_was_cut(driver: Any, checker: Builder, folder: Path, tiled: tuple[Page, Any]) -> None:
+def test_recording_that_was_cut(opened: Open, tiled: Opened) -> None:
     """How many phases there are is not known then, and why it was cut is said."""
     page, _ = tiled
     assert page.text("cut") == "" and "phase 1 of 3" in page.text("bar")
-    page, _ = opened(driver, checker, folder, faulty("02_second_barrier"), status=1)
+    page, _ = opened("race at the end")
     assert ", phase 1: " in page.text("step-number") and "of 2" not in page.text("bar")
     assert f"The recording stops at step {page.step}, in phase 1, at the mistake: " in page.text("cut")
     assert page.text("cut").endswith(" later accesses are not shown.") and "later" not in page.text("sentence")
 
 
 @pytest.mark.slow  # by day test_walk.py looks at its data, and another page says where it was cut
-def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -> None:
-    kernel = faulty("15_phase_not_counted")
-    page, data = opened(driver, checker, folder, kernel, "--timeout", 0.5, status=1)
+def test_kernel_that_does_not_end(opened: Open) -> None:
+    page, data = opened("endless")
     assert page.step == len(data["steps"]) - 1
     many = "" if data["counted"] else "more than "  # A slow machine may not have filled the trace.
     assert f"the kernel ran on until it was stopped, and {many}" in page.text("cut")
@@ -492,20 +488,49 @@ def test_kernel_that_does_not_end(driver: Any, checker: Builder, folder: Path) -
     page.assert_nothing_amiss()
 
 
-def test_barrier_that_is_missed_in_a_phase(driver: Any, checker: Builder, folder: Path) -> None:
-    kernel = folder / "once.cu"
-    text = (REPOSITORY / TILED).read_text()
-    kernel.write_text(text.replace("__syncthreads();", "if (phase == 0) __syncthreads();", 1))
-    page, data = opened(driver, checker, folder, str(kernel), status=1)
+PRINTS = ('    if (m < 0 || threadIdx.x == 99) printf("</script><script>document.title = 1</script> \\" \' é 中 '
+          '<!-- &lt; \\x01 %d", k);')
+
+
+@pytest.fixture(scope="module")
+def of_a_student(checker: Builder, folder: Path) -> tuple[Path, Any]:
+    """The page of a kernel with odd text in it and in its name, whose first barrier is for one phase alone;
+    and its data."""
+    text = (REPOSITORY / TILED).read_text().replace(
+        "__syncthreads();", f"{PRINTS} if (phase == 0) __syncthreads();", 1)
+    kernel, file = folder / "<b> 'a\" é.cu", folder / "hostile.html"
+    kernel.write_text("#include <stdio.h>\n" + text)
+    return file, walk(checker("gcc -O1", kernel), file, status=1)
+
+
+def test_barrier_that_is_missed_in_a_phase(driver: Any, of_a_student: tuple[Path, Any]) -> None:
+    file, data = of_a_student
+    page = Page(driver, file)
     line = next(i for i, text in enumerate(data["source"], 1) if "phase == 0" in text)
     words = f"line {line}, but the two threads did not both reach it in tile phase 1"
     assert words in page.text("finding")
     assert page.text(f"line-{line}").endswith("not reached by both threads in phase 1")
 
 
-def test_atomics(driver: Any, checker: Builder, folder: Path) -> None:
+def test_text_of_a_student(driver: Any, of_a_student: tuple[Path, Any]) -> None:
+    """A string in the source that would end the script, quotes and Unicode are shown as they are; no text
+    ends the element that it is in. Only the page's own style and script may be used, by their hashes."""
+    file, data = of_a_student
+    found = parts(file.read_text())
+    assert "<" not in found["data"] and data["source"][0] == "#include <stdio.h>"
+    assert any(PRINTS in each for each in data["source"])
+    for element, directive in (("style", "style-src"), ("script", "script-src")):
+        digest = base64.b64encode(hashlib.sha256(found[element].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in found["policy"]
+    assert found["policy"].startswith("default-src 'none'; ")
+    page = Page(driver, file)
+    assert PRINTS.strip() in page.text("code") and "<b> 'a\" é.cu" in driver.title
+    page.assert_nothing_amiss()
+
+
+def test_atomics(opened: Open) -> None:
     """They are called that, with the old value and the new one, and their sums are followed."""
-    page, data = opened(driver, checker, folder, "tests/kernels/right/split_k.cu")
+    page, data = opened("split k")
     step = next(i for i, each in enumerate(data["steps"]) if data["sites"][each[3][0][0]]["atomic"])
     page.goto(step)
     value, old = data["steps"][step][3][0][3][0], data["steps"][step][3][0][4][0]
@@ -518,17 +543,15 @@ def test_atomics(driver: Any, checker: Builder, folder: Path) -> None:
 
 
 @pytest.mark.slow  # by day other sentences of test_atomics() and test_what_the_warp_does()
-def test_indices_of_dynamic_shared_memory(driver: Any, checker: Builder, folder: Path) -> None:
-    page, data = opened(driver, checker, folder, "tests/kernels/right/dynamic_shared.cu")
-    barrier = next(i for i, step in enumerate(data["steps"]) if step[2] < 0)
-    page.goto(barrier + 1)
+def test_indices_of_dynamic_shared_memory(opened: Open) -> None:
+    page, data = opened("dynamic")
+    page.goto(1 + next(i for i, step in enumerate(data["steps"]) if step[2] < 0))
     assert "all 32 threads load tiles[0, 16] and tiles[256..271]" in page.text("sentence")
 
 
-def test_values_of_doubles(driver: Any, checker: Builder, folder: Path) -> None:
+def test_values_of_doubles(opened: Open) -> None:
     """They are kept as they are, not as floats."""
-    page, data = opened(driver, checker, folder, "tests/kernels/right/shared_ints_and_chars.cu",
-                        "--fill", "random")  # fmt: skip
+    page, data = opened("doubles")
     page.press(Keys.END)
     sums = next(i for i, array in enumerate(data["arrays"]) if array["name"] == "sums")
     held = replay(data)[sums]
@@ -536,7 +559,7 @@ def test_values_of_doubles(driver: Any, checker: Builder, folder: Path) -> None:
     assert {each["offset"]: each["value"] for each in page.js("return walk.state('sums')")} == held
 
 
-def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
+def test_what_the_warp_does(tiled: Opened) -> None:
     """Said only of an access that several of its threads make."""
     page, data = tiled
     page.goto(0)
@@ -546,9 +569,8 @@ def test_what_the_warp_does(tiled: tuple[Page, Any]) -> None:
     assert "A[" in page.text("index") and "In the warp" not in page.text("index")
 
 
-def test_predict(tiled: tuple[Page, Any]) -> None:
+def test_predict(page: Page) -> None:
     """A field that is left empty is asked for again, and counts as no answer."""
-    page, data = tiled
     page.js("document.getElementById('predict-on').click(); document.activeElement.blur()")
     page.press(Keys.HOME, "b")
     assert "which element of A does thread (0,0) load first?" in page.text("predict-question")
@@ -562,9 +584,8 @@ def test_predict(tiled: tuple[Page, Any]) -> None:
     page.shot("predict")
 
 
-def test_width_of_the_code(tiled: tuple[Page, Any]) -> None:
+def test_width_of_the_code(page: Page) -> None:
     """The border can be moved by keys, which then do not change the step; long lines are not cut."""
-    page, _ = tiled
     width = "return document.getElementById('left').offsetWidth"
     page.goto(5)
     before = page.js(width)
@@ -579,9 +600,8 @@ def test_width_of_the_code(tiled: tuple[Page, Any]) -> None:
     assert page.js(width) == before
 
 
-def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
+def test_focus_is_not_below_the_bar(page: Page) -> None:
     """By the Tab key alone, through the whole page and back to its beginning."""
-    page, _ = tiled
     page.js("document.getElementById('more').click()")
     seen = []
     for _ in range(60):
@@ -601,7 +621,7 @@ def test_focus_is_not_below_the_bar(tiled: tuple[Page, Any]) -> None:
 
 
 @pytest.mark.parametrize("width, height", sample([(320, 640), (640, 900), (720, 450), (1024, 700)], every=2))
-def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> None:
+def test_narrow_windows(tiled: Opened, width: int, height: int) -> None:
     """Nothing but matrices and tables scrolls sideways; 720 x 450 is 1440 x 900 at a zoom of 200 %."""
     page, _ = tiled
     with window(page.driver, width, height):
@@ -613,63 +633,28 @@ def test_narrow_windows(tiled: tuple[Page, Any], width: int, height: int) -> Non
         page.shot(f"{width} x {height}")
 
 
-@pytest.mark.parametrize("kernel, args", sample([
-    (NAIVE, ()), (TILED, (1, 1, 1)), (f"{STYLES}/register_tile.cu", ()),
-    (f"{STYLES}/one_dimensional.cu", ()), ("tests/kernels/right/dynamic_shared.cu", ()),
-    ("tests/kernels/right/warp_shuffle.cu", ()), ("tests/kernels/right/split_k.cu", ()),
-    (f"{STYLES}/tiles_32.cu", ("--block", "63,63", 2048, 2, 2048))], every=8, start=2),
-    ids=["naive", "1 x 1 x 1", "register tile", "1-D block", "dynamic", "shuffle", "split k",
-         "64 x 64 blocks"])  # fmt: skip
-def test_other_kernels(driver: Any, checker: Builder, folder: Path, kernel: str,
-                       args: tuple[object, ...], request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", sample(
+    ["1 x 1 x 1", "split k", "naive", "register tile", "1-D block", "dynamic", "shuffle", "64 x 64 blocks"], every=8))
+def test_other_kernels(opened: Open, name: str) -> None:
     """Every step can be shown; nothing is asked for from outside, no error is logged."""
-    file = folder / "other.html"
-    data = walk(checker("gcc -O1", kernel), file, *args)
-    page = Page(driver, file)
+    page, data = opened(name)
     assert page.js("return walk.steps") == len(data["steps"])
     for step in range(0, len(data["steps"]), max(1, len(data["steps"]) // 9)):
         page.goto(step)
         assert page.text("sentence").startswith(("Line", "A barrier", "Barrier")), page.text("sentence")
-    page.shot(request.node.callspec.id)
+    page.shot(name)
     page.press(Keys.END)
     page.assert_nothing_amiss()
 
 
-def test_text_of_a_student(driver: Any, checker: Builder, folder: Path) -> None:
-    """A string in the source that would end the script, quotes and Unicode are shown as they are; no text
-    ends the element that it is in. Only the page's own style and script may be used, by their hashes."""
-    line = ('    if (m < 0 || threadIdx.x == 99) printf("</script><script>document.title = 1</script> \\" \' é 中 '
-            '<!-- &lt; \\x01 %d", k);')
-    text = (REPOSITORY / TILED).read_text().replace("__syncthreads();", line + " __syncthreads();", 1)
-    kernel = folder / "<b> 'a\" é.cu"
-    kernel.write_text("#include <stdio.h>\n" + text)
-    data = walk(checker("gcc -O1", kernel), folder / "hostile.html", 4)
-    found = parts((folder / "hostile.html").read_text())
-    assert "<" not in found["data"] and data["source"][0] == "#include <stdio.h>"
-    assert any(line in each for each in data["source"])
-    for element, directive in (("style", "style-src"), ("script", "script-src")):
-        digest = base64.b64encode(hashlib.sha256(found[element].encode()).digest()).decode()
-        assert f"{directive} 'sha256-{digest}'" in found["policy"]
-    assert found["policy"].startswith("default-src 'none'; ")
-    page = Page(driver, folder / "hostile.html")
-    assert line.strip() in page.text("code") and kernel.name in page.driver.title
-    page.assert_nothing_amiss()
-
-
-@pytest.mark.parametrize(("which", "medium"), sample(
-    [(which, medium) for which in ("tiled", "01_first_barrier", "03_barrier_in_branch")
-     for medium in MEDIA], every=8, start=4))  # by day light is test_walk_other_lab.py's
-def test_accessible(driver: Any, checker: Builder, folder: Path, which: str, medium: str,
-                    request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("name", "medium"), sample(
+    [(name, medium) for name in ("tiled", "race", "divergent") for medium in MEDIA],
+    every=8, start=4))  # by day light is test_walk_other_lab.py's
+def test_accessible(driver: Any, opened: Open, name: str, medium: str) -> None:
     """For everybody, in each of their media; nothing moves by itself."""
-    file = folder / f"axe {which}.html"
-    if which == "tiled":
-        walk(checker("gcc -O1", TILED), file)
-    else:
-        walk(checker("gcc -O1", faulty(which)), file, status=1)
-    step = 16 if which == "03_barrier_in_branch" else 3
+    step = 16 if name == "divergent" else 3
     with media(driver, MEDIA[medium]):
-        page = Page(driver, file, f"#step={step}")
-        page.shot(request.node.callspec.id)
+        page, _ = opened(name, f"#step={step}")
+        page.shot(f"{name}, {medium}")
         assert_accessible(driver)
         assert page.step == step
