@@ -80,21 +80,13 @@ def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path, unpack: bool) -> No
     if unpack:
         with zipfile.ZipFile(path) as archive:
             archive.extractall(tmp_path / "m")
+        table(tmp_path / "m" / "Grades-CS1-Lab-77.csv", ["Identifier"])
     ada, bob, eve = sorted(got(tmp_path / "m" if unpack else path),
                            key=lambda each: each.claims[0].moodle_id)
     assert ada.claims[0].name == ".Ada" and alone(ada) == KERNEL
     assert bob.problem == "no file was handed in"
     assert bob.notes == ("ignored: .kernel.cu, hidden",)
     assert alone(eve) == KERNEL and eve.notes == ("ignored: .notes, hidden",)
-
-
-def test_unpacked(tmp_path: Path) -> None:
-    folder = tmp_path / "unpacked" / "Ada Lovelace_1_assignsubmission_file_"
-    folder.mkdir(parents=True)
-    (folder / "kernel.cu").write_bytes(KERNEL)
-    table(tmp_path / "unpacked" / "Grades-CS1-Lab-77.csv", ["Identifier"])
-    [found] = got(tmp_path / "unpacked")
-    assert found.claims == (Claim(name="Ada Lovelace", moodle_id="1"),) and found.files
 
 
 # ---- the worksheet -------------------------------------------------------------------------------
@@ -123,10 +115,8 @@ def test_grades_and_feedback(tmp_path: Path) -> None:
     late = Standing(ADA, "graded", points=80.5, possible=100, late="1 day late, 10 % deducted")
     content, notes = moodle.fill(worksheet(tmp_path, *rows), [
         late, graded(BOB, 0), graded(student("No Points", "np"), None)])
-    expected = [HEADER, *rows]
-    expected[1][5], expected[1][10] = "80.5", "1 day late, 10 % deducted"
-    expected[2][5] = "0"
-    assert cells(content) == expected and notes == []
+    rows[0][5], rows[0][10], rows[1][5] = "80.5", "1 day late, 10 % deducted", "0"
+    assert cells(content) == [HEADER, *rows] and notes == []
 
 
 def test_feedback_is_html_and_no_formula(tmp_path: Path) -> None:
@@ -153,8 +143,7 @@ def test_rows_that_moodle_would_not_take_stay(tmp_path: Path) -> None:
 
 
 def test_everything_else_stays(tmp_path: Path) -> None:
-    rows = [row(number, name, email=f"=e{number}@x", comments='"a"\n,;')
-            for number, name in enumerate(NAMES, 1)]
+    rows = [row(number, name, email=f"=e{number}@x", comments='"a"\n,;') for number, name in enumerate(NAMES, 1)]
     path = worksheet(tmp_path, *rows)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     content, notes = moodle.fill(path, [graded(each, 1) for each in read_roster(path)])
@@ -186,17 +175,12 @@ def test_another_table(tmp_path: Path, header: list[str], said: str) -> None:
 # ---- times ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [
-    DATE, "Friday, November 20, 2026, 11:10 PM", "20 November 2026, 11:10 PM",
-    "Friday, 20 November 2026, 11:10\u202fPM", "Friday, 20 November 2026, 23:10",
-])
-def test_dates_in_english(text: str) -> None:
-    assert moodle.time_of(text, UTC) == datetime(2026, 11, 20, 23, 10, tzinfo=UTC)
-
-
-@pytest.mark.parametrize("text", ["", "-", "Freitag, 20. Dezember 2026, 23:10", "tomorrow"])
-def test_other_dates(text: str) -> None:
-    assert moodle.time_of(text, UTC) is None
+def test_dates_in_english() -> None:
+    for text in (DATE, "Friday, November 20, 2026, 11:10 PM", "20 November 2026, 11:10 PM",
+                 "Friday, 20 November 2026, 11:10\u202fPM", "Friday, 20 November 2026, 23:10"):
+        assert moodle.time_of(text, UTC) == datetime(2026, 11, 20, 23, 10, tzinfo=UTC)
+    for text in ("", "-", "Freitag, 20. Dezember 2026, 23:10", "tomorrow"):
+        assert moodle.time_of(text, UTC) is None
 
 
 def test_times_of_hand_ins(tmp_path: Path) -> None:
@@ -218,5 +202,5 @@ def test_times_of_hand_ins(tmp_path: Path) -> None:
     assert [each.submitted for each in by_name["Ada Lovelace"]] == [when]
     assert by_name["Bob"][0].submitted is by_name["C"][0].submitted is None
     assert [each.submitted for each in by_name["Dan Dare"]] == [when], "a folder has it, too"
-    assert {name for name in found.names().values() if "E" in name} == {"Eve Ho, attempt 1", "Eve Ho, attempt 2"}
+    assert {*found.names().values()} >= {"Eve Ho, attempt 1", "Eve Ho, attempt 2"}
     assert when not in [each.submitted for each in by_name["Eve Ho"]], "which of two is not known"
