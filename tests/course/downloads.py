@@ -19,8 +19,8 @@ UTC = timezone.utc
 
 # Names as registrars, students and attackers write them.
 NAMES = ["Ada Lovelace", "Jörg Müller-Lüdenscheidt", "王 小明", "Zoë O'Neil",
-         '=cmd|" /C calc"!A1', "../../etc/passwd", "Anna, the \"2nd\"", "  Two   Blanks ", "Line\nBreak", "@SUM(1)", "-1",
-         "🙂", "\u202eevil", "Ünï Cödé", "a" * 300]
+         '=cmd|" /C calc"!A1', "../../etc/passwd", "Anna, the \"2nd\"", "  Two   Blanks ", "Line\nBreak", "@SUM(1)",
+         "-1", "🙂", "\u202eevil", "Ünï Cödé", "a" * 300]
 
 
 def zipped(path: Path, *files: tuple[str, bytes]) -> Path:

@@ -53,12 +53,21 @@ def export(path: Path, metadata: str, *files: tuple[str, bytes], root: str = "as
                       *((root + name, content) for name, content in files)))
 
 
-@pytest.mark.parametrize("root", ["assignment_9_export/", ""])
-def test_submissions_groups_and_times(tmp_path: Path, root: str) -> None:
-    ada, group, none = export(
+ROOT = "assignment_9_export/"
+
+
+@pytest.mark.parametrize("root, unpacked", [
+    (ROOT, ""), ("", ""), (ROOT, "unpacked"), (ROOT, f"unpacked/{ROOT}")])
+def test_submissions_groups_and_times(tmp_path: Path, root: str, unpacked: str) -> None:
+    found = export(
         tmp_path, METADATA, ("submission_456/src/kernel.cu", KERNEL),
         ("submission_456/notes.txt", b"x"), ("submission_457/all.zip", zip_of(("kernel.cu", b"two"))),
         root=root)
+    if unpacked:
+        with zipfile.ZipFile(tmp_path / "export.zip") as archive:
+            archive.extractall(tmp_path / "unpacked")
+        found = got(tmp_path / unpacked)
+    ada, group, none = found
     assert ada.claims == (Claim(name="Ada Lovelace", id="0015", email="ada@x.edu"),)
     assert ada.submitted == datetime(2026, 11, 20, 22, 10, 0, 123456, tzinfo=timezone.utc)
     assert dict(ada.files) == {"src/kernel.cu": KERNEL, "notes.txt": b"x"} and ada.late is None
@@ -68,16 +77,6 @@ def test_submissions_groups_and_times(tmp_path: Path, root: str) -> None:
     assert [name for name, _ in group.files] == ["all.zip"]
     assert group.submitted == datetime(2026, 11, 20, 17, 10, tzinfo=timezone(timedelta(hours=-5)))
     assert none.problem == "no file was handed in" and none.claims == (Claim(name="No Files"),)
-
-
-def test_unpacked(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "export.zip", ("assignment_9_export/submission_metadata.yml",
-                                            METADATA.encode()),
-                  ("assignment_9_export/submission_456/kernel.cu", KERNEL))
-    with zipfile.ZipFile(path) as archive:
-        archive.extractall(tmp_path / "unpacked")
-    for folder in (tmp_path / "unpacked", tmp_path / "unpacked" / "assignment_9_export"):
-        assert got(folder)[0].claims[0].id == "0015"
 
 
 def test_a_folder_that_the_metadata_does_not_know(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, 
 from course.jobs.results import Key
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.progress import Shown
-from course.roster import Roster, read_roster
+from course.roster import read_roster
 from course.record import Record
 from records import make_record
 
@@ -93,9 +93,6 @@ def test_the_summary_is_markdown() -> None:
     assert lines[2] == "2 graded; 1 missing; median 7.5, lowest 3, highest 12 points"
     assert lines[6].startswith("| &#60;b&#62;&#124;\\*x\\* | 3/40 |  |  |")
     assert lines[7:] == ["| Ada Lovelace |  |  |  | missing |", "| Ada Lovelace | 12 |  |  |  |"]
-
-
-def test_a_class_without_any_points() -> None:
     assert together([Standing(ADA, "missing"), Standing(ADA, "fault")]) == "1 missing; 1 fault"
     assert together([]) == ""
 
@@ -103,21 +100,18 @@ def test_a_class_without_any_points() -> None:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row, shown", [
-    ("Ada L,ada1,ada@x.edu,s1", "Ada L"), (",ada1,ada@x.edu,s1", "ada1"), (",,ada@x.edu,s1",
-     "ada@x.edu"), (",,,s1", "s1")])
-def test_who_has_no_name_is_known_by_what_there_is(tmp_path: Path, row: str, shown: str) -> None:
+def test_who_has_no_name_is_known_by_what_there_is(tmp_path: Path) -> None:
     path = tmp_path / "roster.csv"
-    path.write_text(f"name,login,email,id\n{row}\n,other,other@x.edu,s2\n")
-    [student, other] = read_roster(path)
-    assert student.known_as == shown
-    assert read(gradebook([Standing(student, "missing")]))[0]["student"] == shown
-    assert f"| {shown} |" in summary([Standing(student, "missing")], "x").replace("\u200b", "")
-    assert other.known_as == "other" and Roster([student, other]).match is not None
+    for row, shown in (("Ada L,ada1,ada@x.edu,s1", "Ada L"), (",ada1,ada@x.edu,s1", "ada1"),
+                       (",,ada@x.edu,s1", "ada@x.edu"), (",,,s1", "s1")):
+        path.write_text(f"name,login,email,id\n{row}\n,other,other@x.edu,s2\n")
+        [student, other] = read_roster(path)
+        assert (student.known_as, other.known_as) == (shown, "other")
+        assert read(gradebook([Standing(student, "missing")]))[0]["student"] == shown
+        assert f"| {shown} |" in summary([Standing(student, "missing")], "x").replace("\u200b", "")
 
 
 LONG = "Wolfeschlegelsteinhausenbergerdorff " * 4
-FAULT = "fault 9"
 
 
 @pytest.fixture
@@ -125,33 +119,30 @@ def pupils(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Class:
     """A login alone, a long name, and one whom the machine fails."""
     made = Class(make_project(tmp_path_factory.getbasetemp()), tmp_path / "the class")
     (made.folder / "roster.csv").write_text(f"login,name\nu1,\nu2,{LONG}\nu3,\nu4,\n")
-    made.add("u1", "score 30")
-    made.add("u2", "score 20")
-    made.add("u3", FAULT)
+    for name, order in (("u1", "score 30"), ("u2", "score 20"), ("u3", "fault 9")):
+        made.add(name, order)
     return made
 
 
-def test_everywhere_a_login_stands_for_a_name(pupils: Class) -> None:
-    ended = pupils.run()
-    assert ended.returncode == 3
-    assert "u1: 30 of 40 points" in ended.stdout and "no grade: u3: " in ended.stderr
-    assert set(pupils.gradebook()) == {"u1", " ".join(LONG.split()), "u3", "u4"}
-    page = (pupils.results / "feedback/u1.html").read_text()
-    assert "<h1>sgemm: u1</h1>" in page
-    assert re.findall(r'class="who"><a href="[^"]*">([^<]*)<', (pupils.results / "class.html").read_text()
-                      )[:3] == ["u1", "u3", "u4"]
+SUMMARY = "4 students: 2 graded; 1 fault; 1 missing; median 25, lowest 20, highest 30"
 
 
 def test_without_a_terminal(pupils: Class) -> None:
-    """No escape sequences; lines of at most 80 columns, but for messages (grade-class: ...) and data."""
+    """No escape sequences; lines of at most 80 columns, but for messages (grade-class: ...) and data. Everywhere
+    a login stands for a name."""
     ended = pupils.run("--jobs", "1")
+    assert ended.returncode == 3 and "no grade: u3: " in ended.stderr
     assert "\x1b" not in ended.stdout + ended.stderr and "\r" not in ended.stdout
     lines = ended.stdout.splitlines()
     assert lines[0] == "[1/3] u1: 30 of 40 points" and lines[1].startswith("u3: no result: no sandbox")
-    assert "4 students: 2 graded; 1 fault; 1 missing; median 25, lowest 20, highest 30" in lines
+    assert SUMMARY in lines
     assert [Path(line.strip()).name for line in lines if line.startswith("    ")][-3:] == [
         "class.html", "gradebook.csv", "feedback"]
     assert all(len(line) <= 80 for line in ended.stderr.splitlines() if line[:5] != "grade")
+    assert set(pupils.gradebook()) == {"u1", " ".join(LONG.split()), "u3", "u4"}
+    assert "<h1>sgemm: u1</h1>" in (pupils.results / "feedback/u1.html").read_text()
+    names = re.findall(r'class="who"><a href="[^"]*">([^<]*)<', (pupils.results / "class.html").read_text())
+    assert names[:3] == ["u1", "u3", "u4"]
 
 
 def on_a_terminal(pupils: Class, **environment: str) -> str:
@@ -201,5 +192,5 @@ def test_on_a_terminal(pupils: Class, no_color: bool) -> None:
     wrapped = [line for line in lines if not line.startswith(("    ", "grade-class: "))]
     assert max(map(len, wrapped)) <= 80, max(wrapped, key=len)
     assert "u1" in plain and "Wolfeschlegelsteinhausenb" in plain and "grading" in plain
-    assert "4 students: 2 graded; 1 fault; 1 missing; median 25, lowest 20, highest 30" in lines
+    assert SUMMARY in lines
     assert "no grade: u3: the machine's fault: no sandbox works here" in lines
