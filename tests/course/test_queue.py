@@ -116,10 +116,31 @@ def test_a_task_is_about_a_minute(tmp_path: Path, seconds: list[float], workers:
 def test_chunks_are_balanced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, largest: int,
                              sizes: list[int]) -> None:
     monkeypatch.setattr(slurm, "USUAL_SECONDS", slurm.TASK_SECONDS / 30)
-    Runs(Results(tmp_path), Answers(largest=largest), 1).submit(jobs_in(tmp_path, count), GRADE)
+    jobs = jobs_in(tmp_path, count)
+    Runs(Results(tmp_path), Answers(largest=largest), 1).submit(jobs, GRADE)
     chunks = json_of(tmp_path / "run/chunks.json")["chunks"]
     assert sorted(map(len, chunks)) == sizes
     assert len({directory for chunk in chunks for directory, _ in chunk}) == sum(sizes)
+    cluster = Answers("0 COMPLETED\n", largest=largest, does=lambda: end(in_chunks(tmp_path)))
+    run(tmp_path, jobs, cluster)
+    assert cluster.arrays == -(-count // sum(sizes)), "the last one has what is left"
+
+
+def in_chunks(folder: Path) -> list[Job]:
+    """Of the array that is submitted."""
+    chunks = json_of(folder / "run/chunks.json")["chunks"]
+    return [Job(Path(directory), sha256) for chunk in chunks for directory, sha256 in chunk]
+
+
+def test_an_array_that_was_cancelled_before_this_run_began(tmp_path: Path) -> None:
+    """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the rest."""
+    jobs = jobs_in(tmp_path, 2)
+    Runs(Results(tmp_path), Answers(), 1).submit(jobs, GRADE)
+    end(jobs[:1])
+    cluster = Answers("0 COMPLETED\n", does=lambda: end(jobs))
+    cluster.left = ["0 RUNNING\n1 CANCELLED\n"] * 3 + ["0 COMPLETED\n1 CANCELLED\n"]
+    run(tmp_path, jobs, cluster)
+    assert cluster.left == [] and cluster.arrays == 1
 
 
 # ---- a file system that shows files late ---------------------------------------------------------

@@ -6,7 +6,6 @@ import csv
 import errno
 import io
 import json
-import random
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -44,13 +43,10 @@ class Course(Class):
         with open(self.results / "changes.csv", newline="") as file:
             return list(csv.DictReader(file))
 
-    def records(self, below: str = "") -> dict[str, bytes]:
+    def records(self, beside: str = "") -> dict[str, bytes]:
+        """`beside`: regrade/, for those that are not taken yet."""
         return {path.parts[-3]: path.read_bytes()
-                for path in self.results.glob(f"{below}records/*/*/result.json")}
-
-    def graded_again(self) -> dict[str, bytes]:
-        """Beside those of before, until they are taken."""
-        return self.records("regrade/")
+                for path in self.results.glob(f"{beside}records/*/*/result.json")}
 
     def history(self) -> dict[str, list[bytes]]:
         return {path.name: [each.read_bytes() for each in path.glob("*/history/*.json")]
@@ -245,58 +241,37 @@ def stopping(write: Write, after: int, error: BaseException) -> Write:
     return stop
 
 
-def replaced_in_part(course: Course, old: dict[str, bytes], new: dict[str, bytes]) -> bool:
-    """Every result is whole, the old one or the new one."""
-    return all(each in (old[name], new[name]) for name, each in course.records().items())
-
-
 def test_stopped_while_results_are_replaced(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At each write, and the next run does what is missing, once."""
+    """At each write, and at the end: every result is whole, the old one or the new one; and the next run does
+    what is missing, once."""
     old = course.records()
     course.cases(small=10, edge=4)
     assert course.regrade().returncode == 0
     settings = read_settings(course.folder)
     present = program.gather(settings, Results(settings.results))
     again = program.replace(present, results=Results(settings.results / program.REGRADE))
-    new = course.graded_again()
+    new = course.records("regrade/")
     assert old.keys() == new.keys() and not set(old.values()) & set(new.values())
-    full, interrupted = OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()
-    for number in range(2 * len(old) - 1):  # an old one to history/, then a new one in its place
-        error, raised = ((full, MachineFault), (interrupted, KeyboardInterrupt))[number % 2]
+    errors = (OSError(errno.ENOSPC, "No space left on device"), MachineFault), (KeyboardInterrupt(), KeyboardInterrupt)
+    stops, removing = 0, list[object]()
+
+    def remove(*words: object, **options: object) -> None:
+        removing.append(words)
+        raise KeyboardInterrupt
+
+    while not removing:
+        error, raised = errors[stops % 2]
+        stops += 1
         with monkeypatch.context() as broken:
             stop = stopping(write, 1, error)
             for module in (program, results):
                 broken.setattr(module, "write", stop)
-            with pytest.raises(raised):
+            broken.setattr(program.shutil, "rmtree", remove)
+            with pytest.raises((raised, KeyboardInterrupt)):
                 program.accept(present, again)
-        assert replaced_in_part(course, old, new)
+        assert all(each in (old[name], new[name]) for name, each in course.records().items())
+    assert stops > 2 * len(old), "an old one goes to history/, then a new one in its place"
     ended = course.regrade("--accept")
     assert ended.returncode == 0, ended.stderr
     assert course.records() == new and set(course.counted("begun").values()) == {2}
-    assert course.history() == {name: [each] for name, each in old.items()}
-
-
-@pytest.mark.parametrize("students", [10, pytest.param(40, marks=pytest.mark.slow)])
-def test_killed_while_results_are_replaced(course: Course, students: int) -> None:
-    """At random moments, and started again."""
-    draw = random.Random(16)
-    for number in range(students):
-        course.add(f"s{number}", f"# {number}")
-    assert course.run().returncode == 0
-    old = course.records()
-    course.cases(small=10, edge=4)
-    assert course.regrade().returncode == 0
-    new = course.graded_again()
-
-    def taken() -> int:
-        return sum(each == new[name] for name, each in course.records().items())
-
-    for _ in range(3):
-        enough = taken() + draw.randint(1, 3 * students // 10)
-        with course.start("--accept", what="regrade") as process:
-            wait_for(lambda: process.poll() is not None or taken() >= enough)
-            interrupt(process, signal.SIGKILL)
-        assert replaced_in_part(course, old, new)
-    assert course.regrade("--accept").returncode == 0
-    assert course.records() == new
     assert course.history() == {name: [each] for name, each in old.items()}

@@ -74,15 +74,6 @@ def test_a_class_is_graded(pupils: Class) -> None:
     assert not (pupils.results / "run/job.json").exists()
 
 
-@pytest.mark.slow
-def test_more_than_one_array_may_hold(pupils: Class) -> None:
-    """MaxArraySize is 3: with chunks of at most 50, the second array has what is left."""
-    expected = pupils.fill(155, random.Random(2), seconds=0)
-    assert pupils.run(*SLURM).returncode == 0
-    assert pupils.points() == expected
-    assert len(arrays(pupils)) == 2
-
-
 def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
     pupils.add("alice", "score 3")
     ended = pupils.run(*SLURM, "--slurm=--partition=nowhere")
@@ -194,23 +185,6 @@ def test_a_cancelled_array_is_not_submitted_again(pupils: Class, slurm: Slurm) -
     assert process.returncode == 3 and "the job array was canceled" in err
     assert pupils.run(*SLURM).returncode == 0
     assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
-
-
-@pytest.mark.slow
-def test_an_array_that_was_cancelled_before_this_run_began(pupils: Class, slurm: Slurm) -> None:
-    """By Ctrl-C, and the run that did so was killed: the next one waits for what runs, and grades the
-    rest."""
-    pupils.add("a first one", "sleep 3", "score 2")
-    expected = {"a first one": "2"} | pupils.fill(34, random.Random(8), seconds=0.02)
-    one_at_a_time = f"--cpus-per-task={slurm_cluster.SLOTS}"
-    with pupils.start(*SLURM, f"--slurm={one_at_a_time}") as process:
-        wait_for(lambda: pupils.counted("begun"))
-        process.send_signal(signal.SIGINT)
-        wait_for(lambda: len(slurm.jobs()) == 1)
-        assert interrupt(process, signal.SIGKILL) == -signal.SIGKILL
-    ended = pupils.run(*SLURM)
-    assert ended.returncode == 0, ended.stderr
-    assert pupils.points() == expected and set(pupils.counted("begun").values()) == {1}
 
 
 EVENTS = ["kill", "interrupt", "cancel", "requeue", "down"]
