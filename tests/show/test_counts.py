@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from checked import EACH_SETUP, SETUPS, Builder, Checked, run_check
-from conftest import first_of_each, in_terminal, sample, screen, slow_but
+from conftest import REPOSITORY, first_of_each, in_terminal, sample, screen, slow_but
 from corpus import faulty
 
 
@@ -181,29 +181,20 @@ __global__ void copy(const float *from, float *to, float4 by_value)
     *(float2 *)(to + 20) = *(const float2 *)(from + 20);     /* load and store 6 */
 }
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    float sum = 0;
-    for (int i = 0; i < k; ++i)
-        sum += A[blockIdx.y * k + i] * B[i * n + blockIdx.x];
-    C[blockIdx.y * n + blockIdx.x] = sum;
-}
-
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+"""
+LAUNCH = """{
     float *to;
     cudaMalloc((void **)&to, 32 * sizeof(float));
     copy<<<1, 1>>>(A, to, make_float4(1, 2, 3, 4));
-    mysgemm<<<dim3(n, m), 1>>>(m, n, k, A, B, C);
     cudaFree(to);
-}
 """
 
 
 @pytest.mark.parametrize("setup", EACH_SETUP)
 def test_vectors_as_students_write_them(checker: Builder, setup: str, tmp_path: Path) -> None:
     kernel = tmp_path / f"float4_forms_{setup.replace(' ', '')}.cu"
-    kernel.write_text(FLOAT4_FORMS)
+    before, name, body = (REPOSITORY / NAIVE).read_text().partition("void basicSgemm(")
+    kernel.write_text(before + FLOAT4_FORMS + name + body.replace("{\n", LAUNCH, 1))
     run = run_check(checker(setup, kernel), "--counts", "--json", 8)
     assert run.status == 0, run
     copy = run.json["counts"][0]
