@@ -48,8 +48,7 @@ KillWait=1
 MinJobAge=5
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
-GresTypes=gpu
-NodeName={host} NodeAddr=127.0.0.1 CPUs={slots} Gres=gpu:1 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={slots} State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -77,8 +76,6 @@ class Slurm:
             node_port=free_port()))
         # slurmd's own choice needs a systemd where there is cgroup v2; of v1 nothing is asked.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        # A GPU that only Slurm believes in.
-        (self.folder / "gres.conf").write_text("Name=gpu File=/dev/null\n")
         munge = self.folder / "munge"
         self.call("munged", "--force", f"--key-file={key}", f"--socket={munge}/socket",
                   f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -230,7 +231,11 @@ def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert str(caught.value) == says
 
 
-def test_a_percent_sign_is_not_slurms(tmp_path: Path) -> None:
-    cluster, folder = Answers(), tmp_path / "50%A"
-    Runs(Results(folder), cluster, 1).submit(jobs_in(folder, 1), GRADE)
-    assert f"--output={tmp_path}/50%%A/run/%A_%a.out" in cluster.asked
+def test_what_sbatch_is_asked_for(tmp_path: Path) -> None:
+    """A GPU for each task where there is one to use; a percent sign is not Slurm's."""
+    for backend in ("cuda", "cpu"):
+        cluster, folder = Answers(), tmp_path / f"{backend} 50%A"
+        grade = replace(GRADE, key=replace(GRADE.key, backend=backend))
+        Runs(Results(folder), cluster, 1).submit(jobs_in(folder, 1), grade)
+        assert ("--gres=gpu:1" in cluster.asked) == (backend == "cuda")
+        assert f"--output={tmp_path}/{backend} 50%%A/run/%A_%a.out" in cluster.asked

@@ -18,8 +18,8 @@ import pytest
 
 import slurm_cluster
 from fake_class import Class, interrupt, json_of, make_project, wait_for
-from course.jobs.slurm import Cluster
 from slurm_cluster import Slurm
+
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
@@ -81,40 +81,6 @@ def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
     assert "invalid partition specified: nowhere; Batch job submission failed: Invalid partition name " \
         "specified\n" in ended.stderr, "all of its lines"
     assert not (pupils.results / "run/job.json").exists()
-
-
-@pytest.mark.slow
-def test_each_task_has_a_gpu_to_itself(slurm: Slurm, tmp_path: Path,
-                                       monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node has cores for both tasks, and one GPU."""
-    for name, value in (slurm.environment | {"PATH": slurm.path}).items():
-        monkeypatch.setenv(name, value)
-    script = tmp_path / "task.sh"
-    script.write_text("#!/bin/sh\necho begins on $CUDA_VISIBLE_DEVICES; sleep 1; echo ends\n")
-    output = tmp_path / "out"
-    Cluster().submit("gpu", 2, script, output, 1, gpu=True)
-    wait_for(lambda: slurm.jobs() == [])
-    assert output.read_text().splitlines() == ["begins on 0", "ends"] * 2
-    output.unlink()
-    Cluster().submit("no-gpu", 1, script, output, 1, gpu=False)
-    wait_for(lambda: slurm.jobs() == [])
-    assert output.read_text().splitlines() == ["begins on", "ends"]
-
-
-@pytest.mark.slow
-def test_a_time_limit(pupils: Class, slurm: Slurm) -> None:
-    """A minute is the shortest. Those behind the one that takes too long say why they have no points."""
-    pupils.add("alice", "sleep 300", "score 3")
-    pupils.add("bob", "score 4")
-    message = "its task reached the time limit of Slurm; SLURM='--time=...' sets a longer one"
-    with pupils.start(*SLURM, "--slurm=--time=1") as process:
-        wait_for(lambda: any(json_of(path)["message"] == message for path in
-                             pupils.results.glob("records/bob/*/try.json")), seconds=180)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        interrupt(process, signal.SIGINT)
-    wait_for(lambda: slurm.jobs() == [])
-    assert pupils.counted("graded") == {}
 
 
 @pytest.mark.slow
