@@ -43,7 +43,7 @@ def pupils(slurm: Slurm, tmp_path_factory: pytest.TempPathFactory, tmp_path: Pat
     project = make_project(tmp_path_factory.getbasetemp())
     with Class(project, tmp_path / "the class 50%j", slurm.environment) as made:
         yield made
-    assert slurm.jobs() == [], "something is left in the queue"
+    wait_for(lambda: slurm.jobs() == [])  # a probe of a run that was killed ends by itself
 
 
 SLURM = ("--queue", "slurm")
