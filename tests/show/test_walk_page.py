@@ -37,7 +37,7 @@ def checker(lean_checker: Builder) -> Builder:
 
 
 class Page:
-    """A page of the walkthrough, opened; `again`: unless it is open already."""
+    """A page of the walkthrough, opened; `again`: also if it is open already."""
 
     def __init__(self, driver: Any, file: Path, fragment: str = "", again: bool = True):
         self.driver = driver
@@ -392,12 +392,12 @@ def test_opens_at_the_end(first_view: Opened) -> None:
 
 @first_views("tiled", "race", "wrong", *map(AT_NIGHT, (
     "tiles of 2", "naive", "outside", "never written", "divergent", "32 x 32", "register tile")))
-def test_first_view(first_view: Opened) -> None:
+def test_first_view(first_view: Opened, request: pytest.FixtureRequest) -> None:
     """It can be read: no text of the picture is smaller than 12 pixels, and each input and full tile
     shows numbers. And it is whole: C and all other grids are in the window; no pane is cut by its lower
     edge, and none has anything that is to be scrolled but the code."""
     page, data = first_view
-    page.shot(f"first view, {data['finding'] and data['finding']['kind']}")
+    page.shot(f"first view, {request.node.callspec.id}")
     assert page.smallest_text() >= 12
     for number, array in enumerate(data["arrays"]):
         if array["role"] == "output" or not page.js("return walk.state(arguments[0]).length", number):
