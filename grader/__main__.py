@@ -87,7 +87,7 @@ def given_to_make(asked: options.Asked, record: Record) -> list[str]:
 def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m grader", allow_abbrev=False,
                                      description="Grade a submission.")
-    for name, how in {**options.OF_ONE, **options.SHARED}.items():
+    for name, how in options.OPTIONS.items():
         parser.add_argument(name, **how)
     parser.add_argument("-k", metavar="TEXT", help="run only cases and shapes with this in their names")
     parser.add_argument("-x", action="store_true", help="stop at the first case that loses points")

@@ -19,7 +19,7 @@ from .record.model import AnyResult
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("grader", "grading a submission")
-    for name, how in {**options.OF_ONE, **options.SHARED}.items():
+    for name, how in options.OPTIONS.items():
         group.addoption(name, **how)
 
 
@@ -29,8 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def run_of(config: pytest.Config) -> Run:
-    given = {name.lstrip("-"): config.getoption(name)
-             for name in {**options.OF_ONE, **options.SHARED}}
+    given = {name.lstrip("-"): config.getoption(name) for name in options.OPTIONS}
     try:
         asked = options.check(given)
         return Run(asked, read_submission(asked.kernel(given["submission"]), given["name"]),

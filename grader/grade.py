@@ -16,10 +16,12 @@ import hashlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from queue import SimpleQueue
+from typing import TypeVar
 
 from .build.parts import Parts, of_grader
 from .cases.model import Case, Suite
@@ -29,12 +31,13 @@ from .errors import MachineFault, Refused
 from .intake.submission import Submission
 from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
-from .pool import run_all
 from .record import model
 from .record.model import Cause, Finding, Mark, Record, Refusal, Test, Timing
 from .run.limits import GPU_SECONDS, HOST_SECONDS
 from .text import printable
 from .verdict import points, repair
+
+T = TypeVar("T")
 
 BEFORE_ALL_CASES = -1
 OF_ALL_CASES = 3.0
@@ -96,13 +99,9 @@ class Grading:
             self._refusal = (BEFORE_ALL_CASES, self._runner.refusal)
         self._thread.start()
 
-    def result(self, key: str) -> Test:
-        """Waits for this case. Raises MachineFault if there will be no result."""
-        return self._results[key].result()  # type: ignore[return-value]
-
-    def timing(self, key: str) -> Timing:
-        """Waits for this timed shape. Raises MachineFault if there will be no result."""
-        return self._results[key].result()  # type: ignore[return-value]
+    def result(self, key: str) -> Test | Timing:
+        """Waits for this case or timed shape. Raises MachineFault if there will be no result."""
+        return self._results[key].result()
 
     def finish(self) -> Record:
         """Wait for what was started, try repairs, and clean up. Raises MachineFault if the machine was
@@ -218,7 +217,7 @@ class Grading:
         """Raises MachineFault."""
         asked = self._shapes[key]
         if self._runner.parts.backend != "cuda":
-            return points.without_gpu(asked)
+            return points.untimed(asked, "not-timed", points.NO_GPU)
         if self._refusal:
             return points.refused(asked, self._refusal[1])
         public = (self._known.get(key) for key, case in self._cases.items() if not case.hidden)
@@ -268,14 +267,14 @@ class Grading:
 
     def _with_barrier(self, finding: Finding) -> repair.Repaired | None:
         """Graded on all cases, up to the first at which it is of no use. Raises MachineFault."""
-        repaired = self._runner.repaired(finding)
-        if repaired is None:
+        programs = self._runner.repaired(finding)
+        if programs is None:
             return None
         tests: dict[str, Test] = {}
         useless = threading.Event()
         keys = sorted(self._cases, key=lambda key: repair.clean(self._known[key]))  # type: ignore
         for key, ended in run_all(keys, self.jobs,
-                                  lambda key: repaired.run_case(self._cases[key]), useless):
+                                  lambda key: self._runner.run_repaired(programs, self._cases[key]), useless):
             test = ended.result()
             if test is None:
                 useless.set()
@@ -303,6 +302,40 @@ class Grading:
                     "finding": test.finding.behind(cause), "hint": cause and cause.hint or test.hint})
 
 
+def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
+            stopped: threading.Event) -> Iterator[tuple[str, Future[T]]]:
+    """work(key) for each of the keys, begun in their order, in one of `jobs` threads; yields each key
+    with its future, which is done. Ends early once `stopped` is set and what runs has ended.
+
+    concurrent.futures' own threads are joined when the interpreter exits; these are daemons, so an
+    interrupted grader does not wait for a kernel that hangs."""
+    ready: SimpleQueue[str | None] = SimpleQueue()
+    ended: SimpleQueue[tuple[str, Future[T]]] = SimpleQueue()
+
+    def worker() -> None:
+        while (key := ready.get()) is not None:
+            future: Future[T] = Future()
+            try:
+                if not stopped.is_set():
+                    future.set_result(work(key))
+            except Exception as error:
+                future.set_exception(error)
+            ended.put((key, future))
+
+    threads = [threading.Thread(target=worker, daemon=True) for _ in range(min(jobs, len(keys)))]
+    for thread in threads:
+        thread.start()
+    for key in (*keys, *(None for _ in threads)):
+        ready.put(key)
+    for _ in keys:
+        found = ended.get()
+        if stopped.is_set():
+            break
+        yield found
+    for thread in threads:
+        thread.join()
+
+
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:
     """What a submission may take for all of these cases, in seconds of the processor or asleep. Each
     case's own limit, with what its runs take beside kernels, is far above what a correct kernel takes,
@@ -313,14 +346,9 @@ def limit_of(suites: list[Suite], on_gpu: bool) -> float:
 
 
 def seeded(case: Case, seed: int) -> Case:
-    """With the run's seed for it."""
-    return case.model_copy(update={"seed": seed_for(seed, case.key)})
-
-
-def seed_for(seed: int, name: str) -> int:
-    """63 bits that cannot be guessed without knowing `seed`."""
-    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+    """With a seed of its own: 63 bits that cannot be guessed without knowing the run's `seed`."""
+    digest = hashlib.sha256(f"{seed}/{case.key}".encode()).digest()
+    return case.model_copy(update={"seed": int.from_bytes(digest[:8], "big") >> 1})
 
 
 def about(submission: Submission) -> model.Submission:

@@ -68,19 +68,12 @@ build/grader/jail: build/c/grader/jail/jail.o
 build/grader/flags: FORCE build/check/settings $(if $(filter cuda,$(backend)),build/cuda/settings)
 	mkdir -p $(@D)
 	{ echo NVCC= && cat build/cpu/settings $(filter %/settings,$^) && . build/cpu/settings && \
-	    printf "%s='%s'\n" CXX "$$(command -v $$CXX)" WORKER_CALLS '$(worker_calls)' \
-	        RECORDER_CALLS '$(recorder_calls)'; } >$@
+	    printf "%s='%s'\n" CXX "$$(command -v $$CXX)" WORKER_CALLS "$(call wraps,grader/worker/watch_cuda.cu)" \
+	        RECORDER_CALLS "$(call wraps,grader/clock/record.cu)"; } >$@
 
-# In a form that c++ and nvcc both take.
-worker_calls = $(addprefix -Xlinker --wrap=,cudaMemcpy cudaMemcpyAsync cudaMemcpy2D \
-    cudaMemcpy2DAsync __cudaPopCallConfiguration)
-
-# The calls that the recorder intercepts, in the order of record.cu.
-recorder_calls = $(addprefix -Xlinker --wrap=,cudaMalloc cudaMallocPitch cudaMallocAsync \
-    cudaFree cudaFreeAsync cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz \
-    cudaLaunchKernelExC cudaFuncSetAttribute cudaMemset cudaMemsetAsync cudaMemset2D \
-    cudaMemset2DAsync cudaMemcpy cudaMemcpyAsync cudaMemcpy2D cudaMemcpy2DAsync \
-    __cudaRegisterVar cudaMemcpyToSymbol cudaStreamWaitEvent cudaDeviceReset)
+# The runtime's calls that a file intercepts, in a form that c++ and nvcc both take.
+wraps = $$(sed -n 's/^WRAP[A-Z_]*(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1/p; \
+    s/.* __wrap_\([A-Za-z0-9_]*\)(.*/-Xlinker --wrap=\1/p' $1 | tr '\n' ' ')
 
 # C that includes CUDA's headers, which nvcc knows where to find. What kernels are timed beside is the lab's, or a copy.
 build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings

@@ -20,9 +20,9 @@ from .errors import MachineFault, NotBuilt, Refused
 from .jail.sandbox import Command, Ran, Sandbox
 from .record.model import Build, Cause, Finding, Refusal, Test, Timing
 from .run.cause import find_cause
-from .run.limits import Problem
 from .run.once import run_problem
 from .run.outcome import Outcome
+from .text import valid
 from .verdict import points, repair
 from .verdict.case import OUT_OF_TIME, judge_case, wants_checked, wants_counts
 
@@ -68,8 +68,8 @@ class Runner:
             self._programs = self._built(self.source, self.box)
             self.build = self.build.model_copy(update={"ok": True})
         except NotBuilt as error:
-            self.build = Build(ok=False, message=text(error.message), file=error.file,
-                               line=error.line, output=text(error.output)[:LONGEST_OUTPUT])
+            self.build = Build(ok=False, message=valid(error.message), file=error.file,
+                               line=error.line, output=valid(error.output)[:LONGEST_OUTPUT])
         except Refused as error:
             self.refusal = refusal_of(error)
 
@@ -102,27 +102,35 @@ class Runner:
 
     def _run(self, programs: Programs, case: Case) -> tuple[Outcome, Outcome | None]:
         """The plain and the checked run; None: it is not wanted, or no time is left."""
-        problem = Problem.of(case)
-        plain = self._counted(self.tools.run(self.parts, programs, "plain", problem, box=self.box))
+        plain = self._counted(self.tools.run(self.parts, programs, "plain", case, box=self.box))
         if not wants_checked(case) or plain.ended in OUT_OF_TIME or self.used_up:
             return plain, None
         return plain, self._counted(self.tools.run(
-            self.parts, programs, "checked", problem, plain=plain, count=wants_counts(case),
+            self.parts, programs, "checked", case, plain=plain, count=wants_counts(case),
             box=self.box))
 
-    def repaired(self, finding: Finding) -> Repaired | None:
-        """With the barrier that the finding misses, if that compiles, in the time that the submission
+    def repaired(self, finding: Finding) -> Programs | None:
+        """The submission with the barrier that the finding misses, if that compiles, in the time that the submission
         has left. Raises MachineFault."""
         source, box = repair.with_barrier(self.source, finding), TimedSandbox(self.box)
         if source is None or self.used_up:
             return None
         try:
-            programs = self._built(source, box)  # type: ignore[arg-type]
+            return self._built(source, box)  # type: ignore[arg-type]
         except (NotBuilt, Refused):
             return None
         finally:
             self._use(box.seconds)
-        return Repaired(self, programs)
+
+    def run_repaired(self, programs: Programs, case: Case) -> Test | None:
+        """None: it is not correct and clean either, or no time is left. Raises MachineFault."""
+        if self.used_up:
+            return None
+        try:
+            test = judge_case(case, *self._run(programs, case))
+        except Refused:
+            return None
+        return test if repair.clean(test) else None
 
     def cause_of(self, case: Case, finding: Finding) -> Cause | None:
         """In no time that counts."""
@@ -158,31 +166,8 @@ class Runner:
         return points.used_up(item, self.limit) if self.used_up else None
 
 
-class Repaired:
-    """The submission without its one mistake."""
-
-    def __init__(self, runner: Runner, programs: Programs):
-        self._runner, self._programs = runner, programs
-
-    def run_case(self, case: Case) -> Test | None:
-        """None: it is not correct and clean either, or no time is left. Raises MachineFault."""
-        if self._runner.used_up:
-            return None
-        try:
-            plain, checked = self._runner._run(self._programs, case)
-        except Refused:
-            return None
-        test = judge_case(case, plain, checked)
-        return test if repair.clean(test) else None
-
-
 def refusal_of(error: Refused) -> Refusal:
-    return Refusal(tried=text(error.tried), file=error.file, line=error.line, hint=error.hint)
-
-
-def text(printed: str) -> str:
-    """Valid Unicode, whatever a tool has printed."""
-    return printed.encode("utf-8", "backslashreplace").decode()
+    return Refusal(tried=valid(error.tried), file=error.file, line=error.line, hint=error.hint)
 
 
 def one_line(error: BaseException) -> str:

@@ -13,7 +13,7 @@ from . import ROOT
 from .build.parts import described
 from .cases.model import Suite
 from .cases.read import load_suites
-from .criteria.table import unknown_limits
+from .criteria import unknown_limits
 from .errors import BadInput
 from .jail.sandbox import Sandbox, choose_sandbox
 from .lab import Lab
@@ -24,7 +24,12 @@ LONGEST_LIMIT = 1_000_000
 PROTECTIONS = ("auto", "bubblewrap", "uid", "none")
 BACKENDS = ("auto", "cpu", "cuda")
 
-SHARED: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--submission": {"metavar": "PATH",
+                     "help": "a .cu file, or a folder or zip that holds it; default: the lab's "
+                             "kernel.cu"},
+    "--name": {"metavar": "NAME",
+               "help": "the name of the directory of results; default: from the submission's path"},
     "--lab": {"default": "lab", "metavar": "DIR",
               "help": "the folder of the submission's lab; default: lab"},
     "--suite": {"default": "public", "metavar": "SUITE",
@@ -44,15 +49,6 @@ SHARED: dict[str, dict[str, Any]] = {
 }
 """For argparse, and for pytest's own options."""
 
-OF_ONE: dict[str, dict[str, Any]] = {
-    "--submission": {"metavar": "PATH",
-                     "help": "a .cu file, or a folder or zip that holds it; default: the lab's "
-                             "kernel.cu"},
-    "--name": {"metavar": "NAME",
-               "help": "the name of the directory of results; default: from the submission's path"},
-}
-"""Of one submission."""
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -65,7 +61,7 @@ class Asked:
     backend: str
     jobs: int
     limit: float | None = None
-    """None: session.limit_of()."""
+    """None: limit_of() of grade.py."""
 
     @property
     def hidden(self) -> bool:
@@ -95,7 +91,7 @@ def check(given: Mapping[str, Any]) -> Asked:
 
     def value(name: str) -> Any:
         found = given.get(name)
-        return SHARED[f"--{name}"].get("default") if found is None else found
+        return OPTIONS[f"--{name}"].get("default") if found is None else found
 
     def number(name: str, least: int, most: int) -> int | None:
         text = value(name)

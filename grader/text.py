@@ -60,15 +60,19 @@ def escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+def valid(text: str) -> str:
+    """Unicode, whatever the file system has, or a tool has printed."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def printable(text: str) -> str:
-    """In one line, and valid Unicode even if the file system's bytes are not."""
-    valid = text.encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in valid)
+    """In one line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in valid(text))
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
+def listed(names: Sequence[str]) -> str:
     """ "A, B and C"."""
-    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def grouped(count: int) -> str:

@@ -7,7 +7,6 @@
 #include "sgemm.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +67,7 @@ struct verification {
     double progress_done;
     int chunk; /* rows that a thread takes at a time */
     /* quick */
-    const double *signs, *y, *y_abs;
-    double *y_out, *y_abs_out;
+    double *signs, *y, *y_abs;
     unsigned char *flagged;
 };
 
@@ -254,7 +252,7 @@ static void freivalds_b(void *context, int worker, size_t index) {
     const struct problem *p = v->problem;
     int64_t first = (int64_t)index * v->chunk;
     for (int64_t row = first; row < first + v->chunk && row < p->k; row++)
-        dot(p->B + row * p->n, v->signs, v->signs, p->n, &v->y_out[row], &v->y_abs_out[row]);
+        dot(p->B + row * p->n, v->signs, v->signs, p->n, &v->y[row], &v->y_abs[row]);
     (void)worker;
 }
 
@@ -279,20 +277,18 @@ static void freivalds_c(void *context, int worker, size_t index) {
  * vector x of signs, in O(mk + kn + mn) instead of O(mkn). */
 static bool freivalds(struct verification *v, uint64_t key) {
     const struct problem *p = v->problem;
-    double *signs = malloc((size_t)p->n * sizeof *signs);
-    double *y = malloc((size_t)p->k * sizeof *y), *y_abs = malloc((size_t)p->k * sizeof *y);
-    bool enough = signs && y && y_abs;
+    v->signs = malloc((size_t)p->n * sizeof *v->signs);
+    v->y = malloc((size_t)p->k * sizeof *v->y);
+    v->y_abs = malloc((size_t)p->k * sizeof *v->y_abs);
+    bool enough = v->signs && v->y && v->y_abs;
     if (enough) {
-        for (int j = 0; j < p->n; j++) signs[j] = random64(key, (uint64_t)j) >> 63 ? 1.0 : -1.0;
-        v->signs = signs;
-        v->y = v->y_out = y;
-        v->y_abs = v->y_abs_out = y_abs;
+        for (int j = 0; j < p->n; j++) v->signs[j] = random64(key, (uint64_t)j) >> 63 ? 1.0 : -1.0;
         run_rows(v, freivalds_b, p->k, p->n, 0.1);
         run_rows(v, freivalds_c, p->m, max_int(p->n, p->k), 0.2);
     }
-    free(signs);
-    free(y);
-    free(y_abs);
+    free(v->signs);
+    free(v->y);
+    free(v->y_abs);
     return enough;
 }
 

@@ -14,28 +14,22 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import ROOT, lab
 from ..errors import BadInput, MachineFault
 from ..lab import Lab
 from ..process import completed
-from .toolchain import architecture, compilers, settings_for, version_of
 
-SOURCES = ("Makefile", "support.c", "support.h", "engine", "grader/grader.mk", "grader/worker",
-           "grader/judge", "grader/jail", "grader/clock")
+OF_ALL = ("Makefile", "support.c", "support.h", "engine")
+SOURCES = (*OF_ALL, "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
 """What the parts are made of, beside the lab's folder."""
 
-GRADED = (*SOURCES, *(f"grader/{name}" for name in (
-    "__init__.py", "__main__.py", "build", "cases", "criteria", "errors.py", "gate", "grade.py",
-    "intake", "interrupt.py", "lab.py", "one_case.py", "one_submission.py", "options.py", "pool.py",
-    "process.py", "record", "run", "text.py", "verdict")))
 SHOWN = tuple(f"grader/{name}" for name in (
     "conftest.py", "exporters", "pytest.ini", "python.sh", "report", "requirements.in", "requirements.txt",
     "test_submission.py"))
-"""Files and folders of the project: what decides about points, and what of the grader only shows or
-collects them. A file that is in neither list would change grades silently: a test finds it."""
+"""What of the grader only shows or collects points. All else of it decides about them."""
 LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 
 
@@ -58,13 +52,85 @@ class Parts:
     """Of the GPU that the plain build is for, where the backend is cuda: "sm_90"."""
 
 
-def files_of(names: Sequence[str]) -> Iterator[Path]:
+# ---- which compilers build them, and submissions, and for which GPU -------------------------------
+
+
+def compilers() -> dict[str, str]:
+    """CC and CXX as the environment or make's own defaults have them."""
+    return {"CC": os.environ.get("CC") or "cc", "CXX": os.environ.get("CXX") or "c++"}
+
+
+@functools.cache
+def version_of(command: str) -> str:
+    """ "gcc 12.2.0" or "clang 14.0.6". Raises MachineFault if there is no such compiler."""
+    ask = [*command.split(), "-E", "-P", "-x", "c++", "-"]
+    macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
+             "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
+    try:
+        ran = completed(ask, asked=macros)
+    except OSError:
+        ran = None
+    if ran is None or ran.returncode != 0:
+        raise MachineFault(f"{command} is no C++ compiler that works here; install g++ 11 or "
+                           "clang 14, or newer, or name one in CXX")
+    clang, gcc = ("".join(word.split())
+                  for word in re.findall(r"\S+(?: ?\. ?\S+){2}", ran.stdout)[:2])
+    return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
+
+
+def nvcc_command() -> str:
+    """Raises MachineFault if there is none."""
+    usual = "/usr/local/cuda/bin/nvcc"
+    found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
+    if not os.access(found, os.X_OK):
+        raise MachineFault("there is no nvcc here (NVCC=... names one); BACKEND=cpu needs none")
+    return found
+
+
+@functools.cache
+def gpu_architecture() -> str:
+    """Of the GPU at hand: "sm_90". Determined here, because the sandbox in which nvcc compiles has
+    no GPU. Raises MachineFault if there is none, or it cannot be determined."""
+    ran = completed(["/bin/sh", str(ROOT / "engine" / "gpu_arch.sh")])
+    if ran.stdout.startswith("sm_"):
+        return ran.stdout.strip()
+    if not ran.stdout:
+        raise MachineFault("no GPU answers here; BACKEND=cpu needs none")
+    raise MachineFault(ran.stderr.strip().rpartition("\n")[2])
+
+
+def architecture() -> str:
+    """What to compile for. Raises MachineFault if ARCH names another GPU than the one here."""
+    here = gpu_architecture()
+    given = os.environ.get("ARCH") or "native"
+    if given == "native":
+        return here
+    if given.rstrip("af") != here:  # sm_90a is sm_90's, too
+        raise MachineFault(f"ARCH={given}, but the GPU here is {here}: what is graded has to be "
+                           "compiled for the GPU that runs it")
+    return given
+
+
+def settings_for(backend: str) -> dict[str, str]:
+    """make's variables. Raises MachineFault."""
+    settings = compilers() | {"BACKEND": backend}
+    if backend == "cuda":
+        settings |= {"NVCC": nvcc_command(), "ARCH": architecture()}
+    return settings
+
+
+# ---- the sources, and what is made of them --------------------------------------------------------
+
+
+def files_of(names: Sequence[str], but_for: Sequence[str] = ()) -> Iterator[Path]:
     """Of these files and folders, relative to the project's root, in an order that does not depend on
     the file system."""
     for name in names:
         path = ROOT / name
         found = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-        yield from (p.relative_to(ROOT) for p in found if "__pycache__" not in p.parts)
+        for each in (p.relative_to(ROOT) for p in found if "__pycache__" not in p.parts):
+            if not any(map(each.is_relative_to, but_for)):
+                yield each
 
 
 NOT_GRADED_WITH = ("build", "handout.md", "instructor", "kernel.cu", "testcases")
@@ -73,9 +139,13 @@ say."""
 
 
 def lab_files(folder: str) -> Iterator[Path]:
-    """What decides about points of this lab."""
-    beside = [Path(folder, name) for name in NOT_GRADED_WITH]
-    return (path for path in files_of([folder]) if not any(map(path.is_relative_to, beside)))
+    """What of its folder decides about points of this lab."""
+    return files_of([folder], [f"{folder}/{name}" for name in NOT_GRADED_WITH])
+
+
+def graded_files(folder: str) -> list[Path]:
+    """All that does."""
+    return [*files_of([*OF_ALL, "grader"], SHOWN), *lab_files(folder)]
 
 
 def source_files(folder: str) -> list[Path]:
@@ -134,10 +204,9 @@ def trusted_parts(backend: str = "cpu", about: Lab | None = None) -> Parts:
     about = about or described()
     made = kept(parts_key(backend, about.folder), lambda stage: make_parts(stage, about, backend))
     built, compiler = made / "build", version_of(compilers()["CXX"])
-    parts = Parts(about, built / "grader", built / "judge", built / "grader" / "jail", compiler, backend)
-    if backend == "cpu":
-        return parts
-    return replace(parts, architecture=architecture(), clock=built / "clock")
+    on_gpu = backend == "cuda"
+    return Parts(about, built / "grader", built / "judge", built / "grader" / "jail", compiler, backend,
+                 clock=built / "clock" if on_gpu else None, architecture=architecture() if on_gpu else None)
 
 
 def kept(key: str, make: Callable[[Path], None]) -> Path:
@@ -206,4 +275,4 @@ def reason_of(printed: str) -> str:
 @functools.cache
 def of_grader(folder: str = "lab") -> str:
     """Of all that decides about points of this lab."""
-    return hash_of([*files_of(GRADED), *lab_files(folder)])
+    return hash_of(graded_files(folder))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import BUILDS, KERNEL, OBJECTS, TEXTS, Examiner
+from ..gate.check import BUILDS, KERNEL, OBJECTS, TEXTS, examine
 from ..jail.sandbox import Command, Limits, Sandbox
 from .parts import Parts
 
@@ -63,9 +63,6 @@ class Programs:
 
     def of(self, build: str) -> Path:
         return self.plain if build == "plain" else self.checked
-
-
-# ---- a submission --------------------------------------------------------------------------------
 
 
 def first_error(output: str) -> tuple[str, str | None, int]:
@@ -183,17 +180,16 @@ def program_names(parts: Parts) -> tuple[str, ...]:
 
 def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: Path) -> Programs:
     """In the directory `programs`. Raises NotBuilt, Refused and MachineFault."""
-    examiner = Examiner(parts.jail)
     programs.mkdir()
     (programs / KERNEL).write_bytes(source)
     let_others_read(programs)
-    examiner.check("source", str(programs / KERNEL))
+    examine(parts.jail, "source", str(programs / KERNEL))
     limits = NVCC_LIMITS if parts.backend == "cuda" else COMPILE_LIMITS
     compile_in_sandbox(shared, "objects", programs, box, limits)
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {KERNEL: source})
-    examiner.check("made", str(programs), parts.lab.kernel or "", *([parts.backend] if parts.backend == "cuda" else []))
+    examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend)
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box, limits)
     names = program_names(parts)

@@ -68,9 +68,13 @@ class Item(BaseModel):
         return f"{self.suite}/{self.name}"
 
     @property
+    def words(self) -> list[str]:
+        """The parameters, as they are typed."""
+        return self.lab.words(self.params)
+
+    @property
     def shape(self) -> str:
-        """As it is typed."""
-        return " ".join(self.lab.words(self.params))
+        return " ".join(self.words)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -125,6 +129,11 @@ class Case(Item):
     @property
     def asked(self) -> list[str]:
         return self.criteria or []
+
+    @property
+    def comparison(self) -> str:
+        """A word for the judge, also where the lab has no choice."""
+        return self.tolerance or next(iter(self.lab.comparisons), "-")
 
     @property
     def launch_seconds(self) -> float:

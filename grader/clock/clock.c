@@ -173,23 +173,21 @@ static bool time_beside(struct clock *c, struct times *times) {
 }
 
 static bool give(struct clock *c) {
-    for (int i = 0; i < c->layout.arrays; i++)
-        if (c->speed->in[i] && !good(c,
-                                     cudaMemcpy(player_array(c->player, i), c->speed->in[i],
-                                                c->layout.bytes[i], cudaMemcpyDefault),
-                                     "copying inputs to the player"))
-            return false;
-    return true;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < c->layout.arrays && error == cudaSuccess; i++)
+        if (c->speed->in[i])
+            error = cudaMemcpy(player_array(c->player, i), c->speed->in[i], c->layout.bytes[i],
+                               cudaMemcpyDefault);
+    return good(c, error, "copying inputs to the player");
 }
 
 static bool take(struct clock *c) {
-    for (int i = 0; i < c->layout.arrays; i++)
-        if (c->speed->out[i] && !good(c,
-                                      cudaMemcpy(c->speed->out[i], player_array(c->player, i),
-                                                 c->layout.bytes[i], cudaMemcpyDefault),
-                                      "copying the result from the player"))
-            return false;
-    return true;
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < c->layout.arrays && error == cudaSuccess; i++)
+        if (c->speed->out[i])
+            error = cudaMemcpy(c->speed->out[i], player_array(c->player, i), c->layout.bytes[i],
+                               cudaMemcpyDefault);
+    return good(c, error, "copying the result from the player");
 }
 
 /* Said as a test case's. */

@@ -55,10 +55,8 @@ struct summary summarise(double *seconds, int count) {
 
 /* --- judgement -------------------------------------------------------------------------------- */
 
-static const char *const names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
-                                          "time-limit", "impossible", "machine"};
-
-const char *state_name(enum state state) { return names[state]; }
+static const char *const state_names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
+                                                "time-limit", "impossible", "machine"};
 
 static void make_printable(char *text) {
     for (; *text; text++)
@@ -87,14 +85,13 @@ static void print_summary(FILE *out, const char *name, const struct summary *s) 
 static void print_times(FILE *out, const struct judgement *j) {
     print_summary(out, "seconds", &j->seconds);
     print_summary(out, "beside_seconds", &j->beside_seconds);
-    fprintf(out, ", \"ratio\": %.17g, \"gflops\": %.17g",
-            j->beside_seconds.median / j->seconds.median, j->operations / j->seconds.median * 1e-9);
+    fprintf(out, ", \"ratio\": %.17g", j->beside_seconds.median / j->seconds.median);
 }
 
 /* Times that were taken before something went wrong are discarded: only "timed" has any. */
 void judgement_print(FILE *out, const struct judgement *j) {
     const bool timed = j->state == STATE_TIMED;
-    fprintf(out, "{\"state\": \"%s\", \"reason\": ", state_name(j->state));
+    fprintf(out, "{\"state\": \"%s\", \"reason\": ", state_names[j->state]);
     json_string(out, j->reason);
     fputs(", \"device\": ", out);
     json_string(out, j->device);
@@ -102,7 +99,6 @@ void judgement_print(FILE *out, const struct judgement *j) {
     if (timed)
         print_times(out, j);
     else
-        fputs(", \"seconds\": null, \"beside_seconds\": null, \"ratio\": null, \"gflops\": null",
-              out);
+        fputs(", \"seconds\": null, \"beside_seconds\": null, \"ratio\": null", out);
     fputs("}\n", out);
 }

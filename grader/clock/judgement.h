@@ -3,14 +3,13 @@
  *     {"state": "timed", "reason": "", "device": "NVIDIA H200", "launches": 1, "samples": 11,
  *      "seconds": {"median": 3.3e-04, "minimum": 3.3e-04, "quartile_1": 3.3e-04,
  *                  "quartile_3": 3.4e-04},
- *      "beside_seconds": {...}, "ratio": 0.16, "gflops": 6850.1}
+ *      "beside_seconds": {...}, "ratio": 0.16}
  *
  * ratio: the median of what it is timed beside (lab.beside) by the submission's. In all states but
  * "timed" the times are null. */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /* --- the times of single runs, and what a handful of them says -------------------------------- */
@@ -65,8 +64,6 @@ struct judgement {
     int samples; /* of which the summaries are */
     struct summary seconds, beside_seconds;
 };
-
-const char *state_name(enum state state);
 
 /* Sets state and reason; what is not printable ASCII becomes '?'. Returns false, always: for
  * `return judge(...)` in what returns whether all is well. */

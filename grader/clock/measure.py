@@ -82,7 +82,6 @@ class Said(BaseModel):
     seconds: Measured | None = None
     beside_seconds: Measured | None = None
     ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    gflops: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     launches: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@
 
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
-#include "../worker/native_code.h"
+#include "../worker/on_gpu.h"
 extern "C" {
 #include "recording.h"
 }
@@ -55,9 +55,7 @@ static bool went_well(cudaError_t error, const char *what) {
 
 // ------------------------------------------------------------------ buffers ---------------------
 
-// Each is allocated larger than requested, so that the address one past its end, with which
-// loops like to compare, belongs to no other.
-static const size_t behind = 512;
+static const size_t behind = 512; // so much larger each is allocated: recording.h says why
 
 enum { MOST_BUFFERS = 4096 };
 static struct {
@@ -127,15 +125,6 @@ static void record_free(void *pointer) {
     buffers[buffer].live = false;
 }
 
-// A call of the runtime that is recorded and then carried out. `result`: a function that is given
-// what the call returns and returns it, or nothing.
-#define WRAP(name, parameters, arguments, record, result)                                          \
-    extern "C" cudaError_t __real_##name parameters;                                               \
-    extern "C" cudaError_t __wrap_##name parameters {                                              \
-        record;                                                                                    \
-        return result(__real_##name arguments);                                                    \
-    }
-
 WRAP(cudaFree, (void *pointer), (pointer), record_free(pointer), )
 
 // As cudaMalloc and cudaFree, which is what the replay knows.
@@ -149,11 +138,7 @@ extern "C" cudaError_t __wrap_cudaFreeAsync(void *pointer, cudaStream_t) {
 
 // ------------------------------------------------------------------ which words are addresses ---
 
-// A GPU address is a number like 0x7f1a2b000000. A word of 8 bytes whose value lies in a live
-// buffer is treated as an address; a parameter of 4 bytes never is. Two ints side by side in a
-// struct would have to be about a thousand million and 32,000 to look like one, a double 7e-310.
-// A value near a buffer but outside it, or in memory that CUDA knows as another kind, is an
-// address too, of something that cannot be replayed.
+// By what recording.h says. A GPU address is a number like 0x7f1a2b000000.
 static const uint64_t near_bytes = 16 << 20, lowest_address = UINT64_C(1) << 32;
 
 static bool looks_like_address(uint64_t word) {
@@ -301,25 +286,19 @@ static cudaError_t launched(cudaError_t error) {
     return error;
 }
 
-WRAP(cudaLaunchKernel,
-     (const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-      cudaStream_t stream),
-     (function, grid, block, arguments, shared, stream),
-     if (recording) record_launch(kernel_of(function), grid, block, arguments, shared, stream),
-     launched)
+// `handle`: the driver's, made of the `kernel` that is passed.
+#define WRAP_LAUNCH(name, type, handle)                                                            \
+    WRAP(name,                                                                                     \
+         (type kernel, dim3 grid, dim3 block, void **arguments, size_t shared,                     \
+          cudaStream_t stream),                                                                    \
+         (kernel, grid, block, arguments, shared, stream),                                         \
+         if (recording) record_launch(handle, grid, block, arguments, shared, stream), launched)
 
+WRAP_LAUNCH(cudaLaunchKernel, const void *, kernel_of(kernel))
 // Since CUDA 13 the stubs call these.
 #if CUDART_VERSION >= 13000
-WRAP(__cudaLaunchKernel,
-     (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-      cudaStream_t stream),
-     (kernel, grid, block, arguments, shared, stream),
-     record_launch((void *)kernel, grid, block, arguments, shared, stream), launched)
-WRAP(__cudaLaunchKernel_ptsz,
-     (cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-      cudaStream_t stream),
-     (kernel, grid, block, arguments, shared, stream),
-     record_launch((void *)kernel, grid, block, arguments, shared, stream), launched)
+WRAP_LAUNCH(__cudaLaunchKernel, cudaKernel_t, (void *)kernel)
+WRAP_LAUNCH(__cudaLaunchKernel_ptsz, cudaKernel_t, (void *)kernel)
 #endif
 
 #if CUDART_VERSION >= 11080
@@ -376,12 +355,7 @@ static void record_write(void *to, size_t to_pitch, const void *from, size_t fro
 }
 
 static bool is_on_device(const void *pointer) {
-    cudaPointerAttributes about;
-    if (find_buffer((uintptr_t)pointer) >= 0) return true;
-    if (cudaPointerGetAttributes(&about, pointer) == cudaSuccess)
-        return about.type == cudaMemoryTypeDevice;
-    cudaGetLastError();
-    return false;
+    return find_buffer((uintptr_t)pointer) >= 0 || points_to_device(pointer);
 }
 
 static void record_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,

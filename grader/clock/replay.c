@@ -61,10 +61,6 @@ static bool allocate_buffers(struct replay *r, struct judgement *j) {
     return true;
 }
 
-static CUdeviceptr address(const struct replay *r, int buffer, uint64_t offset) {
-    return r->buffers[buffer] + offset;
-}
-
 static bool prepare_bytes(struct replay *r, const struct step *step, struct ready *ready,
                           struct judgement *j) {
     ready->size = step->data.bytes;
@@ -74,7 +70,7 @@ static bool prepare_bytes(struct replay *r, const struct step *step, struct read
     memcpy(ready->bytes, recording_at(r->plan->recording, &step->data), ready->size);
     for (uint32_t i = 0; i < step_pointer_count(step); i++) {
         const struct pointer *p = &step_pointers(r->plan->recording, step)[i];
-        const CUdeviceptr to = address(r, p->buffer, p->offset);
+        const CUdeviceptr to = r->buffers[p->buffer] + p->offset;
         memcpy(ready->bytes + p->at, &to, sizeof to);
     }
     return true;
@@ -88,9 +84,9 @@ static bool prepare_steps(struct replay *r, struct judgement *j) {
         const struct step *step = plan->steps[i];
         if (!prepare_bytes(r, step, &r->ready[i], j)) return false;
         if (step->kind == STEP_LAUNCH || step->kind == STEP_VARIABLE) continue;
-        r->ready[i].to = address(r, step->to.buffer, step->to.offset);
+        r->ready[i].to = r->buffers[step->to.buffer] + step->to.offset;
         if (step->kind == STEP_COPY)
-            r->ready[i].from = address(r, step->from.buffer, step->from.offset);
+            r->ready[i].from = r->buffers[step->from.buffer] + step->from.offset;
     }
     return true;
 }
@@ -160,18 +156,18 @@ static bool parameters_fit(CUfunction function, size_t size, const char *name,
 static bool set_attributes(CUfunction function, const struct kernel *kernel, struct judgement *j) {
     const int free_shared = 48 << 10; /* what each kernel may use without asking */
     int fixed = 0;
-    bool fine = refused(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
-                        "shared memory of", kernel->name, j);
-    if (fine && (int64_t)fixed + kernel->shared > free_shared)
-        fine = refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                          (int)kernel->shared),
-                       "dynamic shared memory of", kernel->name, j);
-    if (fine && kernel->carveout >= 0)
-        fine =
-            refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-                                       kernel->carveout),
-                    "the carveout of", kernel->name, j);
-    return fine;
+    if (!refused(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+                 "shared memory of", kernel->name, j))
+        return false;
+    if ((int64_t)fixed + kernel->shared > free_shared &&
+        !refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    (int)kernel->shared),
+                 "dynamic shared memory of", kernel->name, j))
+        return false;
+    return kernel->carveout < 0 ||
+           refused(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                      kernel->carveout),
+                   "the carveout of", kernel->name, j);
 }
 
 static bool foreign(const struct replay *r, struct judgement *j) {
@@ -319,9 +315,9 @@ static CUresult launch(const struct step *s, struct ready *ready) {
                           ready->size ? parameters : NULL);
 }
 
-/* All on the default stream, in the order in which they were recorded. */
-static bool do_step(const struct step *step, struct ready *ready, const char *name,
-                    struct judgement *j) {
+static bool do_step(const struct replay *r, int i, struct judgement *j) {
+    const struct step *step = r->plan->steps[i];
+    struct ready *ready = &r->ready[i];
     CUresult result = CUDA_SUCCESS;
     if (step->kind == STEP_LAUNCH)
         result = launch(step, ready);
@@ -332,27 +328,24 @@ static bool do_step(const struct step *step, struct ready *ready, const char *na
     else
         result = cuMemcpyHtoDAsync(ready->to, ready->bytes, ready->size, NULL);
     if (result == CUDA_SUCCESS) return true;
-    return judge(j, STATE_FAULTED, "%s " NAME " failed: %s",
-                 step->kind == STEP_LAUNCH ? "the launch of" : "a copy",
-                 step->kind == STEP_LAUNCH ? name : "or cudaMemset", driver_says(result));
+    if (step->kind != STEP_LAUNCH)
+        return judge(j, STATE_FAULTED, "a copy or cudaMemset failed: %s", driver_says(result));
+    return judge(j, STATE_FAULTED, "the launch of " NAME " failed: %s",
+                 step_name(r->plan->recording, step), driver_says(result));
 }
 
-static bool do_steps(struct replay *r, struct judgement *j) {
+/* All on the default stream, in the order in which they were recorded. */
+static bool do_steps(const struct replay *r, struct judgement *j) {
     for (int i = 0; i < r->plan->count; i++)
-        if (!do_step(r->plan->steps[i], &r->ready[i],
-                     step_name(r->plan->recording, r->plan->steps[i]), j))
-            return false;
+        if (!do_step(r, i, j)) return false;
     return true;
 }
 
-static bool wait(struct judgement *j) {
-    const CUresult result = cuCtxSynchronize();
-    if (result == CUDA_SUCCESS) return true;
-    return judge(j, STATE_FAULTED, "a kernel failed: %s", driver_says(result));
-}
-
 bool replay_run(struct replay *r, struct judgement *j) {
-    return poison(r, j) && do_steps(r, j) && wait(j);
+    if (!poison(r, j) || !do_steps(r, j)) return false;
+    const CUresult result = cuCtxSynchronize();
+    return result == CUDA_SUCCESS ||
+           judge(j, STATE_FAULTED, "a kernel failed: %s", driver_says(result));
 }
 
 /* What timer_start() does is work in this context, to which the GPU has switched by then. */

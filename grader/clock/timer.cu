@@ -1,6 +1,5 @@
 /* timer.cu: see timer.h. */
 extern "C" {
-#include "../../engine/host/driver/options.h"
 #include "../../engine/report/text/clock.h"
 #include "timer.h"
 }

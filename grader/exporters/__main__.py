@@ -1,5 +1,8 @@
 """python -m grader.exporters FORMAT results/NAME/result.json [-o FILE]
 
+Results in the forms that others read, made from result.json and nothing else. FORMAT is the name of a
+module beside this one; docs/ci.md says which system reads which.
+
 Exit status: 0 written, 2 the record or an option cannot be used.
 """
 

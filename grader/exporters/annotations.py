@@ -18,7 +18,7 @@ Place = tuple[str, int, str]
 
 
 def export(record: Record) -> str:
-    found = of_whole(record) if record.refusal or not record.build.ok else of_cases(record)
+    found = of_cases(record) if record.was_run else of_whole(record)
     lines = [command(place, message) for place, message in found[:AT_MOST]]
     if len(found) > AT_MOST:
         lines.append(f"{len(found) - AT_MOST} more are in the summary")

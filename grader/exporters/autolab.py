@@ -45,7 +45,7 @@ def scores(record: Record, problem: str | None) -> dict[str, int | float]:
     if problem is not None:
         return {problem: number(record.score)}
     sums = {PUBLIC: 0.0} | ({HIDDEN: 0.0} if any(map(is_hidden, record.suites)) else {})
-    for item in graded(record) if record.build.ok and not record.refusal else []:
+    for item in graded(record) if record.was_run else []:
         key = HIDDEN if item.hidden else PUBLIC
         sums[key] = sums.get(key, 0.0) + item.score
     return {key: number(value) for key, value in sums.items()}
@@ -64,7 +64,7 @@ def report(record: Record) -> list[str]:
 
 def presentation(record: Record) -> dict[str, object]:
     """Stages are columns, cases are boxes with a hint. Every box of a stage has its own key."""
-    build = box(record.build.ok and not record.refusal, whole(record))
+    build = box(record.was_run, whole(record))
     stages: dict[str, dict[str, object]] = {"Build": {ASSESSMENT: build}}
     for item in graded(record):
         stage = stages.setdefault(HIDDEN if item.hidden else PUBLIC, {})

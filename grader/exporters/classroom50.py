@@ -17,14 +17,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ..errors import MachineFault
 from ..record.model import ROUNDING, Record
-from ..report.lines import Item, graded, lost, name, number, of_repair, share, whole
+from ..report.lines import Item, graded, lost, name, number, of_repair, parts, whole
 from ..text import one_line
 from . import annotations, summary
 
@@ -34,14 +33,6 @@ IDENTITY = {"classroom": "CLASSROOM", "assignment": "ASSIGNMENT",
             "assignment_type": "ASSIGNMENT_TYPE", "owner": "OWNER", "submission": "SUBMISSION_TAG",
             "commit": "COMMIT_URL", "release": "RELEASE_URL", "review": "REVIEW_URL"}
 LARGEST_BODY = 100_000  # GitHub takes 125,000 characters, and the runner may add some
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A suite, as one test."""
-
-    score: float
-    max_score: float
 
 
 def write(record: Record, directory: Path, environment: Mapping[str, str]) -> None:
@@ -56,9 +47,9 @@ def write(record: Record, directory: Path, environment: Mapping[str, str]) -> No
 
 def result(record: Record, environment: Mapping[str, str]) -> str:
     """The text of result.json. Raises MachineFault where the environment is not the runner's."""
-    if record.refusal or not record.build.ok or not graded(record):
-        passed = not record.refusal and record.build.ok  # a suite without cases
-        tests = [entry(annotations.FILE, passed, record, whole(record))]
+    if not record.was_run or not graded(record):
+        # Of a suite without cases it has passed.
+        tests = [entry(annotations.FILE, record.was_run, record.score, record.max_score, whole(record))]
     else:
         tests = [entry for suite, items in groupby(sorted(graded(record), key=suite_of), key=suite_of)
                  for entry in of_suite(suite, list(items))]
@@ -80,10 +71,10 @@ def of_suite(suite: str, items: list[Item]) -> list[dict[str, Any]]:
     """A test each. No test may have more than its points: with those of a repair, the suite is one."""
     repaired = [item for item in items if of_repair(item)]
     if not repaired:
-        return [entry(name(item), item.status == "passed", item, lost(item)) for item in items]
+        return [entry(name(item), item.status == "passed", item.score, item.max_score, lost(item)) for item in items]
     reasons = [line for item in [*repaired, *items] for line in lost(item)[:1]]
-    whole = Whole(sum(item.score for item in items), sum(item.max_score for item in items))
-    return [entry(suite, False, whole, list(dict.fromkeys(reasons)))]
+    return [entry(suite, False, sum(item.score for item in items), sum(item.max_score for item in items),
+                  list(dict.fromkeys(reasons)))]
 
 
 def identity(environment: Mapping[str, str]) -> dict[str, str]:
@@ -93,15 +84,15 @@ def identity(environment: Mapping[str, str]) -> dict[str, str]:
     return {member: environment[variable] for member, variable in IDENTITY.items()}
 
 
-def entry(title: str, passed: bool, of: Item | Record | Whole, reasons: list[str]) -> dict[str, Any]:
-    full = math.ceil(of.max_score - ROUNDING)
-    message = "" if passed else "; ".join([share(of), *reasons])
+def entry(title: str, passed: bool, score: float, max_score: float, reasons: list[str]) -> dict[str, Any]:
+    full = math.ceil(max_score - ROUNDING)
+    message = "" if passed else "; ".join([parts(score, max_score), *reasons])
     return {
         "test-name": without_commands(one_line(title)) or annotations.FILE,
         "passed": passed,
-        "score": full if passed else math.floor(of.score + ROUNDING),
+        "score": full if passed else math.floor(score + ROUNDING),
         "max-score": full,
-        "points": number(of.score),
+        "points": number(score),
         "message": without_commands(one_line(message, 2_000)),
     }
 

@@ -44,7 +44,7 @@ def export(record: Record, of_students: Record, hidden_cases: Visibility = "hidd
 
 def head(record: Record) -> list[dict[str, Any]]:
     """A refusal or a compile error as a separate test, which students always see."""
-    if not record.refusal and record.build.ok:
+    if record.was_run:
         return []
     lines = whole(record)
     if record.build.output and not record.refusal:
@@ -69,11 +69,8 @@ def entry(item: Item, hidden_cases: Visibility) -> dict[str, Any]:
 
 
 def output(item: Item) -> str:
-    lines = [shape(item)] if shape(item) else []
-    if isinstance(item, Timing):
-        lines += [measured(item)] if measured(item) else []
-        return "\n".join(lines + lost(item))
-    lines += lost(item)
+    lines = [shape(item), measured(item) if isinstance(item, Timing) else ""]
+    lines = [*filter(None, lines), *lost(item)]
     if isinstance(item, Test) and item.output and not item.hidden:
         lines += ["", "It printed:", plain(item.output)]
     return "\n".join(lines)

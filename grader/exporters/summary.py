@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from ..record.model import Record, Test
-from ..report.lines import (Item, beside, lost, milliseconds, name, not_timed, of_repair, points, protection, ratio,
-                            shape, share as in_words, timed, whole)
+from ..report.lines import (Item, beside, fraction, lost, milliseconds, name, not_timed, protection, ratio,
+                            shape, share, timed, whole)
 from ..text import one_line, plain
 
 ZERO_WIDTH_SPACE = "\u200b"
@@ -35,7 +35,7 @@ def export(record: Record, largest: int = LARGEST) -> str:
 
 
 def heading(record: Record) -> str:
-    lines = [f"## {in_words(record)}", "",
+    lines = [f"## {share(record)}", "",
              f"{markdown(record.submission.name)} on the {record.backend} backend; "
              f"sandbox: {markdown(protection(record))}", ""]
     lines += [f"- {markdown(line)}" for line in whole(record)]
@@ -50,7 +50,7 @@ def table(record: Record) -> str:
     if not record.tests:
         return ""
     lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|",
-             *(row(*named(item), share(item), reason(item))
+             *(row(*named(item), fraction(item), reason(item))
                for item in (*record.tests, *record.marks))]
     return "\n".join(lines) + "\n"
 
@@ -58,7 +58,7 @@ def table(record: Record) -> str:
 def speed(record: Record) -> str:
     """What was timed as a table; a line for what was not."""
     lines = [row(*named(timing), milliseconds(timing.times), milliseconds(timing.beside_times),
-                 ratio(timing), share(timing), reason(timing)) for timing in timed(record)]
+                 ratio(timing), fraction(timing), reason(timing)) for timing in timed(record)]
     if lines:
         lines = [f"| | speed | shape | time | {markdown(beside(timed(record)))} | ratio | points | reason |",
                  "|---|---|---|---:|---:|---:|---:|---|", *lines, ""]
@@ -73,10 +73,6 @@ def row(*cells: str) -> str:
 
 def named(item: Item) -> tuple[str, str, str]:
     return SIGNS[item.status], markdown(name(item)), markdown(shape(item))
-
-
-def share(item: Item | Record) -> str:
-    return f"+{points(item.score)}" if of_repair(item) else f"{points(item.score)}/{points(item.max_score)}"
 
 
 def reason(item: Item) -> str:

@@ -2,12 +2,12 @@
 and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
-    python -m grader.gate.check made DIRECTORY KERNEL [cuda]
+    python -m grader.gate.check made DIRECTORY KERNEL BACKEND
                                                       plain.i, plain.o and their like, beside kernel.cu
 
 KERNEL: the name of a function that every submission defines; empty: there is none.
 
-Called by check(), under limits. Prints READY when it has begun, and then a line of JSON: what is
+Called by examine(), under limits. Prints READY when it has begun, and then a line of JSON: what is
 refused, or null. In: those files, and text.py and objects.py, which look at them.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import ROOT
@@ -44,35 +43,23 @@ LIMITS = Limits(
 TOO_LARGE = "examining what kernel.cu becomes takes more time or memory than it may"
 
 
-@dataclass(frozen=True)
-class Examiner:
-    """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run."""
-
-    jail: Path
-
-    def check(self, *words: str) -> None:
-        """Raises Refused, NotBuilt at a limit, and MachineFault."""
-        command = [sys.executable, "-B", "-m", "grader.gate.check", *words]
-        ran = Sandbox("none", "", self.jail).run(Command(command, LIMITS, cwd=ROOT))
-        before, begun, printed = ran.output.decode(errors="replace").partition(READY)
-        if not begun:
-            last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
-            raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
-        if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
-            raise NotBuilt(TOO_LARGE)
-        refused = json.loads(printed)
-        if refused is not None:
-            raise Refused(**refused)
+def examine(jail: Path, *words: str) -> None:
+    """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run. Raises Refused,
+    NotBuilt at a limit, and MachineFault."""
+    command = [sys.executable, "-B", "-m", "grader.gate.check", *words]
+    ran = Sandbox("none", "", jail).run(Command(command, LIMITS, cwd=ROOT))
+    before, begun, printed = ran.output.decode(errors="replace").partition(READY)
+    if not begun:
+        last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
+        raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
+    if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
+        raise NotBuilt(TOO_LARGE)
+    refused = json.loads(printed)
+    if refused is not None:
+        raise Refused(**refused)
 
 
-def examine_source(path: Path) -> None:
-    """Raises Refused."""
-    from . import text
-
-    text.check_source(path.read_bytes())
-
-
-def examine_made(directory: Path, kernel: str, cuda: bool) -> None:
+def examine_made(directory: Path, kernel: str, backend: str) -> None:
     """Raises Refused."""
     from . import objects, text  # their libraries: 0.1 s, in this process only
 
@@ -81,13 +68,13 @@ def examine_made(directory: Path, kernel: str, cuda: bool) -> None:
     for which in (".i", ".device.i"):
         text.check_same(*(tokens[texts[f"{build}{which}"]] for build in BUILDS))
     source = (directory / KERNEL).read_bytes()
-    objects.check_object(directory / "plain.o", False, source, cuda, kernel)
+    objects.check_object(directory / "plain.o", False, source, backend == "cuda", kernel)
     objects.check_object(directory / "checked.o", True, source, kernel=kernel)
 
 
 def main(what: str, path: str, *more: str) -> None:
     # Their libraries are loaded before READY: that one is missing is not the submission's fault.
-    from . import text  # noqa: F401
+    from . import text
     if what == "made":
         from . import objects  # noqa: F401
 
@@ -95,9 +82,9 @@ def main(what: str, path: str, *more: str) -> None:
     refused = None
     try:
         if what == "source":
-            examine_source(Path(path))
+            text.check_source(Path(path).read_bytes())
         else:
-            examine_made(Path(path), more[0], "cuda" in more[1:])
+            examine_made(Path(path), *more)
     except Refused as error:
         refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
                    "hint": error.hint[:LONGEST]}

@@ -44,6 +44,13 @@ def at(words: Sequence[bytes], i: int) -> bytes:
     return words[i] if 0 <= i < len(words) else b""
 
 
+def before_between(words: Sequence[bytes], i: int) -> int:
+    i -= 1
+    while at(words, i) in BETWEEN:
+        i -= 1
+    return i
+
+
 def declares(words: Sequence[bytes], i: int) -> bool:
     """Whether the name at i is declared there."""
     before, after = at(words, i - 1), at(words, i + 1)
@@ -60,9 +67,7 @@ def declares(words: Sequence[bytes], i: int) -> bool:
 
 def is_declarator(words: Sequence[bytes], i: int) -> bool:
     """int name = 1, vector<int> *name, int name[3]; a function with its body."""
-    j = i - 1
-    while at(words, j) in BETWEEN:
-        j -= 1
+    j = before_between(words, i)
     kind, after = at(words, j), at(words, i + 1)
     if kind == b")":
         kind = at(words, begin_of(words, j) - 1)
@@ -88,17 +93,13 @@ def has_a_body(words: Sequence[bytes], i: int) -> bool:
 def is_in_a_list(words: Sequence[bytes], i: int) -> bool:
     """A further declarator, an enumerator, a name of auto [a, b], or [a = 1] of a lambda."""
     after = at(words, i + 1)
-    j = i - 1
-    while at(words, j) in BETWEEN:
-        j -= 1
+    j = before_between(words, i)
     if at(words, j) not in (b",", b"{", b"["):
         return False
     opens = begin_of(words, j) if at(words, j) == b"," else j
     if at(words, opens) == b"[":
-        k = opens - 1
-        while at(words, k) in BETWEEN:
-            k -= 1
-        return after == b"=" or (at(words, k) == b"auto" and after in (b",", b"]"))
+        kind = at(words, before_between(words, opens))
+        return after == b"=" or (kind == b"auto" and after in (b",", b"]"))
     if at(words, opens) == b"{" and is_enumeration(words, opens):
         return after in (b",", b"}", b"=")
     return at(words, j) == b"," and after in ENDS_OF_A_NAME and begins_a_declaration(words, j)

@@ -42,8 +42,6 @@ class Names:
 
     names: list[str] = field(default_factory=list)
     prefixes: list[str] = field(default_factory=list)
-    group: str = ""
-    reason: str = ""
     what: str = ""
     call_only: bool = False
     implicit: bool = False
@@ -209,8 +207,8 @@ class Object:
 
 
 def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = False,
-                 kernel: str = "") -> Object:
-    """What was read. Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
+                 kernel: str = "") -> None:
+    """Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
     the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
     `source`: its text, in which the line is looked for more exactly. `kernel`: a name of its own."""
     try:
@@ -224,7 +222,6 @@ def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = Fa
                 check_reference(read, number, checked, cuda)
             else:
                 check_definition(read, number, kernel)
-        return read
     except Refused:
         raise
     except Exception as error:  # pyelftools has many ways to say that a file is damaged

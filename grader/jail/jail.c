@@ -127,22 +127,24 @@ static void read_options(struct options *o, int argc, char **argv) {
 
 /* ---- The child's limits ---------------------------------------------------------------------- */
 
+/* One line. */
+__attribute__((format(printf, 2, 3))) static void say(int fd, const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof line) length = sizeof line - 1;
+    ssize_t written = write(fd, line, (size_t)length);
+    (void)written;
+}
+
 /* In the child, before it executes the program: report to the jail why it cannot, and end. */
 static int trouble_pipe;
 
-static _Noreturn void child_ends(const char *why, const char *what, const char *detail) {
-    char line[512];
-    int length = snprintf(line, sizeof line, "%s %s%s", why, what, detail);
-    if (length >= (int)sizeof line) length = sizeof line - 1;
-    ssize_t written = write(trouble_pipe, line, (size_t)length);
-    (void)written;
-    _exit(JAIL_TROUBLE);
-}
-
 static _Noreturn void child_trouble(const char *what, const char *detail) {
-    char place[256];
-    snprintf(place, sizeof place, "%s: ", what);
-    child_ends("trouble", place, detail);
+    say(trouble_pipe, "trouble %s: %s", what, detail);
+    _exit(JAIL_TROUBLE);
 }
 
 static void limit(int resource, rlim_t soft, rlim_t hard, const char *name) {
@@ -272,114 +274,41 @@ enum {
 /* What neither a compiler nor a kernel needs, and what has been used to break out of sandboxes. */
 static const int DENIED[] = {
     /* other machines, other processes through a socket */
-    __NR_socket,
-    __NR_socketpair,
-    __NR_connect,
-    __NR_bind,
-    __NR_listen,
+    __NR_socket, __NR_socketpair, __NR_connect, __NR_bind, __NR_listen,
     /* other processes */
-    __NR_ptrace,
-    __NR_process_vm_readv,
-    __NR_process_vm_writev,
-    __NR_kcmp,
-    __NR_tkill,
-    NR_pidfd_send_signal,
-    NR_pidfd_open,
-    NR_pidfd_getfd,
-    NR_process_madvise,
-    NR_process_mrelease,
-    __NR_setpriority,
-    __NR_ioprio_set,
-    __NR_sched_setscheduler,
-    __NR_sched_setparam,
-    __NR_sched_setattr,
-    __NR_move_pages,
-    __NR_migrate_pages,
+    __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp, __NR_tkill,
+    NR_pidfd_send_signal, NR_pidfd_open, NR_pidfd_getfd, NR_process_madvise, NR_process_mrelease,
+    __NR_setpriority, __NR_ioprio_set, __NR_sched_setscheduler, __NR_sched_setparam,
+    __NR_sched_setattr, __NR_move_pages, __NR_migrate_pages,
     /* memory that no limit counts, and that outlives its process */
-    __NR_memfd_create,
-    NR_memfd_secret,
-    __NR_shmget,
-    __NR_shmat,
-    __NR_shmctl,
-    __NR_semget,
-    __NR_semop,
-    __NR_semctl,
-    __NR_msgget,
-    __NR_msgsnd,
-    __NR_msgrcv,
-    __NR_msgctl,
-    __NR_mq_open,
+    __NR_memfd_create, NR_memfd_secret, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_semget,
+    __NR_semop, __NR_semctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_mq_open,
     __NR_mq_unlink,
     /* large interfaces of the kernel */
-    __NR_bpf,
-    __NR_perf_event_open,
-    NR_io_uring_setup,
-    NR_io_uring_enter,
-    NR_io_uring_register,
-    __NR_userfaultfd,
-    __NR_keyctl,
-    __NR_add_key,
-    __NR_request_key,
-    __NR_fanotify_init,
-    __NR_fanotify_mark,
-    __NR_personality,
-    __NR_syslog,
-    __NR_acct,
-    __NR_quotactl,
-    __NR_name_to_handle_at,
-    __NR_open_by_handle_at,
-    __NR_vmsplice,
-    NR_set_mempolicy_home_node,
-    __NR_lookup_dcookie,
-    __NR_kexec_load,
-    __NR_init_module,
-    __NR_finit_module,
-    __NR_delete_module,
-    __NR_reboot,
-    __NR_swapon,
-    __NR_swapoff,
-    __NR_settimeofday,
-    __NR_clock_settime,
-    __NR_adjtimex,
-    __NR_clock_adjtime,
-    __NR_sethostname,
-    __NR_setdomainname,
-    __NR_vhangup,
+    __NR_bpf, __NR_perf_event_open, NR_io_uring_setup, NR_io_uring_enter, NR_io_uring_register,
+    __NR_userfaultfd, __NR_keyctl, __NR_add_key, __NR_request_key, __NR_fanotify_init,
+    __NR_fanotify_mark, __NR_personality, __NR_syslog, __NR_acct, __NR_quotactl,
+    __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_vmsplice, NR_set_mempolicy_home_node,
+    __NR_lookup_dcookie, __NR_kexec_load, __NR_init_module, __NR_finit_module, __NR_delete_module,
+    __NR_reboot, __NR_swapon, __NR_swapoff, __NR_settimeofday, __NR_clock_settime, __NR_adjtimex,
+    __NR_clock_adjtime, __NR_sethostname, __NR_setdomainname, __NR_vhangup,
     /* another view of the file system */
-    __NR_unshare,
-    __NR_setns,
-    __NR_mount,
-    __NR_umount2,
-    __NR_pivot_root,
-    __NR_chroot,
-    NR_open_tree,
-    NR_move_mount,
-    NR_fsopen,
-    NR_fsconfig,
-    NR_fsmount,
-    NR_fspick,
-    NR_mount_setattr,
-    NR_statmount,
+    __NR_unshare, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot, NR_open_tree,
+    NR_move_mount, NR_fsopen, NR_fsconfig, NR_fsmount, NR_fspick, NR_mount_setattr, NR_statmount,
     NR_listmount,
 #ifdef __x86_64__
-    __NR_iopl,
-    __NR_ioperm,
-    __NR_modify_ldt,
-    __NR_kexec_file_load,
-    __NR_uselib,
-    __NR_ustat,
-    __NR_sysfs,
-    __NR__sysctl,
+    __NR_iopl, __NR_ioperm, __NR_modify_ldt, __NR_kexec_file_load, __NR_uselib, __NR_ustat,
+    __NR_sysfs, __NR__sysctl
 #endif
 };
 
-#define LOAD(field)                                                                                \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
-#define IF_EQUAL(value, then, otherwise)                                                           \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), then, otherwise)
-#define IF_ANY_BIT(value, then, otherwise)                                                         \
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(value), then, otherwise)
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (uint32_t)(what))
+#define DO(code, value) ((struct sock_filter)BPF_STMT(code, (uint32_t)(value)))
+#define IF(test, value, then, otherwise)                                                           \
+    ((struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, (uint32_t)(value), then, otherwise))
+#define LOAD(field) DO(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define IF_EQUAL(value, then, otherwise) IF(BPF_JEQ, value, then, otherwise)
+#define IF_ANY_BIT(value, then, otherwise) IF(BPF_JSET, value, then, otherwise)
+#define RETURN(what) DO(BPF_RET | BPF_K, what)
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 
 /* Where the system offers filters; elsewhere the rest of the jail has to suffice. Signals may go to
@@ -394,45 +323,45 @@ static void set_filter(bool gpu) {
     const size_t signal_count = sizeof signals / sizeof *signals;
     struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + 64];
     size_t n = 0;
-    code[n++] = (struct sock_filter)LOAD(arch);
-    code[n++] = (struct sock_filter)IF_EQUAL(FILTER_ARCH, 1, 0);
-    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS);
-    code[n++] = (struct sock_filter)LOAD(nr);
+    code[n++] = LOAD(arch);
+    code[n++] = IF_EQUAL(FILTER_ARCH, 1, 0);
+    code[n++] = RETURN(SECCOMP_RET_KILL_PROCESS);
+    code[n++] = LOAD(nr);
 #ifdef __x86_64__
-    code[n++] = (struct sock_filter)IF_ANY_BIT(X32_BIT, 0, 1);
-    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS);
+    code[n++] = IF_ANY_BIT(X32_BIT, 0, 1);
+    code[n++] = RETURN(SECCOMP_RET_KILL_PROCESS);
 #endif
     if (gpu) { /* the driver listens at a socket of this machine's, and does not start without */
-        code[n++] = (struct sock_filter)IF_EQUAL(__NR_socket, 0, 4);
-        code[n++] = (struct sock_filter)LOAD(args[0]);
-        code[n++] = (struct sock_filter)IF_EQUAL(AF_UNIX, 1, 0);
-        code[n++] = (struct sock_filter)REFUSE;
-        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
-        code[n++] = (struct sock_filter)IF_EQUAL(__NR_bind, 0, 1);
-        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
-        code[n++] = (struct sock_filter)IF_EQUAL(__NR_listen, 0, 1);
-        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = IF_EQUAL(__NR_socket, 0, 4);
+        code[n++] = LOAD(args[0]);
+        code[n++] = IF_EQUAL(AF_UNIX, 1, 0);
+        code[n++] = REFUSE;
+        code[n++] = RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = IF_EQUAL(__NR_bind, 0, 1);
+        code[n++] = RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = IF_EQUAL(__NR_listen, 0, 1);
+        code[n++] = RETURN(SECCOMP_RET_ALLOW);
     }
     for (size_t i = 0; i < denied; i++) {
-        code[n++] = (struct sock_filter)IF_EQUAL(DENIED[i], 0, 1);
-        code[n++] = (struct sock_filter)REFUSE;
+        code[n++] = IF_EQUAL(DENIED[i], 0, 1);
+        code[n++] = REFUSE;
     }
     /* Its flags are in memory, which a filter cannot read; the C library then uses clone. */
-    code[n++] = (struct sock_filter)IF_EQUAL(NR_clone3, 0, 1);
-    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | ENOSYS);
-    code[n++] = (struct sock_filter)IF_EQUAL(__NR_clone, 0, 3);
-    code[n++] = (struct sock_filter)LOAD(args[0]);
-    code[n++] = (struct sock_filter)IF_ANY_BIT(new_namespace, 0, 1);
-    code[n++] = (struct sock_filter)REFUSE;
-    code[n++] = (struct sock_filter)LOAD(nr);
+    code[n++] = IF_EQUAL(NR_clone3, 0, 1);
+    code[n++] = RETURN(SECCOMP_RET_ERRNO | ENOSYS);
+    code[n++] = IF_EQUAL(__NR_clone, 0, 3);
+    code[n++] = LOAD(args[0]);
+    code[n++] = IF_ANY_BIT(new_namespace, 0, 1);
+    code[n++] = REFUSE;
+    code[n++] = LOAD(nr);
     for (size_t i = 0; i < signal_count; i++) {
-        code[n++] = (struct sock_filter)IF_EQUAL(signals[i], 0, 4);
-        code[n++] = (struct sock_filter)LOAD(args[0]);
-        code[n++] = (struct sock_filter)IF_EQUAL(getpid(), 1, 0);
-        code[n++] = (struct sock_filter)REFUSE;
-        code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+        code[n++] = IF_EQUAL(signals[i], 0, 4);
+        code[n++] = LOAD(args[0]);
+        code[n++] = IF_EQUAL(getpid(), 1, 0);
+        code[n++] = REFUSE;
+        code[n++] = RETURN(SECCOMP_RET_ALLOW);
     }
-    code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+    code[n++] = RETURN(SECCOMP_RET_ALLOW);
     struct sock_fprog program = {.len = (unsigned short)n, .filter = code};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 && errno != EINVAL &&
         errno != ENOSYS)
@@ -440,34 +369,16 @@ static void set_filter(bool gpu) {
 #endif
 }
 
-/* What may pass, as process.py knows it too: tried again, a few times. Not for want of memory,
- * which a program may bring about by its size. */
-static bool may_pass(int error) { return error == EFAULT || error == EAGAIN || error == ETXTBSY; }
-
-static void pause_before(int attempt) {
-    const long milliseconds[] = {50, 200, 1000};
+/* After a failure that may pass, as process.py knows it too: waits a little, a few times. False: it
+ * does not, or not in time. Not for want of memory, which a program may bring about by its size. */
+static bool try_again(int attempt) {
+    static const long milliseconds[] = {50, 200, 1000};
+    if (errno != EFAULT && errno != EAGAIN && errno != ETXTBSY) return false;
+    if (attempt == sizeof milliseconds / sizeof *milliseconds) return false;
     const struct timespec pause = {milliseconds[attempt] / 1000,
                                    milliseconds[attempt] % 1000 * 1000000};
     nanosleep(&pause, NULL);
-}
-enum { FURTHER_ATTEMPTS = 3 };
-
-static pid_t fork_in_time(void) {
-    pid_t child = fork();
-    for (int i = 0; child < 0 && may_pass(errno) && i < FURTHER_ATTEMPTS; i++) {
-        pause_before(i);
-        child = fork();
-    }
-    return child;
-}
-
-/* Returns where it cannot. */
-static void execute_in_time(char **program) {
-    execvp(program[0], program);
-    for (int i = 0; may_pass(errno) && i < FURTHER_ATTEMPTS; i++) {
-        pause_before(i);
-        execvp(program[0], program);
-    }
+    return true;
 }
 
 /* In the child: becomes the program. */
@@ -493,9 +404,11 @@ static _Noreturn void run_program(const struct options *o) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
     confine(o);
     set_filter(o->gpu);
-    execute_in_time(o->program);
+    execvp(o->program[0], o->program);
+    for (int attempt = 0; try_again(attempt); attempt++) execvp(o->program[0], o->program);
     if (errno == ENOENT || errno == EACCES) child_trouble(o->program[0], strerror(errno));
-    child_ends("unloadable", "", strerror(errno));
+    say(trouble_pipe, "unloadable %s", strerror(errno));
+    _exit(JAIL_TROUBLE);
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -661,19 +574,6 @@ static void end_all(long uid) {
     }
 }
 
-static int report_fd;
-
-static void report(const char *format, ...) {
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof line) length = sizeof line - 1;
-    ssize_t written = write(report_fd, line, (size_t)length);
-    (void)written;
-}
-
 enum ending { ENDED, WALL_LIMIT, TIME_LIMIT, MEMORY_LIMIT, STOPPED };
 static const char *const LIMIT_NAMES[] = {"none", "wall", "time", "memory", "stopped"};
 
@@ -735,7 +635,6 @@ static rlim_t peak_of(const struct watched *w) {
 int main(int argc, char **argv) {
     struct options o;
     read_options(&o, argc, argv);
-    report_fd = o.report;
     int pipe_ends[2];
     sigset_t signals;
     sigemptyset(&signals);
@@ -749,14 +648,15 @@ int main(int argc, char **argv) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     fcntl(o.report, F_SETFD, FD_CLOEXEC);
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
-        report("trouble pipe: %s\n", strerror(errno));
+        say(o.report, "trouble pipe: %s\n", strerror(errno));
         return JAIL_TROUBLE;
     }
     trouble_pipe = pipe_ends[1];
     const rlim_t stored = bytes_in(o.counted);
-    pid_t child = fork_in_time();
+    pid_t child = fork();
+    for (int attempt = 0; child < 0 && try_again(attempt); attempt++) child = fork();
     if (child < 0) {
-        report("trouble fork: %s\n", strerror(errno));
+        say(o.report, "trouble fork: %s\n", strerror(errno));
         return JAIL_TROUBLE;
     }
     if (child == 0) run_program(&o);
@@ -772,13 +672,13 @@ int main(int argc, char **argv) {
     ssize_t length = read(pipe_ends[0], trouble, sizeof trouble - 1);
     if (length > 0) {
         trouble[length] = '\0';
-        report("%s\n", trouble);
+        say(o.report, "%s\n", trouble);
         return JAIL_TROUBLE;
     }
     if (w.ending != ENDED) w.status = SIGKILL;
-    report("ended %s %d cpu %.3f asleep %.3f peak %llu limit %s\n",
-           WIFEXITED(w.status) ? "exit" : "signal",
-           WIFEXITED(w.status) ? WEXITSTATUS(w.status) : WTERMSIG(w.status), cpu_of_ended(),
-           w.asleep, (unsigned long long)peak_of(&w), LIMIT_NAMES[w.ending]);
+    say(o.report, "ended %s %d cpu %.3f asleep %.3f peak %llu limit %s\n",
+        WIFEXITED(w.status) ? "exit" : "signal",
+        WIFEXITED(w.status) ? WEXITSTATUS(w.status) : WTERMSIG(w.status), cpu_of_ended(), w.asleep,
+        (unsigned long long)peak_of(&w), LIMIT_NAMES[w.ending]);
     return JAIL_OK;
 }

@@ -129,7 +129,9 @@ class Sandbox:
 
     def run(self, command: Command) -> Ran:
         """Run it to its end. Raises MachineFault."""
-        with uids.own_uid() if self._changes_uid() else nullcontext() as uid:
+        # A limit of processes does not bind root, and all of a uid of its own can be killed.
+        changes_uid = os.geteuid() == 0 and self.kind != "none"
+        with uids.own_uid() if changes_uid else nullcontext() as uid:
             if uid is not None:
                 uids.check_reachable([*command.readable, *command.writable], self.private,
                                      from_root=self.kind == "uid")
@@ -143,10 +145,6 @@ class Sandbox:
                         uids.sweep(uid)
                 for path in command.writable:
                     uids.keep_files_only(path)
-
-    def _changes_uid(self) -> bool:
-        """A limit of processes does not bind root, and all of a uid of its own can be killed."""
-        return os.geteuid() == 0 and self.kind != "none"
 
     def _run(self, command: Command, uid: int | None) -> Ran:
         limits = command.limits

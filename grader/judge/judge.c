@@ -24,8 +24,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] = "usage: echo prepare|verdict|cause ... | judge";
@@ -219,8 +217,6 @@ static void json_judged(struct json *json, const struct judged *j) {
     json_value(json, "right", j->right ? "true" : "false");
     json_unsigned(json, "unwritten", j->verdict.unwritten);
     json_unsigned(json, "wrong", j->verdict.wrong);
-    json_unsigned(json, "nan", j->verdict.nan);
-    json_value(json, "not_float32", j->verdict.not_float32 ? "true" : "false");
     json_unsigned(json, "inputs_changed", inputs);
     json_unsigned(json, "guards_changed", guards);
     json_finding(json, "explanation", &j->explanation, &j->explained);
@@ -248,7 +244,7 @@ static void json_blocks(struct json *json, const struct worker_report *r) {
  *   blocks         {all, watched} where not all blocks were watched, or null
  * and where the state is "returned":
  *   right          none of the following is wrong
- *   unwritten, wrong, nan, not_float32: of the outputs' elements, see struct verdict
+ *   unwritten, wrong: of the outputs' elements, see struct verdict
  *   inputs_changed, guards_changed
  *   explanation    what the result is instead, or null */
 static void verdict_json(const struct task *t, const struct worker_report *r,

@@ -209,10 +209,11 @@ class Test(Item):
     def nothing_lost(self) -> bool:
         return self.status == "passed"
 
+
 class Mark(Item):
     """Points that a whole suite keeps or loses; `name` is that of the criterion, `title` what tables call
-    it. Or "repair": what is
-    missing to the suite's share of what the repaired kernel would get, beyond `max_score`, which is 0."""
+    it. Or "repair": what is missing to the suite's share of what the repaired kernel would get, beyond
+    `max_score`, which is 0."""
 
     criterion: str
     status: Status
@@ -351,6 +352,11 @@ class Record(Scored):
     started: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}")]
     """ISO 8601, UTC."""
     seconds: Seconds
+
+    @property
+    def was_run(self) -> bool:
+        """It compiles, and was not refused: else the reason is the same for all cases."""
+        return self.build.ok and self.refusal is None
 
     @property
     def items(self) -> list[AnyResult]:

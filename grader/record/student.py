@@ -84,12 +84,11 @@ def is_hidden(suite: str) -> bool:
 
 def without_shape(test: Test, number: int, record: Record) -> Test:
     """A hidden case, as the `number`th of them: made of what may be shown, and of nothing else."""
-    same_for_all = record.refusal is not None or not record.build.ok
     finding = None
     if test.finding:
         headline = test.finding.headline
         finding = Finding(kind=test.finding.kind, what=headline, headline=headline)
-    if same_for_all or test.status == "passed" or for_want_of_a_public_case(test, record):
+    if not record.was_run or test.status == "passed" or for_want_of_a_public_case(test, record):
         reason = test.reason
     elif test.status == "skipped":
         reason = NOT_RUN
@@ -97,7 +96,7 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
         reason = finding.what
     else:
         reason = next(each.phrase for each in test.criteria if not each.passed)
-    shared = reason if same_for_all or test.status == "skipped" else ""
+    shared = "" if record.was_run and test.status != "skipped" else reason
     return Test(
         **test.model_dump(include={"hidden", "score", "max_score", "status"}), **ANONYMOUS,
         name=f"hidden {number}", fill=None, seed=None, reason=reason, finding=finding,
@@ -107,9 +106,8 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
 
 def without_names(mark: Mark, record: Record) -> Mark:
     """Points of the hidden cases together."""
-    same_for_all = record.refusal is not None or not record.build.ok
     return mark.model_copy(update={
-        "suite": "hidden", "reason": mark.reason if same_for_all else mark.phrase, "hint": "",
+        "suite": "hidden", "reason": mark.phrase if record.was_run else mark.reason, "hint": "",
         "lost_in": []})
 
 

@@ -7,21 +7,10 @@ each visible characters only; every format escapes them further for itself. Noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from ..record.model import AnyResult as Item
 from ..record.model import Mark, Record, Test, Times, Timing
 from ..text import one_line
-
-
-class Scores(Protocol):
-    """A result, a record, or a sum of results."""
-
-    @property
-    def score(self) -> float: ...
-
-    @property
-    def max_score(self) -> float: ...
 
 
 def points(value: float) -> str:
@@ -29,10 +18,17 @@ def points(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def share(item: Scores) -> str:
-    if of_repair(item):
-        return f"{points(item.score)} more points"
-    return f"{points(item.score)} of {points(item.max_score)} points"
+def share(item: Item | Record) -> str:
+    return f"{points(item.score)} more points" if of_repair(item) else parts(item.score, item.max_score)
+
+
+def parts(score: float, most: float) -> str:
+    return f"{points(score)} of {points(most)} points"
+
+
+def fraction(item: Item) -> str:
+    """The same in short: 3.5/4."""
+    return f"+{points(item.score)}" if of_repair(item) else f"{points(item.score)}/{points(item.max_score)}"
 
 
 def of_repair(item: object) -> bool:
@@ -118,9 +114,9 @@ def reason(item: Item) -> str:
     return one_line(item.reason)
 
 
-def few(names: list[str], shown: int = 2) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more
+def few(names: list[str]) -> str:
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(names[:2]) + more
 
 
 def lost(item: Item) -> list[str]:

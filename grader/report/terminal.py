@@ -9,12 +9,13 @@ goes through harmless().
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TextIO
+from pathlib import Path, PurePath
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -24,8 +25,7 @@ from ..criteria.correct import headline
 from ..record.model import Mark, Record, Test, Timing, at
 from ..text import counted, harmless, printable
 from ..verdict.points import totals
-from .given_name import name_of, with_given_name
-from .lines import (Item, beside, milliseconds, not_timed, of_repair, points, protection, ratio,
+from .lines import (Item, beside, fraction, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
 PIPED_WIDTH = 80
@@ -35,6 +35,9 @@ OUTPUT_LINES = 10
 COMPILER_LINES = 14  # and one above them
 INDENT = 4
 GAP = "  "  # between columns
+PLACE = re.compile(r"(?<![\w./-])kernel\.cu(?=:\d|: In |$)")
+PRINTED = "output"
+"""The member that holds what a submission printed, which stays as it is; a compiler's words are of a build."""
 STYLES = {"passed": "green", "partial": "yellow", "failed": "red", "skipped": "dim"}
 
 
@@ -47,6 +50,34 @@ def console_for(stream: TextIO) -> Console:
         stream.reconfigure(errors="replace")  # a terminal without UTF-8 ends no grade
     return Console(file=stream, width=columns, force_terminal=terminal, highlight=False,
                    markup=False, emoji=False)
+
+
+# ---- the submission's own name -------------------------------------------------------------------
+
+
+def name_of(record: Record) -> str:
+    """A submission is graded as kernel.cu, and `make grade KERNEL=mine.cu` is about mine.cu."""
+    name = PurePath(record.submission.path).name
+    return name if name.endswith(".cu") else "kernel.cu"
+
+
+def with_given_name(record: Record) -> Record:
+    name = name_of(record)
+    if name == "kernel.cu":
+        return record
+    said = renamed(record.model_dump(), name)
+    said["build"]["output"] = renamed(record.build.output, name)
+    return Record.model_validate(said)
+
+
+def renamed(value: Any, name: str) -> Any:
+    if isinstance(value, str):
+        return PLACE.sub(lambda _: name, value)
+    if isinstance(value, list):
+        return [renamed(each, name) for each in value]
+    if isinstance(value, dict):
+        return {key: each if key == PRINTED else renamed(each, name) for key, each in value.items()}
+    return value
 
 
 # ---- while it runs -------------------------------------------------------------------------------
@@ -125,7 +156,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
 
 def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str:
     """What shows the first mistake of a public case again; empty: there is none."""
-    if not record.build.ok or record.refusal:
+    if not record.was_run:
         return ""
     test = next((test for test in tests if test.params and test.status != "skipped"
                  and not test.hidden and not test.nothing_lost), None)
@@ -175,14 +206,13 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
     rows[0] = [Text(word, "bold") for word in head]
     block = [row_of(rows[0], widths, "reason" if room >= len("reason") else ""),
              Text("─" * console.width)]
-    same_for_all = record.refusal is not None or not record.build.ok  # and is printed above
     said: set[str] = set()  # a hint once
     first: dict[str, str] = {}  # a reason of several lines, too: the case in which it is said
     for item, cells in zip(items, rows[1:], strict=True):
         if cells[0].cell_len > widths[0]:  # a line of its own
             block.append(paragraph(cells[0], console))
             cells[0] = Text("")
-        reason = "" if same_for_all else harmless(reason_of(item))
+        reason = harmless(reason_of(item)) if record.was_run else ""  # else it is printed above
         beside = Text(reason).cell_len <= room
         again = first.setdefault(reason, item.name) if reason and not beside else item.name
         if again != item.name:
@@ -191,28 +221,22 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
         block.append(row_of(cells, widths, reason if beside else ""))
         if reason and not beside:
             block.append(paragraph(reason, console, INDENT))
-        if item.hint and item.hint not in said and not same_for_all:
+        if item.hint and item.hint not in said and record.was_run:
             block.append(paragraph(f"hint: {harmless(item.hint)}", console, INDENT))
             said.add(item.hint)
     return Text("\n").join(block)
 
 
 def cells_of(item: Item) -> list[Text]:
-    shape = " ".join(map(str, (item.params or {}).values()))
-    share = f"{points(item.score)}/{points(item.max_score)}"
+    name, shape = item.name, " ".join(map(str, (item.params or {}).values()))
+    result, more = item.status, []
     if isinstance(item, Mark):
-        result, more = "kept" if item.nothing_lost else "lost", []
-        if of_repair(item):
-            result, share = "", f"+{points(item.score)}"
-        return [Text(item.title), Text(item.suite), Text(result, STYLES[item.status]),
-                Text(share)]
-    if isinstance(item, Test):
-        result, more = item.status, []
-    else:
+        name, shape, result = item.title, item.suite, "kept" if item.nothing_lost else "lost"
+    elif isinstance(item, Timing):
         result = milliseconds(item.times) or item.state
         more = [milliseconds(item.beside_times), ratio(item)]
-    return [Text(item.name), Text(shape), Text(result, STYLES[item.status]),
-            *map(Text, more), Text(share)]
+    return [Text(name), Text(shape), Text("" if of_repair(item) else result, STYLES[item.status]),
+            *map(Text, more), Text(fraction(item))]
 
 
 def row_of(cells: list[Text], widths: list[int], reason: str) -> Text:

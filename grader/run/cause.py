@@ -73,7 +73,7 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
     folder = programs.checked.parent  # lines are relative to it
     words = [program, "--answer", answer, "--locals-program", program.with_name(LOCALS),
              "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed", case.seed or 0,
-             *case.lab.words(case.params)]
+             *case.words]
     limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * case.sizes.bytes,
                     processes=PROCESSES + (os.cpu_count() or 1), file_bytes=ANSWER_BYTES,
                     output_bytes=OUTPUT_BYTES, wall_seconds=10 * SECONDS, time_seconds=SECONDS)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..build.parts import Parts
+from ..cases.model import Case
 from ..errors import MachineFault
 from ..process import completed
-from .limits import Problem
 
 SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
@@ -56,11 +56,10 @@ def seal_all(given: int, back: int, report: int, writers: int) -> None:
         raise MachineFault(f"memory for the arrays cannot be sealed: {error.strerror}") from error
 
 
-def judge(parts: Parts, task: str, problem: Problem, *files: int,
-          more: tuple[str, ...] = ()) -> str:
+def judge(parts: Parts, task: str, case: Case, *files: int, more: tuple[str, ...] = ()) -> str:
     """What the judge prints. Raises MachineFault."""
-    words = [task, *problem.words, problem.fill, problem.seed, *files, *more]
-    return ask_judge(parts, words, files, f"on {' '.join(problem.words)}")
+    words = [task, *case.words, case.fill, case.seed, *files, *more]
+    return ask_judge(parts, words, files, f"on {case.shape}")
 
 
 def ask_judge(parts: Parts, words: Sequence[object], files: Sequence[int], about: str) -> str:

@@ -1,4 +1,4 @@
-"""What one run may take: of time, memory and work, by its problem and by what the plain run took."""
+"""What one run may take: of time, memory and work, by its case and by what the plain run took."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from ..cases.model import Case
 from ..jail.sandbox import Limits
-from ..lab import Lab, Params
 from .outcome import Outcome
 
 REPORT_BYTES = 64 << 10
@@ -27,7 +26,7 @@ GPU_SECONDS = 10.0
 
 HOST_SECONDS = 3.0  # for everything but kernels: start, copies, finding a line
 
-# A block may take Problem.time_limit, in which one block alone could compute the whole result several times
+# A block may take Case.launch_seconds, in which one block alone could compute the whole result several times
 # over. A launch may take longer if its blocks end: it may have far more of them than the result needs. The
 # limit on their number is one of work, which is the same in each run, as seconds are not; the limit
 # in seconds is so high that a correct kernel reaches the end of its work first.
@@ -45,38 +44,6 @@ CHECKED_SECONDS = 240.0
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One set of inputs."""
-
-    lab: Lab
-    params: Params
-    fill: str
-    seed: int
-    tolerance: str | None
-    """A comparison of the lab's; None: the strictest that the fill allows."""
-    time_limit: float
-    """Seconds of processor time that one block may take in the plain build."""
-
-    @classmethod
-    def of(cls, case: Case) -> Problem:
-        return cls(case.lab, case.params, case.fill, case.seed, case.tolerance, case.launch_seconds)
-
-    @property
-    def words(self) -> list[str]:
-        """The parameters, as they are typed."""
-        return self.lab.words(self.params)
-
-    @property
-    def comparison(self) -> str:
-        """A word for the judge, also where the lab has no choice."""
-        return self.tolerance or next(iter(self.lab.comparisons), "-")
-
-    def work(self, surplus: int) -> int:
-        """The most that the result takes, plus `surplus` for blocks that it does not need."""
-        return surplus + int(WORK_PER_OPERATION * self.lab.sizes(self.params).operations)
-
-
-@dataclass(frozen=True)
 class LaunchLimits:
     """Of each launch, as in worker/watch.h."""
 
@@ -85,18 +52,18 @@ class LaunchLimits:
     work: int
 
 
-def launch_limits(problem: Problem, plain: Outcome | None) -> LaunchLimits:
+def launch_limits(case: Case, plain: Outcome | None) -> LaunchLimits:
     """Of the plain run; or of the checked one, after a plain run that ended."""
-    seconds = problem.time_limit
+    seconds = case.launch_seconds
     if plain is None:
-        return LaunchLimits(seconds, seconds + LAUNCH_MORE_SECONDS, problem.work(PLAIN_WORK))
+        return LaunchLimits(seconds, seconds + LAUNCH_MORE_SECONDS, most_work(case, PLAIN_WORK))
     seconds = max(CHECKED_LEAST * seconds, min(CHECKED_SLOWER * plain.seconds, CHECKED_SECONDS))
-    return LaunchLimits(seconds, seconds, problem.work(CHECKED_WORK))
+    return LaunchLimits(seconds, seconds, most_work(case, CHECKED_WORK))
 
 
-def may_be_checked(problem: Problem, work: int) -> bool:
-    """Whether a plain run with so much of it has a checked one."""
-    return work <= problem.work(CHECKED_WORK)
+def most_work(case: Case, surplus: int) -> int:
+    """What the result takes, plus `surplus` for blocks that it does not need."""
+    return surplus + int(WORK_PER_OPERATION * case.sizes.operations)
 
 
 def limits_for(seconds: float, arrays: int) -> Limits:

@@ -1,7 +1,7 @@
-"""Runs one build of a submission on one problem, in the sandbox, and has the judge compare the result.
+"""Runs one build of a submission on one case, in the sandbox, and has the judge compare the result.
 
 The inputs go in as sealed memory, the outputs come back as memory, and the worker's report in a third file; the
-judge makes the first and reads the others. Only the judge knows the seed. In: programs and a Problem;
+judge makes the first and reads the others. Only the judge knows the seed. In: programs and a case;
 out: an Outcome.
 """
 
@@ -22,14 +22,14 @@ from typing import Any
 
 from ..build.parts import Parts
 from ..build.submission import Programs
+from ..cases.model import Case
 from ..errors import Refused
 from ..jail.sandbox import Command, Ran, Sandbox
 from ..lab import Lab
 from ..text import escaped
 from .fault import Doubtful, doubt_about, ended, oom_kills, refuse_shortage, settle
 from .judge import judge, memory_file, seal_all
-from .limits import (GPU_SECONDS, REPORT_BYTES, Problem, launch_limits, limits_for, limits_on_gpu,
-                     may_be_checked)
+from .limits import GPU_SECONDS, REPORT_BYTES, launch_limits, limits_for, limits_on_gpu
 from .outcome import Outcome
 
 WRITERS_BYTES = 64 << 10
@@ -64,19 +64,19 @@ def in_time(checked: Outcome, plain: Outcome) -> Outcome:
     return checked.model_copy(update=found)
 
 
-def run_problem(parts: Parts, programs: Programs, build: str, problem: Problem, *, box: Sandbox,
+def run_problem(parts: Parts, programs: Programs, build: str, case: Case, *, box: Sandbox,
                 plain: Outcome | None = None, count: bool = False) -> Outcome:
     """One run; of the checked build, after the plain one that ended. Raises MachineFault, and
     Refused for what no submission may do."""
-    if plain and not may_be_checked(problem, watched_work(plain)):
+    if plain and watched_work(plain) > launch_limits(case, plain).work:
         return Outcome(build="checked", ended="time-limit", detail=TOO_MUCH_WORK)
 
     def attempt(of: Programs) -> Outcome:
-        return run_once(parts, of, build, problem, box, plain, count)
+        return run_once(parts, of, build, case, box, plain, count)
 
     outcome = settle(attempt, parts, programs, box)
     if plain and may_be_of_blocks_left_out(outcome, plain):
-        again = run_problem(parts, programs, build, problem, box=box, count=count,
+        again = run_problem(parts, programs, build, case, box=box, count=count,
                             plain=plain.model_copy(update={"writers": b""}))
         return again.model_copy(update={"seconds": outcome.seconds + again.seconds})
     return outcome
@@ -97,22 +97,22 @@ def may_be_of_blocks_left_out(checked: Outcome, plain: Outcome) -> bool:
                 and kind in ("", "endless", "time-limit", "uninitialized-global"))
 
 
-def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box: Sandbox,
+def run_once(parts: Parts, programs: Programs, build: str, case: Case, box: Sandbox,
              plain: Outcome | None, count: bool) -> Outcome:
     """Raises MachineFault, Refused and Doubtful."""
-    may = launch_limits(problem, plain)
+    may = launch_limits(case, plain)
     on_gpu = parts.backend == "cuda" and build == "plain"
     if on_gpu:
-        may = replace(may, seconds=max(problem.time_limit, GPU_SECONDS))
+        may = replace(may, seconds=max(case.launch_seconds, GPU_SECONDS))
     program = programs.of(build)
     with memory_file("in") as given, memory_file("out") as back, \
             memory_file("report", REPORT_BYTES) as report, \
             memory_file("writers", WRITERS_BYTES) as writers:
-        judge(parts, "prepare", problem, given, back)
+        judge(parts, "prepare", case, given, back)
         if plain:
-            os.pwrite(writers, with_sample(plain.writers, problem), 0)
+            os.pwrite(writers, with_sample(plain.writers, case), 0)
         seal_all(given, back, report, writers)
-        words = [str(program), *problem.words,
+        words = [str(program), *case.words,
                  *map(str, (given, back, report, may.block_seconds, may.seconds, may.work, writers)),
                  *(["count"] if count else [])]
         limits = (limits_on_gpu if on_gpu else limits_for)(may.seconds, os.fstat(given).st_size)
@@ -122,20 +122,19 @@ def run_once(parts: Parts, programs: Programs, build: str, problem: Problem, box
                                   pass_fds=(given, back, report, writers),
                                   devices=gpu_devices() if on_gpu else ()))
         refuse_shortage(ran, kills)
-        verdict = judge(parts, "verdict", problem, given, back, report,
-                     more=(problem.comparison,))
+        verdict = judge(parts, "verdict", case, given, back, report, more=(case.comparison,))
         noted = b"" if on_gpu or build != "plain" else os.pread(writers, WRITERS_BYTES, 0)
-    outcome = outcome_of(build, json.loads(verdict), ran, problem.lab, limits.cpu_seconds)
+    outcome = outcome_of(build, json.loads(verdict), ran, case.lab, limits.cpu_seconds)
     outcome = outcome.model_copy(update={"writers": noted})
     return in_time(outcome, plain) if plain else outcome
 
 
-def with_sample(noted: bytes, problem: Problem) -> bytes:
+def with_sample(noted: bytes, case: Case) -> bytes:
     """And what a sample of blocks is drawn with: it follows from the case's seed, which does not
     follow from it."""
     if not noted:
         return b""
-    digest = hashlib.blake2b(f"blocks {problem.seed}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(f"blocks {case.seed}".encode(), digest_size=8).digest()
     work, _ = WRITERS_HEAD.unpack_from(noted)
     return WRITERS_HEAD.pack(work, int.from_bytes(digest, "little")) + noted[WRITERS_HEAD.size:]
 

@@ -35,8 +35,6 @@ class Outcome(Strict):
     elements: int = 0
     unwritten: int = 0
     wrong: int = 0
-    nan: int = 0
-    not_float32: bool = False
     inputs_changed: int = 0
     """Elements of inputs that differ from what was sent."""
     guards_changed: int = 0

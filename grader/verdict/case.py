@@ -8,8 +8,7 @@ worth is the suite's to say (points.py).
 from __future__ import annotations
 
 from ..cases.model import Case
-from ..criteria import Lost, Seen, correct
-from ..criteria.table import BASIC, criteria as criteria_of
+from ..criteria import BASIC, Lost, Seen, correct, criteria as criteria_of
 from ..record.model import Criterion, Finding, Loads, Status, Test
 from ..run.outcome import Outcome
 from .points import ABOUT

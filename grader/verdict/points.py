@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from ..cases.model import Case, Item, Performance, Suite
 from ..clock.measure import Said
-from ..criteria.table import BASIC, criteria as criteria_of
-from ..record.model import (AnyResult, Build, Criterion, Mark, Record, Refusal, Status, Test, Timing,
-                            TimingState, at)
+from ..criteria import BASIC, criteria as criteria_of
+from ..record.model import (AnyResult, Build, Criterion, Mark, Record, Refusal, Test, Timing, TimingState,
+                            at)
 from ..text import counted, harmless
 
 ABOUT = {"name", "suite", "hidden", "title", "params"}
@@ -33,7 +33,7 @@ def totals(items: Sequence[AnyResult]) -> tuple[float, float]:
 
 
 def full_marks(record: Record) -> bool:
-    return (record.refusal is None and record.build.ok and record.score >= record.max_score
+    return (record.was_run and record.score >= record.max_score
             and all(item.nothing_lost for item in record.items))
 
 
@@ -150,22 +150,14 @@ def unbuilt(item: Item, build: Build) -> Test | Timing:
     return no_points(item, "unbuilt", f"does not compile: {error}")
 
 
-def without_gpu(asked: Performance) -> Timing:
-    return untimed(asked, "not-timed", NO_GPU)
-
-
 def no_points(item: Item, state: TimingState, reason: str, hint: str = "") -> Test | Timing:
     if isinstance(item, Performance):
         return untimed(item, state, reason, hint)
     assert isinstance(item, Case)
-    return nothing(item, "skipped" if state == "skipped" else "failed", reason, hint)
-
-
-def nothing(case: Case, status: Status, reason: str, hint: str = "") -> Test:
-    criteria = [Criterion(name=name, passed=False, reason=reason, phrase=criteria_of(case.lab)[name].PHRASE)
-                for name in ("correct", *case.asked)]
-    return Test(**case.model_dump(include=ABOUT | {"fill", "seed"}), score=0.0,
-                max_score=case.points, status=status, criteria=criteria, reason=reason, hint=hint)
+    criteria = [Criterion(name=name, passed=False, reason=reason, phrase=criteria_of(item.lab)[name].PHRASE)
+                for name in ("correct", *item.asked)]
+    return Test(**item.model_dump(include=ABOUT | {"fill", "seed"}), score=0.0, max_score=item.points,
+                status="skipped" if state == "skipped" else "failed", criteria=criteria, reason=reason, hint=hint)
 
 
 def untimed(asked: Performance, state: TimingState, reason: str, hint: str = "") -> Timing:

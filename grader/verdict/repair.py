@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..cases.model import Case
 from ..criteria.correct import headline
-from ..criteria.table import BASIC
+from ..criteria import BASIC
 from ..record.model import Finding, Test
 from ..run.outcome import Outcome
 from .case import judge_case

@@ -71,9 +71,6 @@ struct answer {
 bool call_send(int pipe, const void *bytes, size_t count);
 bool call_receive(int pipe, void *bytes, size_t count);
 
-/* In the host's process: makes all calls of the device go through these pipes. */
-void host_calls_begin(int calls, int answers);
-
 /* In the device's process: answers one. False: the host's process has ended, or lies. */
 bool device_answer(int calls, int answers);
 

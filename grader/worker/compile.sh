@@ -17,10 +17,6 @@ TMPDIR=$PWD # nvcc wants a place for its own files
 HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
 export TMPDIR HOME CCACHE_DISABLE
 
-object() { # plain|checked, flags
-    preprocess "$@" && compile "$@"
-}
-
 compile() { # plain|checked, flags
     name=$1
     shift
@@ -53,15 +49,16 @@ object_for_gpu() {
 group="-Xlinker --start-group" end="-Xlinker --end-group"
 
 program_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $WORKER_CALLS plain.o "$parts/cuda/worker.o" "$parts/cuda/host.o" "$parts/cuda/call.o" "$parts/cuda/watch_cuda.o" \
-        $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o plain -lpthread &&
-        recorder_for_gpu
+    link_for_gpu plain $WORKER_CALLS "$parts/cuda/worker.o" "$parts/cuda/watch_cuda.o" &&
+        link_for_gpu recorder $RECORDER_CALLS "$parts/cuda/record.o" "$parts/cuda/libclock.a" &&
+        objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
 }
 
-recorder_for_gpu() {
-    "$NVCC" $CUDA_FLAGS $RECORDER_CALLS plain.o "$parts/cuda/record.o" "$parts/cuda/host.o" "$parts/cuda/call.o" "$parts/cuda/libclock.a" \
-        $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o recorder -lpthread &&
-        objcopy -O binary --only-section=.nv_fatbin plain.o submission.fatbin
+link_for_gpu() { # name, options and objects
+    name=$1
+    shift
+    "$NVCC" $CUDA_FLAGS plain.o "$@" "$parts/cuda/host.o" "$parts/cuda/call.o" \
+        $group "$parts/liblab.a" "$parts/libhost.a" "$parts/libreport.a" $end -o "$name" -lpthread
 }
 
 program() { # plain|checked, the submission's object, more objects
@@ -103,8 +100,8 @@ checked_objects() {
 
 checked_program() {
     checked_objects && constructors_apart &&
-        program checked guarded.o guards.o source.o "$parts/host_process.o" \
-            "$parts/host_calls.o" "$parts/device_calls.o" "$parts/libengine.a"
+        program checked guarded.o guards.o source.o "$parts/host_process.o" "$parts/device_calls.o" \
+            "$parts/libengine.a"
 }
 
 check_program() {
@@ -134,7 +131,7 @@ case $1 in
 objects)
     if [ "$NVCC" ]; then object_for_gpu; else plain_object; fi 2>plain.errors &
     first=$!
-    object checked $CHECKED_FLAGS 2>checked.errors
+    { preprocess checked $CHECKED_FLAGS && compile checked $CHECKED_FLAGS; } 2>checked.errors
     second=$?
     ;;
 programs)

@@ -78,28 +78,22 @@ static cudaError_t launch(const struct call *call, const struct passed *passed) 
 
 /* --- answering -------------------------------------------------------------------------------- */
 
-static struct answer answer(const struct call *call, struct passed *passed) {
-    struct answer answer = {cudaSuccess, NULL, 0};
+static cudaError_t answer(const struct call *call, struct passed *passed, void **pointer) {
     switch (call->kind) {
-    case CALL_ALLOCATE:
-        answer.error = cudaMalloc(&answer.pointer, call->allocate.bytes);
-        return answer;
-    case CALL_RELEASE: answer.error = cudaFree(call->release.pointer); return answer;
-    case CALL_COPY: answer.error = copy(call, passed); return answer;
+    case CALL_ALLOCATE: return cudaMalloc(pointer, call->allocate.bytes);
+    case CALL_RELEASE: return cudaFree(call->release.pointer);
+    case CALL_COPY: return copy(call, passed);
     case CALL_SET:
-        answer.error = cudaMemset2D(call->set.pointer, call->set.pitch, call->set.value,
-                                    call->set.width, call->set.height);
-        return answer;
-    case CALL_COPY_TO_SYMBOL: answer.error = copy_to_symbol(call, passed); return answer;
+        return cudaMemset2D(call->set.pointer, call->set.pitch, call->set.value, call->set.width,
+                            call->set.height);
+    case CALL_COPY_TO_SYMBOL: return copy_to_symbol(call, passed);
     case CALL_SET_ATTRIBUTE:
-        answer.error = cudaFuncSetAttribute(call->attribute.kernel, call->attribute.attribute,
-                                            call->attribute.value);
-        return answer;
-    case CALL_LAUNCH: answer.error = launch(call, passed); return answer;
-    case CALL_ERROR: answer.error = error_call(call->error.call, call->error.error); return answer;
+        return cudaFuncSetAttribute(call->attribute.kernel, call->attribute.attribute,
+                                    call->attribute.value);
+    case CALL_LAUNCH: return launch(call, passed);
+    case CALL_ERROR: return error_call(call->error.call, call->error.error);
     }
-    answer.error = error_set(cudaErrorInvalidValue);
-    return answer;
+    return error_set(cudaErrorInvalidValue);
 }
 
 bool device_answer(int calls, int answers) {
@@ -114,7 +108,8 @@ bool device_answer(int calls, int answers) {
     if (alive) {
         void *given = passed.bytes;
         fault_called_from(call.frames, call.frame_count);
-        struct answer made = answer(&call, &passed);
+        struct answer made = {0};
+        made.error = answer(&call, &passed, &made.pointer);
         fault_called_from(NULL, 0);
         fflush(stdout);
         made.bytes = passed.wanted;

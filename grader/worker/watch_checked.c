@@ -1,6 +1,5 @@
 /* The checked build: everything that ../../engine/watch/ finds, and what it counts. */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,11 +83,6 @@ static void keep_counts(void) {
     free(loaders);
 }
 
-static void keep_blocks(const struct engine_blocks *blocks) {
-    worker_report()->blocks = blocks->all;
-    worker_report()->blocks_watched = blocks->watched;
-}
-
 /* Of the finding, or the last one: C may be wrong. */
 static void keep_launch(const struct finding *finding) {
     struct worker_report *r = worker_report();
@@ -166,14 +160,13 @@ void watch_ended(void) {
     engine_end(&result);
     watch_wrapper_ended();
     r->launches = result.launches;
-    keep_blocks(&result.blocks);
+    r->blocks = result.blocks.all;
+    r->blocks_watched = result.blocks.watched;
     r->finding = result.finding;
     if (r->finding.kind == FINDING_NONE) engine_leak(&r->finding);
     keep_launch(&r->finding);
     if (counting) keep_counts();
 }
-
-cudaError_t watch_left_error(char what[MESSAGE_SIZE]) { return watch_first_error(what); }
 
 enum worker_state watch_state_at_limit(void) {
     switch (worker_report()->finding.kind) {

@@ -1,5 +1,4 @@
-// On a GPU: launches, copies that only a result made on the host needs, and the time limit. The
-// linker sends the wrapper's calls of a few functions here first (--wrap, in ../../Makefile).
+// On a GPU: launches, copies that only a result made on the host needs, and the time limit.
 //
 // The checked run of the same submission is made on the CPU: nothing here looks at memory.
 #include <cuda_runtime.h>
@@ -9,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "native_code.h"
+#include "on_gpu.h"
 #include "watch.h"
 
 const bool worker_is_checked = false;
@@ -23,68 +22,40 @@ static struct watched watched_run;
 
 // ------------------------------------------------------------------ copies ----------------------
 
-static bool on_device(const void *address) {
-    cudaPointerAttributes about;
-    if (cudaPointerGetAttributes(&about, address) != cudaSuccess) {
-        cudaGetLastError(); // no pointer of CUDA's: the host's
-        return false;
-    }
-    return about.type == cudaMemoryTypeDevice;
-}
-
 static void look_at_copy(const void *to, const void *from, size_t bytes) {
     struct worker_report *r = worker_report();
     if (!watching) return;
-    const bool to_device = on_device(to), from_device = on_device(from);
+    const bool to_device = points_to_device(to), from_device = points_to_device(from);
     if (from_device && !to_device) r->bytes_to_host += bytes;
     if (!from_device && to_device && watch_reaches_output(&watched_run, (const char *)to, bytes))
         r->bytes_into_output += bytes;
     if (r->bytes_to_host || r->bytes_into_output) worker_write_report(WORKER_IN_WRAPPER);
 }
 
-extern "C" {
-cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t stream);
-cudaError_t __real_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, cudaMemcpyKind kind);
-cudaError_t __real_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                     size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t stream);
-cudaError_t __real___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
-                                              void *stream);
-
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
-    look_at_copy(to, from, bytes);
-    return __real_cudaMemcpy(to, from, bytes, kind);
+static void look_at_rows(const void *to, size_t pitch, const void *from, size_t width,
+                         size_t height) {
+    look_at_copy(to, from, height ? (height - 1) * pitch + width : 0);
 }
 
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t stream) {
-    look_at_copy(to, from, bytes);
-    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
-}
-
-cudaError_t __wrap_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, cudaMemcpyKind kind) {
-    look_at_copy(to, from, height ? (height - 1) * to_pitch + width : 0);
-    return __real_cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
-
-cudaError_t __wrap_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                     size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t stream) {
-    look_at_copy(to, from, height ? (height - 1) * to_pitch + width : 0);
-    return __real_cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream);
-}
+WRAP(cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
+     (to, from, bytes, kind), look_at_copy(to, from, bytes), )
+WRAP(cudaMemcpyAsync,
+     (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+     (to, from, bytes, kind, stream), look_at_copy(to, from, bytes), )
+WRAP(cudaMemcpy2D,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+      cudaMemcpyKind kind),
+     (to, to_pitch, from, from_pitch, width, height, kind),
+     look_at_rows(to, to_pitch, from, width, height), )
+WRAP(cudaMemcpy2DAsync,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+      cudaMemcpyKind kind, cudaStream_t stream),
+     (to, to_pitch, from, from_pitch, width, height, kind, stream),
+     look_at_rows(to, to_pitch, from, width, height), )
 
 // Each launch asks once for what stood in its <<<>>>.
-cudaError_t __wrap___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared,
-                                              void *stream) {
-    worker_report()->launches += watching;
-    return __real___cudaPopCallConfiguration(grid, block, shared, stream);
-}
-}
+WRAP(__cudaPopCallConfiguration, (dim3 * grid, dim3 *block, size_t *shared, void *stream),
+     (grid, block, shared, stream), worker_report()->launches += watching, )
 
 // ------------------------------------------------------------------ the time limit --------------
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../engine/cuda/program/kernel_name.h"
-#include "../../engine/report/launch.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;
@@ -77,8 +76,6 @@ void watch_ended(void) {
     keep_launches();
     worker_report()->work = launches_work();
 }
-
-cudaError_t watch_left_error(char what[MESSAGE_SIZE]) { return watch_first_error(what); }
 
 enum worker_state watch_state_at_limit(void) {
     switch (code) {

@@ -27,8 +27,7 @@ static inline void watch_current_place(void) {
     watch_place(&place);
 }
 
-/* watch_left_error() of both. */
-static inline cudaError_t watch_first_error(char what[MESSAGE_SIZE]) {
+cudaError_t watch_left_error(char what[MESSAGE_SIZE]) {
     struct failed_call call;
     const cudaError_t error = error_first(&call);
     if (error == cudaSuccess) return error;

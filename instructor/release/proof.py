@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.cases.model import Case, Suite
-from grader.criteria.table import BASIC
+from grader.criteria import BASIC
 from grader.lab import Lab
 from grader.record.model import Record, Test
 

@@ -45,7 +45,7 @@ from grader import interrupt
 from grader.build.parts import described, trusted_parts
 from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites, toml_files
-from grader.criteria.table import unknown_limits
+from grader.criteria import unknown_limits
 from grader.errors import BadInput, MachineFault
 from grader.grade import Grading
 from grader.intake.submission import read_submission

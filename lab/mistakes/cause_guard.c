@@ -214,20 +214,12 @@ static int wrong_bound(const struct situation *s, const struct chances *all, coo
     return -1;
 }
 
-static const struct chance *first_skipped(const struct chances *all) {
+/* The first access that is left out although its element exists; or that is made although it does
+ * not. */
+static const struct chance *first_wrong(const struct chances *all, bool exists) {
     size_t i = 0;
-    while (!all->chance[i].exists || all->chance[i].done) i++;
+    while (all->chance[i].exists != exists || all->chance[i].done == exists) i++;
     return &all->chance[i];
-}
-
-static const struct chance *first_outside(const struct chances *all) {
-    size_t i = 0;
-    while (all->chance[i].exists || !all->chance[i].done) i++;
-    return &all->chance[i];
-}
-
-static void say_access(const struct situation *s, struct cause *cause, const struct view *v) {
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
 }
 
 static void say_example(struct cause *cause, const struct chance *c, const char *name,
@@ -247,11 +239,9 @@ static bool says_bound_of(const struct situation *s, struct cause *cause, const 
     cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
     CAUSE_SAY(WHAT, ROW(BOUND), W(word[of]), W(name), W(s->size[size].name), W(name),
               W(s->size[right].name), W(words[of]));
-    say_access(s, cause, v);
-    if (all->skipped)
-        say_example(cause, first_skipped(all), name, "skips");
-    else
-        say_example(cause, first_outside(all), name, "accesses");
+    cause_say_access(s, cause, v->access);
+    const bool skips = all->skipped > 0;
+    say_example(cause, first_wrong(all, skips), name, skips ? "skips" : "accesses");
     CAUSE_SAY(HINT, ROW(ASK_CONDITION));
     return true;
 }
@@ -273,7 +263,7 @@ static struct reasons reasons_of(const struct situation *s, int matrix, const st
     coordinate *const of = matrix == MATRIX_A ? c_col_of : c_row_of;
     const long long end =
         matrix == MATRIX_A ? shape_size(&s->shape, PARAM_N) : shape_size(&s->shape, PARAM_M);
-    struct reasons r = {.first = first_skipped(all)};
+    struct reasons r = {.first = first_wrong(all, true)};
     for (size_t i = 0; i < all->count; i++) {
         const struct chance *c = &all->chance[i];
         if (!c->exists || c->done) continue;
@@ -302,10 +292,10 @@ static bool says_returned(const struct situation *s, struct cause *cause, const 
                           int matrix, const struct chances *all) {
     for (size_t i = 0; i < all->count; i++)
         if (all->chance[i].exists && !all->chance[i].done && !all->chance[i].returned) return false;
-    const struct chance *c = first_skipped(all);
+    const struct chance *c = first_wrong(all, true);
     cause_at_access(cause, CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(WHAT, ROW(RETURNED), W(cause_array_name(s, matrix)));
-    say_access(s, cause, v);
+    cause_say_access(s, cause, v->access);
     say_example(cause, c, cause_array_name(s, matrix), "had returned and does not load");
     CAUSE_SAY(DETAIL, ROW(EXISTS));
     CAUSE_SAY(HINT, ROW(ASK_RETURNED));
@@ -319,7 +309,7 @@ static bool says_left_out(const struct situation *s, struct cause *cause, const 
     const struct reasons r = reasons_of(s, matrix, all);
     cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(WHAT, ROW(SKIPS), W(cause_array_name(s, matrix)));
-    say_access(s, cause, v);
+    cause_say_access(s, cause, v->access);
     say_reason(s, cause, matrix, &r);
     if (r.others)
         CAUSE_SAY(HINT, ROW(ASK_SKIPS), W(cause_array_name(s, matrix)));
@@ -392,7 +382,7 @@ static bool says_beyond(const struct situation *s, struct cause *cause, const st
     if (!beyond || shape_size(&s->shape, PARAM_K) >= cols) return false;
     cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
     CAUSE_SAY(WHAT, ROW(BEYOND));
-    say_access(s, cause, v);
+    cause_say_access(s, cause, v->access);
     say_example(cause, beyond, cause_array_name(s, MATRIX_C), "stores");
     CAUSE_SAY(DETAIL, ROW(NEXT_ROW), W(beyond->row + beyond->col / cols), W(beyond->col % cols));
     CAUSE_SAY(HINT, ROW(ASK_BEYOND));

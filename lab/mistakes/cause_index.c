@@ -43,7 +43,7 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
         CAUSE_SAY(WHAT, ROW(MIXED_ROWS), W(name));
     else
         CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(columns->name), W(taken->name));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
+    cause_say_access(s, cause, v->access);
     CAUSE_SAY(DETAIL, ROW(ROW_MAJOR), W(name), W(rows->name), W(columns->name));
     CAUSE_SAY(HINT, ROW(ASK_ROW), W(name));
 }
@@ -61,8 +61,14 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
 
 /* --- which row, which column ------------------------------------------------------------------ */
 
+/* The rows of A, or the columns of B, are also C's; its other dimension is along k. */
+static const struct part *own(const struct layout *l, int matrix) {
+    return matrix == MATRIX_A ? &l->row : &l->col;
+}
+static const struct part *other(const struct layout *l, int matrix) { return own(l, !matrix); }
+
 static const struct part *along_k(const struct situation *s, int matrix) {
-    return matrix == MATRIX_A ? &s->use[matrix].layout.col : &s->use[matrix].layout.row;
+    return other(&s->use[matrix].layout, matrix);
 }
 
 /* Whether a load from global memory may be taken for the multiplication's own: a thread walks along
@@ -84,13 +90,10 @@ static bool is_known(const struct situation *s) {
 
 /* The rows of A that reach the products, and of C; the columns of B, and of C. */
 static const struct part *used(const struct situation *s, int matrix) {
-    return matrix == MATRIX_A ? &s->use[matrix].layout.row : &s->use[matrix].layout.col;
-}
-static const struct part *loaded(const struct situation *s, int matrix) {
-    return matrix == MATRIX_A ? &s->load[matrix].layout.row : &s->load[matrix].layout.col;
+    return own(&s->use[matrix].layout, matrix);
 }
 static const struct part *stored(const struct situation *s, int matrix) {
-    return matrix == MATRIX_A ? &s->store.layout.row : &s->store.layout.col;
+    return own(&s->store.layout, matrix);
 }
 /* Whether two accesses use the same threads, or blocks, for something; as far as both are known. */
 static bool agree(const struct view *v, const struct part *a, const struct view *w,
@@ -124,7 +127,7 @@ bool cause_store_transposed(const struct situation *s, struct cause *cause) {
         return false;
     cause_at_access(cause, CAUSE_ROW_LENGTH, s->store.access);
     CAUSE_SAY(WHAT, ROW(STORE_TRANSPOSED));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->store.access).text));
+    cause_say_access(s, cause, s->store.access);
     for (int i = 0; i < 2; i++) {
         char text[160];
         part_write(text, sizeof text, used(s, i));
@@ -150,7 +153,7 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
                         load->access ? load->access : s->use[matrix].access);
         CAUSE_SAY(WHAT, ROW(BLOCK_IN_LOAD), W(directions[matrix]), W(cause_array_name(s, matrix)),
                   W(directions[matrix]));
-        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
+        cause_say_access(s, cause, s->load[matrix].access);
     }
     say_parts(s, cause, matrix);
     CAUSE_SAY(HINT, ROW(ASK_BLOCK), W(directions[matrix]));
@@ -169,13 +172,12 @@ static enum threads_as threads_as(const struct situation *s, const struct view *
 
 static void say_threads(const struct situation *s, struct cause *cause, int matrix) {
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
-    if (load) CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
+    if (load) cause_say_access(s, cause, load);
     for (int i = 0; i < s->recovery->count && use != load; i++) {
         const struct recovered *a = &s->recovery->access[i];
-        if (a->write && a->array == use->array && a->exact)
-            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
+        if (a->write && a->array == use->array && a->exact) cause_say_access(s, cause, a);
     }
-    if (use != load) CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, use).text));
+    if (use != load) cause_say_access(s, cause, use);
     say_parts(s, cause, matrix);
 }
 
@@ -198,8 +200,8 @@ static bool is_stored_transposed(const struct situation *s, int matrix,
     if (!store || !recover_row_and_column(trace_shared(s->recovery->trace, store->array),
                                           &store->formula, &l))
         return false;
-    return !part_same(matrix == MATRIX_A ? &l.row : &l.col, stored(s, matrix), LAYOUT_THREAD) &&
-           part_same(matrix == MATRIX_A ? &l.col : &l.row, stored(s, matrix), LAYOUT_THREAD);
+    return !part_same(own(&l, matrix), stored(s, matrix), LAYOUT_THREAD) &&
+           part_same(other(&l, matrix), stored(s, matrix), LAYOUT_THREAD);
 }
 
 /* The input whose elements do not fit those of C, or of the other input; -1: none. */
@@ -236,7 +238,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     if (!is_known(s)) return false;
     for (int i = 0; i < 2; i++) {
         use[i] = threads_as(s, &s->use[i], used(s, i), i);
-        if (s->load[i].access) load[i] = threads_as(s, &s->load[i], loaded(s, i), i);
+        if (s->load[i].access) load[i] = threads_as(s, &s->load[i], own(&s->load[i].layout, i), i);
     }
     const int matrix = misfit(s, use);
     if (matrix < 0) return false;
@@ -259,7 +261,7 @@ static bool says_wrong_direction(const struct situation *s, struct cause *cause,
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_SAY(WHAT, ROW(PHASE_NOT_ALONG_K), W(cause_array_name(s, matrix)),
               W(directions[!matrix ? 0 : 1]));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
+    cause_say_access(s, cause, s->load[matrix].access);
     CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
     return true;
 }
@@ -269,8 +271,8 @@ static bool says_same_product(const struct situation *s, struct cause *cause, in
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
     cause_at_access(cause, CAUSE_PHASE_MISSING, use);
     CAUSE_SAY(WHAT, ROW(SAME_PRODUCT), W(cause_array_name(s, matrix)));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, use).text));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
+    cause_say_access(s, cause, use);
+    cause_say_access(s, cause, load);
     CAUSE_SAY(DETAIL, ROW(LOADS_IN_PHASES), W(load->place.line), W(load->phases));
     CAUSE_SAY(HINT, ROW(ASK_BUFFER), W(cause_array_name(s, use->array)));
     return true;
@@ -281,13 +283,13 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
     if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load->access || load->access->phases < 2)
         return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) return says_wrong_direction(s, cause, matrix);
-    if (part_has(matrix == MATRIX_A ? &load->layout.col : &load->layout.row, LAYOUT_PHASE))
+    if (part_has(other(&load->layout, matrix), LAYOUT_PHASE))
         return says_same_product(s, cause, matrix);
     cause_at_access(cause, CAUSE_PHASE_MISSING, load->access);
     CAUSE_SAY(WHAT, ROW(SAME_EVERY_PHASE), W(cause_array_name(s, matrix)));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load->access).text));
+    cause_say_access(s, cause, load->access);
     if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
-        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[!matrix].access).text));
+        cause_say_access(s, cause, s->load[!matrix].access);
     CAUSE_SAY(DETAIL, ROW(RUNS_IN_PHASES), W(load->access->phases));
     CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
     return true;
@@ -311,8 +313,7 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
     int most[INDEX_VARIABLES];
     cause_limits(s, v->access, s->recovery->trace->grid, most);
-    return cause_extent(matrix == MATRIX_A ? &v->layout.col : &v->layout.row, most,
-                        LAYOUT_THREAD | LAYOUT_STEP);
+    return cause_extent(other(&v->layout, matrix), most, LAYOUT_THREAD | LAYOUT_STEP);
 }
 
 /* The tiles are right, and not all of them is multiplied. */
@@ -320,7 +321,7 @@ static bool says_steps(const struct situation *s, struct cause *cause, int matri
                        long long steps) {
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->use[matrix].access);
     CAUSE_SAY(WHAT, ROW(PRODUCTS_OF_PHASE), W(steps), W(loaded));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->use[matrix].access).text));
+    cause_say_access(s, cause, s->use[matrix].access);
     CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
     CAUSE_SAY(HINT, ROW(ASK_LOOP));
     return true;
@@ -336,7 +337,7 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     cause_at_access(cause, CAUSE_PHASE_STEP, load);
     CAUSE_SAY(WHAT, ROW(PHASE_STEP), W(cause_array_name(s, matrix)), W(on), W(steps),
               W(directions[!matrix]), W(matrix == MATRIX_A ? "wide" : "high"));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, load).text));
+    cause_say_access(s, cause, load);
     CAUSE_SAY(DETAIL, ROW(MULTIPLIES), W(s->use[matrix].access->place.line), W(steps));
     CAUSE_SAY(HINT, ROW(ASK_STEP));
     return true;
@@ -351,9 +352,7 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_SAY(WHAT, ROW(SOME_PHASES), W(cause_array_name(s, matrix)), W(a < b ? a : b),
               W(a < b ? b : a));
-    for (int i = 0; i < 2; i++)
-        CAUSE_SAY(DETAIL, ROW(ACCESS),
-                  W(cause_access(s, cause, s->load[i ? !matrix : matrix].access).text));
+    for (int i = 0; i < 2; i++) cause_say_access(s, cause, s->load[i ? !matrix : matrix].access);
     CAUSE_SAY(HINT, ROW(ASK_SECOND_PHASE), W(cause_array_name(s, matrix)));
     return true;
 }
@@ -391,7 +390,7 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         const long long off = row ? row : col;
         CAUSE_SAY(WHAT, ROW(OFF_BY), W(cause_array_name(s, matrix)), W(llabs(off)),
                   W(direction[!row]), W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"));
-        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, v->access).text));
+        cause_say_access(s, cause, v->access);
         CAUSE_SAY(DETAIL, ROW(FROM_ZERO));
         CAUSE_SAY(HINT, ROW(ASK_FIRST));
         return true;
@@ -435,31 +434,31 @@ bool cause_rows_of_b(const struct situation *s, long long *first, long long *las
 /* The end of the last tile that k needs. */
 static long long end_of_tiles(const struct situation *s) {
     const long long on = part_coefficient(&s->load[MATRIX_B].layout.row, INDEX_PHASE);
-    return on > 1 ? (shape_size(&s->shape, PARAM_K) + on - 1) / on * on
-                  : shape_size(&s->shape, PARAM_K);
+    const long long k = s->size[SIZE_K].value;
+    return on > 1 ? (k + on - 1) / on * on : k;
 }
 
 bool cause_loop_count(const struct situation *s, struct cause *cause) {
+    const long long k = s->size[SIZE_K].value;
+    const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
-    if (!is_known(s) || !s->load[MATRIX_A].access || !s->load[MATRIX_B].access) return false;
+    if (!is_known(s) || !s->load[MATRIX_A].access || !load) return false;
     const struct part *row = &s->load[MATRIX_B].layout.row;
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
     if (!cause_rows_of_b(s, &first, &last)) return false;
-    if (first == 0 && last >= shape_size(&s->shape, PARAM_K) - 1 && last < end_of_tiles(s))
-        return false;
-    cause_at_access(cause, CAUSE_LOOP_COUNT, s->load[MATRIX_B].access);
-    if (last >= shape_size(&s->shape, PARAM_K))
-        CAUSE_SAY(WHAT, ROW(TOO_FAR), W(last), W(shape_size(&s->shape, PARAM_K)));
+    if (first == 0 && last >= k - 1 && last < end_of_tiles(s)) return false;
+    cause_at_access(cause, CAUSE_LOOP_COUNT, load);
+    if (last >= k)
+        CAUSE_SAY(WHAT, ROW(TOO_FAR), W(last), W(k));
     else if (first > 0)
         CAUSE_SAY(WHAT, ROW(NOT_FROM_ZERO));
     else
-        CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(shape_size(&s->shape, PARAM_K)));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->load[MATRIX_B].access).text));
-    if (s->load[MATRIX_B].access->phases > 1)
-        CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(s->load[MATRIX_B].access->phases));
-    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(shape_size(&s->shape, PARAM_K) - 1));
-    if (s->use[MATRIX_B].access == s->load[MATRIX_B].access)
+        CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(k));
+    cause_say_access(s, cause, load);
+    if (load->phases > 1) CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(load->phases));
+    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(k - 1));
+    if (s->use[MATRIX_B].access == load)
         CAUSE_SAY(HINT, ROW(ASK_LOOP_OVER_K));
     else
         CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
@@ -638,8 +637,8 @@ bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
         if (!b || b->elements > 1) continue;
         cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
         CAUSE_SAY(WHAT, alone ? ROW(REPLACED) : ROW(REPLACED_TOO), W(a->place.line));
-        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
-        CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b).text));
+        cause_say_access(s, cause, a);
+        cause_say_access(s, cause, b);
         if (!trace_shared(s->recovery->trace, a->array)->dimensions)
             CAUSE_SAY(DETAIL, ROW(DYNAMIC_IS_ONE));
         CAUSE_SAY(HINT, ROW(ASK_REPLACED));

@@ -20,8 +20,8 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
     cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
     CAUSE_SAY(WHAT, ROW(MATRICES));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a->access).text));
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, b->access).text));
+    cause_say_access(s, cause, a->access);
+    cause_say_access(s, cause, b->access);
     CAUSE_SAY(DETAIL, ROW(MATRICES_ARE));
     CAUSE_SAY(HINT, ROW(ASK_MATRICES));
     return true;
@@ -180,13 +180,11 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
 }
 
 static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    cause_say_access(s, cause, f->store);
     CAUSE_SAY(DETAIL, ROW(BLOCK_STORES), W(f->stored), W(f->rows * f->cols), W(f->array->name),
               W(f->stored_rows), W(plural(f->stored_rows)), W(f->stored_cols),
               W(plural(f->stored_cols)));
 }
-
-static void say_tile_hint(struct cause *cause) { CAUSE_SAY(HINT, ROW(ASK_THREADS)); }
 
 static bool tile_too_small(const struct situation *s, struct cause *cause,
                            const struct filling *f) {
@@ -201,9 +199,9 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
         CAUSE_SAY(WHAT, ROW(TILE_DOES_NOT_FIT), W(block[0]), W(block[1]), W(f->array->name),
                   W(f->rows), W(f->cols));
     }
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, f->store).text));
+    cause_say_access(s, cause, f->store);
     CAUSE_SAY(DETAIL, ROW(THREADS_ARE), W(block[0] - 1), W(block[1] - 1));
-    say_tile_hint(cause);
+    CAUSE_SAY(HINT, ROW(ASK_THREADS));
     return true;
 }
 
@@ -217,7 +215,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     CAUSE_SAY(WHAT, ROW(TILE_NOT_FILLED), W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
               W(f->cols));
     say_block(s, cause, f);
-    say_tile_hint(cause);
+    CAUSE_SAY(HINT, ROW(ASK_THREADS));
     return true;
 }
 
@@ -237,7 +235,7 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             if (apart <= wide || most[v] < 1) continue;
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
             CAUSE_SAY(WHAT, ROW(GAPS), W(block[0]), W(block[1]));
-            CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, s->store.access).text));
+            cause_say_access(s, cause, s->store.access);
             CAUSE_SAY(DETAIL, ROW(APART), W(wide), W(words[i]), W(apart), W(words[i]));
             CAUSE_SAY(HINT, ROW(ASK_GAPS), W(words[i]));
             return true;

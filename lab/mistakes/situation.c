@@ -1,6 +1,5 @@
 /* What the rules share: how far an index runs, words. See situation.h. */
 #include "situation.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,4 +80,8 @@ struct cause_phrase cause_access(const struct situation *s, const struct cause *
     APPEND(p.text, "%s ", a->write ? "stores to" : "loads");
     recover_write(p.text, sizeof p.text, s->recovery, a, s->size, SIZES);
     return p;
+}
+
+void cause_say_access(const struct situation *s, struct cause *cause, const struct recovered *a) {
+    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
 }

@@ -107,5 +107,8 @@ struct cause_phrase {
 };
 struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
                                  const struct recovered *access);
+/* As a line of its detail. */
+void cause_say_access(const struct situation *s, struct cause *cause,
+                      const struct recovered *access);
 
 #endif

@@ -7,7 +7,6 @@
 #include "../product.h"
 #include "study.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "../product.h"
 #include "study.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

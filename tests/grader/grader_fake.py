@@ -45,7 +45,6 @@ from grader.grade import Grading  # noqa: E402
 from grader.intake.submission import Submission  # noqa: E402
 from grader.one_case import Tools  # noqa: E402
 from grader.record.model import Cause, Finding, Loads, Timing  # noqa: E402
-from grader.run.limits import Problem  # noqa: E402
 from grader.run.outcome import Outcome  # noqa: E402
 from grader.verdict.points import timing_of  # noqa: E402
 
@@ -84,7 +83,7 @@ def build(parts: Any, source: bytes, box: Any, work: Path) -> Programs:
     return made
 
 
-def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, box: Any,
+def run(parts: Any, programs: dict[str, str], build: str, problem: Case, *, box: Any,
         plain: Outcome | None = None, count: bool = False) -> Outcome:
     verb, *more = programs.get(" ".join(problem.words), programs[""]).split()
     if more and more[0][0].isdigit():
@@ -100,7 +99,7 @@ def run(parts: Any, programs: dict[str, str], build: str, problem: Problem, *, b
     return outcome(verb, build, problem, count, " ".join(more))
 
 
-def outcome(verb: str, build: str, problem: Problem, count: bool, words: str = "") -> Outcome:
+def outcome(verb: str, build: str, problem: Case, count: bool, words: str = "") -> Outcome:
     m, k, n = (problem.params[name] for name in "mkn")
     elements, checked = m * n, build == "checked"
     facts: dict[str, Any] = {"build": build, "ended": "returned", "launches": 1, "right": True,
@@ -194,8 +193,9 @@ def suite(*items: Case | Performance, name: str = "public/basics", **more: Any) 
 
 
 def problem(m: int = 34, k: int = 34, n: int = 34, *, fill: str = "random", seed: int = 1,
-            tolerance: str | None = None, time_limit: float = 2.0) -> Problem:
-    return Problem(LAB, {"m": m, "k": k, "n": n}, fill, seed, tolerance, time_limit)
+            tolerance: str | None = None, time_limit: float = 2.0) -> Case:
+    return Case(name="one", params={"m": m, "k": k, "n": n}, points=1, suite="public", hidden=False, lab=LAB,
+                fill=fill, seed=seed, tolerance=tolerance, time_limit=time_limit)
 
 
 def submission(text: str, name: str = "alice", path: str = "/s/alice/kernel.cu") -> Submission:

@@ -406,10 +406,10 @@ def test_the_schema_describes_a_result(graded: Graded) -> None:
 def test_every_option_and_key_of_a_case_is_documented() -> None:
     from grader.cases.model import Case, Performance
     from grader.cases.read import OF_SUITE
-    from grader.options import OF_ONE, SHARED
+    from grader.options import OPTIONS
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
-    for word in [*OF_SUITE, "-k", "-x", "--list", "--about", *OF_ONE, *SHARED,
+    for word in [*OF_SUITE, "-k", "-x", "--list", "--about", *OPTIONS,
                  *Case.keys(described()), *Performance.keys(described())]:
         assert f"`{word}" in text, word
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from conftest import REPOSITORY
 
 FLOORS = ("errors process interrupt text", "lab", "record", "cases", "intake", "jail", "gate",
-          "build", "run", "clock", "criteria", "verdict", "one_case pool options", "grade",
+          "build", "run", "clock", "criteria", "verdict", "one_case options", "grade",
           "one_submission", "report", "exporters", "conftest test_submission", "__main__")
 """From the lowest up. Files that are beside each other may import each other."""
 

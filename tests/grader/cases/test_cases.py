@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from grader import ROOT
 from grader.cases.model import Case, Suite
 from grader.cases.read import LARGEST_FILE, load_suites, of_cases
-from grader.criteria.table import unknown_limits
+from grader.criteria import unknown_limits
 from grader.errors import BadInput
 
 TESTCASES = LAB.testcases

@@ -478,7 +478,6 @@ static char *printed(const struct judgement *j) {
 static const struct judgement timed = {
     .state = STATE_TIMED,
     .device = "a \"GPU\"",
-    .operations = 2e9,
     .launches = 2,
     .samples = 11,
     .seconds =
@@ -494,7 +493,7 @@ TEST(a_time_is_printed_with_its_ratio) {
                  "\"seconds\": {\"median\": 0.5, \"minimum\": 0.25, \"quartile_1\": 0.375, "
                  "\"quartile_3\": 0.75}, "
                  "\"beside_seconds\": {\"median\": 0.25, \"minimum\": 0.125, \"quartile_1\": 0.25, "
-                 "\"quartile_3\": 0.25}, \"ratio\": 0.5, \"gflops\": 4}\n");
+                 "\"quartile_3\": 0.25}, \"ratio\": 0.5}\n");
 }
 
 TEST(no_time_is_printed_unless_all_is_well) {
@@ -502,8 +501,7 @@ TEST(no_time_is_printed_unless_all_is_well) {
     CHECK(!judge(&j, STATE_WRONG, "C is wrong"));
     CHECK_STRING(printed(&j), "{\"state\": \"wrong\", \"reason\": \"C is wrong\", "
                               "\"device\": \"a \\\"GPU\\\"\", \"launches\": 2, \"samples\": 0, "
-                              "\"seconds\": null, \"beside_seconds\": null, \"ratio\": null, "
-                              "\"gflops\": null}\n");
+                              "\"seconds\": null, \"beside_seconds\": null, \"ratio\": null}\n");
 }
 
 TEST(reasons_are_one_short_line_of_ascii) {
@@ -643,7 +641,7 @@ TEST(a_kernel_that_hangs_is_reported) {
     struct times times;
     const double begun = clock_seconds();
     CHECK(!sampled(HANGS, 0.3, &times));
-    CHECK_STRING(state_name(judgement.state), "time-limit");
+    CHECK_STRING(state_names[judgement.state], "time-limit");
     CHECK(clock_seconds() - begun > 0.25 && clock_seconds() - begun < 10);
 }
 
@@ -658,7 +656,7 @@ TEST(ends_of_all_kinds_are_reported) {
     struct times times;
     for (int i = 0; i < LENGTH(cases); i++) {
         CHECK(!sampled(cases[i].how, 60, &times));
-        CHECK_STRING(state_name(judgement.state), cases[i].state);
+        CHECK_STRING(state_names[judgement.state], cases[i].state);
         CHECK_THAT(strstr(judgement.reason, cases[i].part), "%s", judgement.reason);
     }
 }
@@ -685,7 +683,7 @@ TEST(a_player_without_a_gpu_says_so) {
     fflush(stdout);
     struct player *p = player_new(NULL, &plan, 60, &judgement);
     CHECK(p && !player_give(p, &judgement));
-    CHECK_STRING(state_name(judgement.state), "machine");
+    CHECK_STRING(state_names[judgement.state], "machine");
     CHECK_STRING(judgement.reason, "no GPU for the kernels");
     player_free(p);
 }
@@ -698,7 +696,7 @@ TEST(answers_are_not_trusted) {
     for (int i = 0; i < LENGTH(bad_ones); i++) {
         struct answer answer = bad_ones[i];
         CHECK(!understand(&answer, &judgement));
-        CHECK_STRING(state_name(judgement.state), "faulted");
+        CHECK_STRING(state_names[judgement.state], "faulted");
     }
     int ends[2];
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);

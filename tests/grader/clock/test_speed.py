@@ -71,7 +71,7 @@ def test_what_cannot_be_what_the_clock_says_is_the_machines_fault() -> None:
 
 
 def test_what_it_says_is_taken_as_it_is() -> None:
-    answer = json.dumps(GOOD | {"gflops": 12.0, "launches": 2, "reason": ""})
+    answer = json.dumps(GOOD | {"launches": 2, "reason": ""})
     said = said_by(0, answer, "a warning\n")
     assert (said.state, said.ratio, said.samples, said.launches) == ("timed", 0.5, 11, 2)
     for state in ("refused", "wrong", "faulted", "time-limit", "impossible"):
@@ -388,7 +388,7 @@ def test_nothing_is_decided_before_the_clock_has_ended() -> None:
     running.start()
     assert running.result("public/basics/b").status == "passed" and not running.decided
     go_on.set()
-    assert running.timing("public/speed/two").state == "timed" and running.decided
+    assert running.result("public/speed/two").state == "timed" and running.decided
     assert running.finish().complete
 
 

@@ -27,16 +27,16 @@ from grader_fake import LAB
 from grader_fake import problem as problem_of
 
 from grader import process
-from grader.build.parts import SOURCES, Parts, parts_key, reason_of, trusted_parts
+from grader.build.parts import SOURCES, Parts, gpu_architecture, parts_key, reason_of, settings_for, trusted_parts
 from grader.build.submission import BUILDS, Programs, build_submission, first_error, work_directory
-from grader.build.toolchain import gpu_architecture, settings_for
+from grader.cases.model import Case
 from grader.errors import MachineFault, NotBuilt, Refused
-from grader.gate import check as examine
-from grader.gate.check import LIMITS, Examiner
+from grader.gate import check
+from grader.gate.check import LIMITS, examine
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.fault import Doubtful, doubt_about, ended, refuse_shortage
 from grader.run.judge import SEAL_ALL, SEAL_SIZE, judge, memory_file, seal, seal_all
-from grader.run.limits import Problem
+from grader.run.limits import most_work
 from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work, with_sample)
 from grader.run.outcome import Outcome
 from grader.criteria.tiled import most_loads
@@ -88,10 +88,10 @@ class Core:
     def build(self, source: bytes) -> Programs:
         return build_submission(self.parts, source, self.box, self.folder("work"))
 
-    def run(self, programs: Programs, which: str, problem: Problem = EDGES, **more: Any) -> Outcome:
+    def run(self, programs: Programs, which: str, problem: Case = EDGES, **more: Any) -> Outcome:
         return run_problem(self.parts, programs, which, problem, box=self.box, **more)
 
-    def run_both(self, programs: Programs, problem: Problem = EDGES) -> tuple[Outcome, Outcome]:
+    def run_both(self, programs: Programs, problem: Case = EDGES) -> tuple[Outcome, Outcome]:
         plain = self.run(programs, "plain", problem)
         return plain, self.run(programs, "checked", problem, plain=plain, count=True)
 
@@ -373,7 +373,7 @@ def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(surplus: Program
     assert loads.threads >= M * N
     assert checked.blocks and checked.blocks.all == 6400
     assert 6 < checked.blocks.watched <= 6 + 29  # all that write, and a sample
-    seeds = [with_sample(bytes(WRITERS_BYTES), replace(EDGES, seed=seed))[8:16] for seed in (1, 1, 2)]
+    seeds = [with_sample(bytes(WRITERS_BYTES), EDGES.model_copy(update={"seed": seed}))[8:16] for seed in (1, 1, 2)]
     assert seeds[0] == seeds[1] != seeds[2], "a sample for each seed,"
     assert int.from_bytes(seeds[0], "little") > 1 << 32, "which is not that of the case"
 
@@ -383,7 +383,7 @@ def test_the_limit_of_the_checked_run_is_of_the_blocks_it_watches(
 ) -> None:
     monkeypatch.setattr("grader.run.limits.CHECKED_WORK", 100_000)
     plain, checked = core.run_both(surplus)
-    assert plain.work > EDGES.work(100_000) > watched_work(plain) > 0
+    assert plain.work > most_work(EDGES, 100_000) > watched_work(plain) > 0
     assert checked.ended == "returned" and checked.right
 
 
@@ -582,7 +582,7 @@ def test_what_takes_too_long_to_examine(parts: Parts, work: Path, monkeypatch: p
     monkeypatch.setattr("grader.gate.check.LIMITS", few)
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with pytest.raises(NotBuilt, match="time or memory"):
-        Examiner(parts.jail).check("source", str(work / "kernel.cu"))
+        examine(parts.jail, "source", str(work / "kernel.cu"))
 
 
 def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Path,
@@ -590,9 +590,9 @@ def test_a_library_that_is_missing_is_the_machines_fault(parts: Parts, work: Pat
     bare = work / "python"
     bare.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
     bare.chmod(0o755)
-    monkeypatch.setattr(examine.sys, "executable", str(bare))
+    monkeypatch.setattr(check.sys, "executable", str(bare))
     with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
-        Examiner(parts.jail).check("made", str(work))
+        examine(parts.jail, "made", str(work))
 
 
 # ---- the judge believes nothing ------------------------------------------------------------------

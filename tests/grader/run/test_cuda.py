@@ -12,9 +12,8 @@ from conftest import REPOSITORY, clean_environment
 from corpus import BY_NAME
 from grader_fake import problem as problem_of
 
-from grader.build.parts import described, trusted_parts
+from grader.build.parts import described, gpu_architecture, trusted_parts
 from grader.build.submission import build_submission
-from grader.build.toolchain import gpu_architecture
 from grader.cases.read import load_suites
 from grader.one_case import time_performance
 from grader.errors import MachineFault
@@ -87,7 +86,7 @@ def test_another_lab(tmp_path: Path) -> None:
 def test_kernels_for_another_gpu_are_the_machines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the plain run and in the recorder, before any code of the submission's."""
     other = "sm_80" if gpu_architecture() != "sm_80" else "sm_86"
-    monkeypatch.setattr("grader.build.toolchain.gpu_architecture", lambda: other)
+    monkeypatch.setattr("grader.build.parts.gpu_architecture", lambda: other)
     parts = trusted_parts("cuda")
     box = choose_sandbox("auto", False, [], parts.jail)
     programs = build_submission(parts, KERNEL.encode(), box, tmp_path)

@@ -86,7 +86,7 @@ def worker(request: pytest.FixtureRequest, tree: Tree, folder: Path) -> Path:
         shutil.copytree(tree.path / "build" / "grader", parts)
     forger = ["-c", REPOSITORY / "tests/grader/run/forged_calls.c", "-o", parts / "forged.o"]
     subprocess.run([request.param, *forger], check=True)
-    both = [parts / "host_calls.o", parts / "forged.o"]
+    both = [parts / "host_process.o", parts / "forged.o"]
     subprocess.run(["ld", "-r", *both, "-o", parts / "both.o"], check=True)
     (parts / "both.o").replace(both[0])
     work.mkdir()

@@ -13,8 +13,9 @@ from grader_fake import problem
 from grader.build.parts import trusted_parts
 from grader.build.submission import Programs, build_submission
 from grader.jail.sandbox import choose_sandbox
+from grader.cases.model import Case
 from grader.record.model import Loads
-from grader.run.once import Problem, run_problem
+from grader.run.once import run_problem
 from grader.run.outcome import Outcome
 from grader.criteria.tiled import against_loads
 
@@ -155,13 +156,13 @@ def built(source: bytes, work: Path) -> Programs:
     return build_submission(parts, source, choose_sandbox("none", False, [], parts.jail), work)
 
 
-def counted_of(programs: Programs, shape: Problem = SHAPE) -> Outcome:
+def counted_of(programs: Programs, shape: Case = SHAPE) -> Outcome:
     parts = trusted_parts()
     box = choose_sandbox("none", False, [], parts.jail)
     return run_problem(parts, programs, "checked", shape, box=box, count=True)
 
 
-def loads_of(programs: Programs, shape: Problem = SHAPE) -> Loads:
+def loads_of(programs: Programs, shape: Case = SHAPE) -> Loads:
     """Of a kernel that is right."""
     outcome = counted_of(programs, shape)
     assert outcome.right and not outcome.finding and outcome.loads, outcome

@@ -26,7 +26,7 @@ from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
 from grader.verdict.case import judge_case, wants_checked, wants_counts
-from grader.verdict.points import (marks_of, needs_review, nothing, refused, repair_marks, skipped, totals, used_up)
+from grader.verdict.points import (marks_of, needs_review, no_points, refused, repair_marks, skipped, totals, used_up)
 
 FULL = ["memory", "tiled"]
 
@@ -145,7 +145,7 @@ def test_the_checked_run_counts_too(changes: dict[str, Any], words: str) -> None
         ({"guards_changed": 2}, "wrote 2 numbers outside A, B and C", "out-of-bounds"),
         ({"unwritten": 1156}, "1156 of 1156 elements of C are wrong or were", "unwritten"),
         ({"wrong": 1}, "1 of 1156 elements of C is wrong or was", "wrong-result"),
-        ({"not_float32": True}, "the result is less precise than float32", "not-float32"),
+        ({}, "the result is less precise than float32", "not-float32"),
         ({"ended": "exited"}, "it ended the program instead of returning", "host-fault"),
         ({"ended": "stopped", "detail": "a fault"}, "a fault", "kernel-fault"),
     ],
@@ -375,7 +375,7 @@ def test_what_a_student_sees_of_hidden_marks() -> None:
 
 
 def test_sums_are_those_of_decimal_numbers() -> None:
-    tests = [nothing(case(points=0.1), "failed", "x") for _ in range(10)]
+    tests = [no_points(case(points=0.1), "refused", "x") for _ in range(10)]
     assert totals(tests) == (0, 1)
 
 
@@ -400,7 +400,7 @@ def secret_test(status: str, verb: str) -> Test:
     hidden = case("quagga", 7919, 7927, 7933, suite="hidden/zebra", title="okapi okapi",
                   seed=104729, hint="leopard", criteria=FULL, points=10.0)
     if status == "skipped":
-        parent = nothing(case("zebra", suite="hidden/zebra"), "failed", "")
+        parent = no_points(case("zebra", suite="hidden/zebra"), "refused", "")
         return skipped(hidden, parent)
     plain, checked = runs(verb, output="okapi 7919")
     plain = plain.model_copy(update={"output": "7919 leopard"})
