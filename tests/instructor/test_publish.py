@@ -6,7 +6,6 @@ with a copy that does not build, or that a test case is published which correct 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -14,16 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from argparse import Namespace
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need, sample
-from corpus import BY_NAME, FAULTS
+from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need
+from corpus import BY_NAME
 
-from grader.cases.model import Case, Performance, Suite
 from grader.build.parts import described
+from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites
 from grader.errors import BadInput
 from grader.lab import Lab
@@ -43,30 +43,17 @@ SECONDS = 600
 
 @pytest.fixture
 def checkout(tmp_path: Path, programs: Path) -> Tree:
-    """A copy of the repository that may be spoilt, where instructors keep theirs."""
+    """A copy of the repository, where instructors keep theirs."""
     return Tree(tmp_path / "meine Übung 行列", programs)
 
 
-def run_script(tree: Tree, name: str, *words: object,
-               **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-B", "-m", f"instructor.release.{name}", *map(str, words)]
-    return subprocess.run(
-        command, cwd=tree.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=SECONDS, check=False,
-    )
+def command(name: str, *words: object) -> list[str]:
+    return [sys.executable, "-B", "-m", f"instructor.release.{name}", *map(str, words)]
 
 
-@pytest.fixture
-def release(checkout: Tree) -> Callable[..., subprocess.CompletedProcess[str]]:
-    return lambda *words: run_script(checkout, "student_copy", *words)
-
-
-def said(result: subprocess.CompletedProcess[str], status: int) -> list[str]:
-    """The reasons, one in each line."""
-    assert result.returncode == status, result.stdout + result.stderr
-    lines = result.stderr.splitlines()
-    assert lines and all(re.match(r"(release|cases): \S", line) for line in lines), result.stderr
-    return lines
+def run_script(folder: Path, name: str, *words: object, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(name, *words), cwd=folder, env=clean_environment(env), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
 def left_behind(checkout: Tree) -> list[str]:
@@ -75,112 +62,83 @@ def left_behind(checkout: Tree) -> list[str]:
 
 # ---- the student's copy --------------------------------------------------------------------------
 
-
-def test_a_students_copy(checkout, release) -> None:
-    """All of it, as an instructor does it."""
-    target = checkout.path.parent / "autumn größe"
-    done = release(target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert str(target) in done.stdout and "nothing found" in done.stdout
-    assert re.search(r"to do +handout\.md:\d+: where, and by when, to hand in", done.stdout)
-    graded = re.search(r"kernel\.cu 0 of (\d+) points, 2_tiled\.cu \1 of \1", done.stdout)
-    assert graded, done.stdout
-    assert left_behind(checkout) == [target.name]
-
-    names = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
-    for folder in ("instructor", "tests", "testcases/hidden", ".ci", "build", "results"):
-        assert not [name for name in names if name.split("/")[0] == folder
-                    or name.startswith(f"{folder}/")], folder
-    assert not {"sgemm", "sgemm-check", "docs/instructor.md"} & names
-    assert not (target / ".git").exists()  # a history that has had them still has them
-    assert {name.split("/")[0] for name in names} == ROOT
-    assert {"kernel.cu", "Makefile", "handout.md", "README.md", "grader/cases/read.py"} <= names
-    for name in names - {"README.md"}:
-        assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
-        assert os.access(target / name, os.X_OK) == os.access(checkout.path / name, os.X_OK)
-    readme = (target / "README.md").read_text()
-    assert "## Students" in readme and "instructor/" not in readme and "make test" not in readme
-    # Not by the search of the release itself.
-    everything = b"\n".join((target / name).read_bytes() for name in names).decode().lower()
-    for case in HIDDEN:
-        assert case.name not in everything
-    assert "a_s[ty][i] * b_s[i][tx]" not in everything
-
-
 # What a student sees first; the four with a dot must be where they are.
 ROOT = {"Makefile", "README.md", "LICENSE", "handout.md", "kernel.cu", "main.cu", "support.c", "support.h", "testcases",
         "engine", "lab", "grader", "docs", ".clangd", ".devcontainer", ".gitattributes", ".gitignore"}
 
 
-def plant(checkout: Tree, name: str, text: str) -> None:
-    """At the file's end."""
-    checkout.write(name, (checkout.path / name).read_text() + text)
+def test_a_students_copy(checkout: Tree) -> None:
+    """All of it, as an instructor does it."""
+    target = checkout.path.parent / "autumn größe"
+    done = run_script(checkout.path, "student_copy", target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(target) in done.stdout and "nothing found" in done.stdout
+    assert re.search(r"to do +handout\.md:\d+: where, and by when, to hand in", done.stdout)
+    assert re.search(r"kernel\.cu 0 of (\d+) points, 2_tiled\.cu \1 of \1", done.stdout), done.stdout
+    assert left_behind(checkout) == [target.name]
+
+    names = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    assert {name.split("/")[0] for name in names} == ROOT  # no .git, whose history has what is left out
+    assert not [name for name in names if name.startswith("testcases/hidden") or name == "docs/instructor.md"]
+    assert "grader/cases/read.py" in names
+    for name in names - {"README.md"}:
+        assert (target / name).read_bytes() == (checkout.path / name).read_bytes()
+    readme = (target / "README.md").read_text()
+    assert "## Students" in readme and "instructor/" not in readme and "make test" not in readme
+    # Not by the search of the release itself.
+    everything = b"\n".join((target / name).read_bytes() for name in names).decode().lower()
+    assert not [case.name for case in HIDDEN if case.name in everything]
+    assert "a_s[ty][i] * b_s[i][tx]" not in everything
 
 
-def test_everything_that_must_not_be_there_is_found_at_once(checkout, release) -> None:
-    """One of each, so that one run shows them all; nothing is built, nothing is written."""
-    secret = next(case for case in HIDDEN if leaks.sorted_shape(*case.params.values())
-                  not in PUBLIC_SHAPES)
-    titled = next(case for case in HIDDEN if len(case.title) >= leaks.SHORTEST_PHRASE)
-    kernel = (checkout.path / "instructor/solutions/2_tiled.cu").read_text()
-    body = re.search(r"for \(int i = 0.*?;\n", kernel, re.DOTALL)[0]
-    renamed = re.search(r" +A_s\[ty\].*?barrier|A_s\[ty\]\[tx\] = .*?__sync", kernel, re.DOTALL)[0]
-    for old, new in {"A_s": "tileA", "B_s": "tileB", "row": "r", "a_col": "q", "tx": "x1"}.items():
-        renamed = re.sub(rf"\b{old}\b", new, renamed)
-    planted = {
-        "docs/check.md": f"\nas in {secret.name} of last year\n",
-        "docs/cpu-backend.md": f"\n| {secret.params['n']} | {secret.params['m']} | {secret.params['k']} |\n",
-        "docs/look.md": f"\n{titled.title}\n",
-        "handout.md": f"\n```\n{renamed}\n```\n",
-        "docs/points.md": f"\n{secret.params['m']} rows, inner dimension {secret.params['k']} and {secret.params['n']} columns\n",
-        "main.cu": f"\n/* {body} */\n",
-        "docs/sgemm.md": "\nsee [this](nowhere.md)\n",
-        "LICENSE": "\nas docs/instructor.md says\n",
-        "lab/lab.c": "\n/* make release copies this */\n",
-    }
-    for name, text in planted.items():
-        plant(checkout, name, text)
-    starter = (checkout.path / "kernel.cu").read_text()
-    checkout.write("kernel.cu", starter.replace("TILE_SIZE 16", "TILE_SIZE 32") + "int mine;\n")
-    (checkout.path / "lab" / "picture.bin").write_bytes(b"\x89PNG\xff\xfe")
-    checkout.write(f"docs/{secret.name}.md", "\n")
+@pytest.mark.slow
+def test_a_students_copy_for_another_lab(checkout: Tree) -> None:
+    """It is built, checked and graded without LAB=."""
+    target = checkout.path.parent / "sums"
+    done = run_script(checkout.path, "student_copy", "--lab", SCAN, target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"kernel\.cu 0 of 40 points, 3_work_efficient\.cu 40 of 40", done.stdout), done.stdout
+    assert {path.name for path in target.iterdir()} == ROOT
+
+
+def test_what_is_refused_is_not_written(checkout: Tree) -> None:
+    """An empty folder stays empty."""
+    readme = checkout.path / "README.md"
+    readme.write_text(readme.read_text().replace("## Teaching", "## Caretakers"))
     (checkout.path.parent / "empty").mkdir()
-    lines = said(release("../empty"), 1)
-    for name, what in [
-        ("docs/check.md", "the name of the hidden case"),
-        ("docs/cpu-backend.md", "the sizes of the hidden case"),
-        ("docs/look.md", "a title or hint of the hidden case"),
-        ("docs/points.md", "the sizes of the hidden case"),
-        ("handout.md", "has code of"),
-        ("main.cu", "has code of"),
-        ("docs/sgemm.md", "links to nowhere.md"),
-        ("LICENSE", "names docs/instructor.md"),
-        ("lab/lab.c", "names make release"),
-        ("kernel.cu", "is not the empty starter"),
-        ("lab/picture.bin", "not text"),
-        ("(a file's name)", secret.name),
-    ]:
-        assert any(f"release: {name}" in line and what in line for line in lines), (name, lines)
-    for instead in ("a name", "a title or a hint", "sizes", "code"):
-        assert sum(line.startswith(f"release: instead of {instead}: ") for line in lines) == 1, lines
-    assert lines[-1].endswith("was not written")
-    assert left_behind(checkout) == ["empty"]
-    assert not list((checkout.path.parent / "empty").iterdir())
+    done = run_script(checkout.path, "student_copy", "../empty")
+    assert (done.returncode, done.stderr.splitlines()) == (1, [
+        'release: README.md: has no section "## Teaching" to leave out', "release: ../empty was not written"])
+    assert left_behind(checkout) == ["empty"] and not list((checkout.path.parent / "empty").iterdir())
 
 
-@pytest.fixture
-def trial(
-    checkout: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], student_copy.Trial]:
-    """Of a student's copy of what is in the checkout then."""
-    for module in (repository, student_copy):
-        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
+@pytest.mark.slow  # test_what_is_refused_is_not_written: what is left behind
+def test_a_release_that_is_stopped_leaves_nothing(checkout: Tree) -> None:
+    with subprocess.Popen(command("student_copy", "../copy"), cwd=checkout.path, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, env=clean_environment()) as running:
+        deadline = time.monotonic() + SECONDS
+        while not list(checkout.path.parent.glob(".copy-*/trial")):
+            assert time.monotonic() < deadline and running.poll() is None
+            time.sleep(0.02)
+        time.sleep(0.5)  # in its first make, or soon
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(timeout=60) != 0
+    assert left_behind(checkout) == []
 
-    def copied() -> student_copy.Trial:
-        write_copy(LAB, tmp_path / "copy")
-        return student_copy.Trial(tmp_path / "copy", tmp_path / "trial" / "student's copy", LAB)
 
-    return copied
+def test_a_dir_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                   capsys: pytest.CaptureFixture[str]) -> None:
+    full, file, link = (tmp_path / name for name in ("full", "file", "link"))
+    full.mkdir()
+    for path in (full / "precious", file):
+        path.write_text("mine")
+    link.symlink_to("full")
+    for path in (full, file, link, tmp_path / "no/such/place", REPOSITORY, REPOSITORY / "copy"):
+        with pytest.raises(BadInput, match=re.escape(f"{path}: ")):
+            student_copy.usable_target(str(path))
+    monkeypatch.setattr(sys, "argv", ["student_copy", ""])
+    assert student_copy.main() == 2
+    assert re.fullmatch("release: DIR: .*\n", capsys.readouterr().err)
 
 
 def write_copy(lab: Lab, target: Path) -> tuple[dict[str, str], list[str]]:
@@ -191,14 +149,7 @@ def write_copy(lab: Lab, target: Path) -> tuple[dict[str, str], list[str]]:
     return files, everything
 
 
-@pytest.mark.slow
-def test_a_students_copy_for_another_lab(checkout, release) -> None:
-    """It is built, checked and graded without LAB=."""
-    target = checkout.path.parent / "sums"
-    done = release("--lab", SCAN, target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"kernel\.cu 0 of 40 points, 3_work_efficient\.cu 40 of 40", done.stdout), done.stdout
-    assert {path.name for path in target.iterdir()} == ROOT
+# ---- what must not be in it ----------------------------------------------------------------------
 
 
 def lines_of(kernel: str, words: str) -> str:
@@ -208,162 +159,177 @@ def lines_of(kernel: str, words: str) -> str:
     return "\n".join(lines[at - 1:at + 1])
 
 
-def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(checkout, monkeypatch, tmp_path) -> None:
-    for module in (repository, student_copy):
-        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
-    lab, copy = described(SCAN), tmp_path / "copy"
-    files, everything = write_copy(lab, copy)
-    assert {path.name for path in copy.iterdir()} == ROOT
-    assert files["lab/truth.c"] == f"{SCAN}/truth.c" and files["kernel.cu"] == f"{SCAN}/kernel.cu"
-    assert not [name for name, source in files.items() if re.search("hidden/|instructor/", source)
-                or source.startswith("lab") and not source.startswith(f"{SCAN}/")]
-    readme = (copy / "README.md").read_text()
-    assert readme.startswith("# Prefix sums in CUDA\n") and "make && ./scan" in readme
-    planted = {
+def with_other_names(code: str) -> str:
+    for old, new in {"A_s": "tileA", "B_s": "tileB", "row": "r", "a_col": "q", "tx": "x1"}.items():
+        code = re.sub(rf"\b{old}\b", new, code)
+    return code
+
+
+TILED_KERNEL = "instructor/solutions/2_tiled.cu"
+SECRET = next(case for case in HIDDEN if leaks.sorted_shape(*case.params.values()) not in PUBLIC_SHAPES)
+M, K, N = (SECRET.params[size] for size in "mkn")
+TITLED = next(case for case in HIDDEN if len(case.title) >= leaks.SHORTEST_PHRASE)
+PLANTED = {
+    "lab": {
+        "docs/check.md": (f"as in {SECRET.name} of last year", "the name of the hidden case"),
+        "docs/cpu-backend.md": (f"| {N} | {M} | {K} |", "the sizes of the hidden case"),
+        "docs/look.md": (TITLED.title, "a title or hint of the hidden case"),
+        "docs/points.md": (f"{M} rows, inner dimension {K} and {N} columns", "the sizes of the hidden case"),
+        "handout.md": (with_other_names(lines_of(TILED_KERNEL, "A_s[ty][tx] =")), "has code of"),
+        "main.cu": (f"/* {lines_of(TILED_KERNEL, '+= A_s[ty]')} */", "has code of"),
+        "docs/sgemm.md": ("see [this](nowhere.md)", "links to nowhere.md"),
+        "LICENSE": ("as docs/instructor.md says", "names docs/instructor.md"),
+        "lab/lab.c": ("/* make release copies this */", "names make release"),
+        "kernel.cu": ("int mine;", "is not the empty starter"),
+        "lab/picture.bin": ("\xff", "not text"),
+        f"docs/{SECRET.name}.md": ("", f'(a file\'s name):1: says "{SECRET.name.lower()}"'),
+    },
+    SCAN: {
         "handout.md": (lines_of(f"{SCAN}/instructor/solutions/2_hillis_steele.cu", "to[i] = i < stride"), "code of 2_"),
         "main.cu": (lines_of(f"{SCAN}/instructor/cheats/5_knows_the_fills.cu", "out[i] = period"), "code of 5_knows"),
         "lab/scan.h": (lines_of("labs/stencil/instructor/solutions/2_tile.cu", "+= tile[y + 1]"), "code of 2_tile"),
-        "docs/check.md": (lines_of("instructor/solutions/2_tiled.cu", "+= A_s[ty]"), "code of 2_tiled"),
+        "docs/check.md": (lines_of(TILED_KERNEL, "+= A_s[ty]"), "code of 2_tiled"),
         "lab/lab.c": ("/* warp-wraps-around */", "the name of the hidden case"),
         "lab/truth.c": ("/* 20,011 elements */", "the sizes of the hidden case"),
         "docs/look.md": (HIDDEN[-1].name, "the name of the hidden case"),
         "README.md": (f"as in {SCAN}", "names labs/scan"),
-    }
-    for name, (text, _) in planted.items():
-        (copy / name).write_text(f"{(copy / name).read_text()}\n{text}\n")
+    },
+}
+
+
+@pytest.mark.parametrize("folder", PLANTED)
+def test_everything_that_must_not_be_there_is_found_at_once(tmp_path: Path, folder: str) -> None:
+    """And nothing else. Of SGEMM's copy test_a_students_copy searches the other files."""
+    files, everything = write_copy(described(folder), tmp_path)
+    for name in files if folder == "lab" else ():
+        if name != "kernel.cu":
+            (tmp_path / name).write_text("")
+    for name, (text, _) in PLANTED[folder].items():
+        files[name] = name
+        with open(tmp_path / name, "ab") as file:
+            file.write(f"\n{text}\n".encode("latin-1" if name.endswith(".bin") else "utf-8"))
     with pytest.raises(student_copy.Refused) as refused:
-        student_copy.search(copy, files, everything, lab)
-    for name, (_, what) in planted.items():
-        assert any(line.startswith(f"{name}:") and what in line for line in refused.value.reasons), (name, what)
-    assert {line.split(":")[0] for line in refused.value.reasons} - {*planted} <= {
-        "instead of a name", "instead of sizes", "instead of code"}, refused.value.reasons  # nothing else is found
+        student_copy.search(tmp_path, files, everything, described(folder))
+    reasons = refused.value.reasons
+    for name, (_, what) in PLANTED[folder].items():
+        place = "(a file's name)" if "a file's name" in what else name
+        assert any(line.startswith(f"{place}:") and what in line for line in reasons), (name, what)
+    instead = {"instead of a name", "instead of sizes", "instead of code"}
+    if folder == "lab":
+        instead |= {"instead of a title or a hint", "(a file's name)"}
+    assert {line.split(":")[0] for line in reasons} - {*PLANTED[folder]} == instead
+    for what in instead - {"(a file's name)"}:
+        assert sum(line.startswith(f"{what}: ") for line in reasons) == 1, reasons
+
+
+def test_another_lab_lies_where_sgemm_does_and_no_labs_secrets_do(tmp_path: Path) -> None:
+    files, _ = write_copy(described(SCAN), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == ROOT
+    assert files["lab/truth.c"] == f"{SCAN}/truth.c" and files["kernel.cu"] == f"{SCAN}/kernel.cu"
+    assert not [name for name, source in files.items() if re.search("hidden/|instructor/", source)
+                or source.startswith("lab") and not source.startswith(f"{SCAN}/")]
+    readme = (tmp_path / "README.md").read_text()
+    assert readme.startswith("# Prefix sums in CUDA\n") and "make && ./scan" in readme
     with pytest.raises(student_copy.Refused, match="the lab has none"):
-        student_copy.readme_of_another_lab("scan", copy / "no handout")
+        student_copy.readme_of_another_lab("scan", tmp_path / "no handout")
 
 
 @pytest.mark.slow  # as that of another lab
 @pytest.mark.parametrize("lab", ["reduction", "stencil"])
-def test_a_small_lab_gives_nothing_away(checkout, monkeypatch, tmp_path, lab: str) -> None:
-    for module in (repository, student_copy):
-        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
-    small, copy = described(f"labs/{lab}"), tmp_path / "copy"
-    (what, said), *_ = student_copy.search(copy, *write_copy(small, copy), small)
+def test_a_small_lab_gives_nothing_away(tmp_path: Path, lab: str) -> None:
+    small = described(f"labs/{lab}")
+    (what, said), *_ = student_copy.search(tmp_path, *write_copy(small, tmp_path), small)
     assert what == "searched" and said.endswith("nothing found")
 
 
-def spoil(checkout: Tree, name: str, old: str, new: str) -> None:
-    text = (checkout.path / name).read_text()
-    assert old in text
-    checkout.write(name, text.replace(old, new, 1))
+# ---- what a student would do with it -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("stage", "where", "old", "new", "words"),
-    [
-        ("targets_exist", "Makefile", "\nclean:", "\n## make mistake  copies\n"
-         "mistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n\nclean:",
-         "mistake uses instructor/"),
-        ("targets_exist", "Makefile", "## make check ", "## make chekc ",
-         "no target chekc"),
-        ("builds", "support.c", "#include", "#error nothing goes\n#include",
-         "does not build ./sgemm"),
-    ],
-    ids=["a target that needs instructor/", "a target that is not there", "does not build"],
-)
-def test_what_does_not_work_is_refused(checkout, trial, stage, where, old, new, words) -> None:
-    spoil(checkout, where, old, new)
-    with pytest.raises(student_copy.Refused, match=re.escape(words)):
-        getattr(trial(), stage)()
+def spoilt_trial(folder: Path, *changes: tuple[str, str, str]) -> student_copy.Trial:
+    """Of a student's copy in which files were changed: name, old text, new text."""
+    write_copy(LAB, folder / "copy")
+    for name, old, new in changes:
+        path = folder / "copy" / name
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+    return student_copy.Trial(folder / "copy", folder / "trial" / "student's copy", LAB)
+
+
+def test_what_does_not_work_is_refused(tmp_path: Path) -> None:
+    target = "\n## make mistake  copies\nmistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n"
+    trial = spoilt_trial(tmp_path, ("Makefile", "\nclean:", f"{target}\nclean:"),
+                         ("Makefile", "## make check ", "## make chekc "),
+                         ("support.c", "#include", "#error nothing goes\n#include"))
+    with pytest.raises(student_copy.Refused) as refused:
+        trial.targets_exist()
+    assert len(refused.value.reasons) == 2
+    for words in ("mistake uses instructor/", "no target chekc"):
+        assert any(words in reason for reason in refused.value.reasons)
+    with pytest.raises(student_copy.Refused, match="does not build ./sgemm"):
+        trial.builds()
 
 
 @pytest.mark.slow  # test_a_students_copy: its grades
-def test_points_for_nothing_are_seen(checkout, trial) -> None:
+def test_points_for_nothing_are_seen(tmp_path: Path) -> None:
     """A grader that has gone soft."""
-    criterion = checkout.path / "grader" / "criteria" / "correct.py"
-    text = criterion.read_text()
     judge = "def judge(seen: Seen) -> Lost | None:\n"
-    assert text.count(judge) == 1
-    criterion.write_text(text.replace(judge, f"{judge}    return None\n"))
+    trial = spoilt_trial(tmp_path, ("grader/criteria/correct.py", judge, f"{judge}    return None\n"))
     with pytest.raises(student_copy.Refused, match="gives the empty kernel.cu"):
-        trial().grades()
+        trial.grades()
 
 
-def test_what_is_refused_is_not_written(checkout, release) -> None:
-    spoil(checkout, "README.md", "## Teaching", "## Caretakers")
-    assert "Teaching" in said(release("../copy"), 1)[0]
-    assert left_behind(checkout) == []
+# ---- which files, and how they are copied --------------------------------------------------------
 
 
-def test_a_dir_that_cannot_be_used(release, tmp_path) -> None:
-    full, file, link = (tmp_path / name for name in ("full", "file", "link"))
-    full.mkdir()
-    for path in (full / "precious", file):
-        path.write_text("mine")
-    link.symlink_to("full")
-    for path in (full, file, link, tmp_path / "no/such/place", REPOSITORY, REPOSITORY / "copy"):
-        with pytest.raises(BadInput, match=re.escape(f"{path}: ")):
-            student_copy.usable_target(str(path))
-    assert len(said(release(""), 2)) == 1
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of a few files, instead of this one."""
+    folder = tmp_path / "project"
+    for module in (repository, student_copy):
+        monkeypatch.setattr(module, "REPOSITORY", folder)
+    for name in ("kernel.cu", "handout.md", "engine/text", "engine/tool", "instructor/faulty/01_a.cu"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("text\n")
+    (folder / "engine/tool").chmod(0o755)
+    (folder / "README.md").write_text(f"# Title\n{student_copy.TEACHING}")
+    (folder / ".gitignore").write_text("sgemm\n")
+    return folder
 
 
-@pytest.mark.slow  # test_what_is_refused_is_not_written: what is left behind
-def test_a_release_that_is_stopped_leaves_nothing(checkout) -> None:
-    command = [sys.executable, "-B", "-m", "instructor.release.student_copy", "../copy"]
-    with subprocess.Popen(command, cwd=checkout.path, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, env=clean_environment()) as running:
-        deadline = time.monotonic() + 600
-        while not list(checkout.path.parent.glob(".copy-*/trial")):
-            assert time.monotonic() < deadline and running.poll() is None
-            time.sleep(0.02)
-        time.sleep(0.5)  # in its first make, or soon
-        running.send_signal(signal.SIGTERM)
-        assert running.wait(timeout=60) != 0
-    assert left_behind(checkout) == []
-
-
-def git(tree: Tree, *words: str) -> None:
+def git(folder: Path, *words: str) -> None:
     identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "a",
                 "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
-    subprocess.run([need("git"), "-C", str(tree.path), *words], check=True, capture_output=True,
+    subprocess.run([need("git"), "-C", str(folder), *words], check=True, capture_output=True,
                    env=clean_environment(identity))
 
 
-def test_only_what_git_tracks_is_published(checkout, monkeypatch) -> None:
-    for module in (repository, student_copy):
-        monkeypatch.setattr(module, "REPOSITORY", checkout.path)
-    git(checkout, "init", "-q")
-    git(checkout, "add", "-A")
-    git(checkout, "commit", "-q", "-m", "a")
-    checkout.write("sgemm", "ignored: built")
-    checkout.write("instructor/faulty/99_new.cu", "")  # not published, so it need not be committed
+def test_only_what_git_tracks_is_published(project: Path) -> None:
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "a")
+    (project / "sgemm").write_text("ignored: built")
+    (project / "instructor/faulty/99_new.cu").write_text("")  # not published, so it need not be committed
     committed = student_copy.files_of_project("lab", uncommitted=False)
     assert "kernel.cu" in committed and "sgemm" not in committed
-    checkout.write("docs/new.md", "not added\n")
-    plant(checkout, "handout.md", "changed\n")
+    (project / "new.md").write_text("not added\n")
+    (project / "handout.md").write_text("changed\n")
     with pytest.raises(student_copy.Refused) as refused:
         student_copy.files_of_project("lab", uncommitted=False)
-    assert [line.split(": ")[0] for line in refused.value.reasons] == ["docs/new.md", "handout.md"]
+    assert [line.split(": ")[0] for line in refused.value.reasons] == ["handout.md", "new.md"]
     assert all("commit" in line for line in refused.value.reasons)
     assert set(student_copy.files_of_project("lab", uncommitted=True)) == {
-        *committed, "docs/new.md", "instructor/faulty/99_new.cu"}
+        *committed, "new.md", "instructor/faulty/99_new.cu"}
 
 
-def test_a_link_is_not_copied(checkout, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
-    (checkout.path / "docs" / "link.md").symlink_to("../instructor/solutions/2_tiled.cu")
-    with pytest.raises(student_copy.Refused, match="docs/link.md: not a regular file"):
-        student_copy.write_copy({"docs/link.md": "docs/link.md"}, tmp_path / "copy", LAB)
-
-
-def test_programs_keep_their_right_to_run(checkout, monkeypatch, tmp_path) -> None:
-    """None that is published has it now."""
-    monkeypatch.setattr(student_copy, "REPOSITORY", checkout.path)
-    for name, mode in (("tool", 0o755), ("text", 0o644)):
-        checkout.write(f"engine/{name}", "#!/bin/sh\n").chmod(mode)
+def test_programs_keep_their_right_to_run_and_links_are_not_copied(project: Path, tmp_path: Path) -> None:
+    """No program that is published has it now."""
     names = ("engine/tool", "engine/text", "README.md")
     student_copy.write_copy(dict(zip(names, names)), tmp_path / "copy", LAB)
-    modes = [(tmp_path / "copy/engine" / name).stat().st_mode & 0o777 for name in ("tool", "text")]
+    modes = [(tmp_path / "copy" / name).stat().st_mode & 0o777 for name in names[:2]]
     assert modes == [0o755, 0o644]
+    (project / "link.md").symlink_to("instructor/faulty/01_a.cu")
+    with pytest.raises(student_copy.Refused, match="link.md: not a regular file"):
+        student_copy.write_copy({"link.md": "link.md"}, tmp_path / "copy", LAB)
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -375,23 +341,25 @@ NAMED = names.Names(
     {"all", "check", "release", "grade", "sgemm"}, {"all", "check", "grade", "sgemm"})
 
 
-@pytest.mark.parametrize("text", [
+LACKING = [
     "see docs/ci.md.", "(docs/ci.md:3)", "tests/kinds.py", "in tests/ and", "`instructor/release`", "checker.mk",
     "../docs/ci.md", "testcases/hidden/*.toml", "room.c", "python -m course/__main__.py", "`make release DIR=x`",
     "run make release", "`make relaese`", "next: make chekc",
-])
-def test_a_name_of_what_is_not_there_is_found(text: str) -> None:
-    (found,) = NAMED.search("engine/cuda/file.c", f"first line\n{text}\n")
-    assert found.line == 2 and found.what.endswith("a student's copy does not have")
-
-
-@pytest.mark.parametrize("text", [
+]
+NOT_LACKING = [
     "docs/check.md, docs/check.md:3", "place.h", "../cuda/place.h", "cuda/place.h", "testcases/*/b.toml",
-    "build/c/docs/ci.md", "results/x.md", "https://example.org/docs/ci.md", "stdio.h", "other.cu", "criteria/NAME.py", "\\ndocs/check.md",
-    "make sure, make of it", "`make check KERNEL=x.cu`", "next: make grade", "the tests of it", "course of events",
-])
-def test_other_names_are_none_that_lack(text: str) -> None:
-    assert list(NAMED.search("engine/cuda/file.c", text)) == []
+    "build/c/docs/ci.md", "results/x.md", "https://example.org/docs/ci.md", "stdio.h", "other.cu", "criteria/NAME.py",
+    "\\ndocs/check.md", "make sure, make of it", "`make check KERNEL=x.cu`", "next: make grade", "the tests of it",
+    "course of events",
+]
+
+
+def test_names_of_what_is_not_there_are_found() -> None:
+    for text in LACKING:
+        (found,) = NAMED.search("engine/cuda/file.c", f"first line\n{text}\n")
+        assert found.line == 2 and found.what.endswith("a student's copy does not have"), text
+    for text in NOT_LACKING:
+        assert list(NAMED.search("engine/cuda/file.c", text)) == [], text
 
 
 # ---- the search ----------------------------------------------------------------------------------
@@ -413,15 +381,13 @@ NO_SHAPES = ["97.23.58", "0.97 23 58", "197 23 58", "97 23 580", "97 23", "97 97
              "a" * 40 + "97b23c58", f"97 and 23 {'words ' * 60} 58"]
 
 
-@pytest.mark.parametrize("text", NOTATIONS)
-def test_a_shape_is_found_in_any_notation(text) -> None:
-    (at,) = SIZES.found_in(leaks.numbers_in(f"before\n{text}\nbehind"))
-    assert leaks.line_at(f"before\n{text}\nbehind", at) in (2, 3)
-
-
-@pytest.mark.parametrize("text", NO_SHAPES)
-def test_other_numbers_are_no_shape(text) -> None:
-    assert list(SIZES.found_in(leaks.numbers_in(text))) == []
+def test_a_shape_is_found_in_any_notation() -> None:
+    for notation in NOTATIONS:
+        text = f"before\n{notation}\nbehind"
+        (at,) = SIZES.found_in(leaks.numbers_in(text))
+        assert leaks.line_at(text, at) in (2, 3), notation
+    for text in NO_SHAPES:
+        assert list(SIZES.found_in(leaks.numbers_in(text))) == [], text
 
 
 @pytest.mark.parametrize(("shape", "text", "places"), [
@@ -440,11 +406,9 @@ def test_sizes_that_are_less_conspicuous(shape, text, places) -> None:
 
 
 def case(name: str, shape: tuple[int, int, int], suite: str = "hidden/a", **more) -> Case:
-    points = more.pop("points", 2.0)
-    values = {"fill": "random", "title": "", "points": points}
+    values = {"fill": "random", "title": "", "points": 2.0} | more
     return Case(name=name, params=dict(zip("mkn", shape)), suite=suite, lab=LAB,
-                hidden=suite.startswith("hidden"),
-                **values | more)
+                hidden=suite.startswith("hidden"), **values)
 
 
 def suite(*cases: Case) -> Suite:
@@ -468,25 +432,8 @@ def test_what_is_public_is_no_secret() -> None:
     assert [leak.line for leak in found] == [2, 3]
 
 
-KERNEL = """
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    float sum = 0.0f; /* starts here */
-    for (int i = 0; i < k; ++i)
-        sum += A[row * k + i] * B[i * n + row];
-}
-"""
-
-
-@pytest.fixture
-def code(tmp_path: Path) -> leaks.Code:
-    path = tmp_path / "1_kernel.cu"
-    path.write_text(KERNEL)
-    return leaks.Code([path], ARRAYS)
-
-
-LOOP = "for (int i = 0; i < k; ++i)\n        sum += A[row * k + i] * B[i * n + row];"
+NAIVE = REPOSITORY / "instructor/solutions/1_naive.cu"
+LOOP = lines_of(NAIVE, "sum += A[row * k + i]")
 HIDING_PLACES = {
     "as it is": LOOP,
     "in a comment": "/* " + LOOP.replace("\n", "\n * ") + " */",
@@ -504,10 +451,9 @@ HIDING_PLACES = {
 
 
 @pytest.mark.parametrize("text", HIDING_PLACES.values(), ids=HIDING_PLACES.keys())
-def test_code_is_found_where_it_hides(code, text) -> None:
-    found = list(code.search("handout.md", f"words\n\n{text}\n"))
-    assert [(leak.file, leak.line in (3, 4)) for leak in found] == [("handout.md", True)], found
-    assert "1_kernel.cu" in str(found[0])
+def test_code_is_found_where_it_hides(text: str) -> None:
+    (found,) = leaks.Code([NAIVE], ARRAYS).search("handout.md", f"words\n\n{text}\n")
+    assert found.file == "handout.md" and found.line in (3, 4) and "1_naive.cu" in str(found)
 
 
 TRIVIA = [
@@ -520,28 +466,21 @@ TRIVIA = [
 ]
 
 
-def test_what_every_textbook_has_may_be_published() -> None:
-    code = leaks.Code((REPOSITORY / "instructor").rglob("[0-9]*.cu"), ARRAYS)
+def test_kernels_are_found_and_what_every_textbook_has_is_not() -> None:
+    kernels = [*(REPOSITORY / "instructor").rglob("[0-9]*.cu"), *(REPOSITORY / "tests/kernels/right").glob("*.cu")]
+    code = leaks.Code(kernels, ARRAYS)
     for text in TRIVIA:
         assert not list(code.search("handout.md", f"words\n```\n{text}\n```\nwords\n")), text
+    mysgemms = [path for path in kernels if path.parent.name != "cheats"]
+    assert len(mysgemms) > 80
+    assert [path.name for path in mysgemms if not list(code.search("f", path.read_text()))] == []
 
 
-def test_texts_may_be_allowed_to_the_letter(code, monkeypatch) -> None:
+def test_texts_may_be_allowed_to_the_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = leaks.Code([NAIVE], ARRAYS)
     for allowed, found in ((LOOP, 0), (LOOP.replace("sum", "x"), 1)):
         monkeypatch.setattr(leaks, "ALLOWED", (allowed,))
         assert len(list(code.search("handout.md", f"an example:\n{LOOP}\n"))) == found
-
-
-def test_every_kernel_is_searched_for() -> None:
-    """Planted alone, each is found."""
-    folders = ("instructor/solutions", "tests/kernels/right")
-    kernels = [path for folder in folders for path in (REPOSITORY / folder).glob("*.cu")]
-    texts = {path.stem: path.read_text() for path in kernels} | {
-        fault.path.stem: fault.text for fault in FAULTS}
-    assert len(texts) > 150
-    code = leaks.Code([*kernels, *(REPOSITORY / "instructor/faulty").glob("*.cu")], ARRAYS)
-    missed = [name for name, text in texts.items() if not list(code.search("f", text))]
-    assert missed == []
 
 
 # ---- what is proved of cases ---------------------------------------------------------------------
@@ -562,7 +501,8 @@ def graded(case: Case, **passed: bool) -> Test:
 def record(*tests: Test, refused: str = "", ok: bool = True) -> Record:
     refusal = Refusal(tried=refused, file=None, line=0, hint="") if refused else None
     return Record(
-        complete=True, suites=[], seed=1, lab={"name": "sgemm", "title": "C = A B"}, score=0 if refused else sum(test.score for test in tests),
+        complete=True, suites=[], seed=1, lab={"name": "sgemm", "title": "C = A B"},
+        score=0 if refused else sum(test.score for test in tests),
         max_score=sum(test.max_score for test in tests), refusal=refusal, tests=list(tests),
         submission=Submission(name="a", path="a", sha256="", bytes=0, notes=[]),
         build=Build(ok=ok, message="", file=None, line=0, output=""), protection="none",
@@ -570,26 +510,30 @@ def record(*tests: Test, refused: str = "", ok: bool = True) -> Record:
     )  # fmt: skip
 
 
-POINTS = {"memory": 3.0, "tiled": 3.0}
-FIRST, SECOND, THIRD = (case(name, (16, 16, 16), "public/a", points=2.0, criteria=["memory"])
+FIRST, SECOND, THIRD = (case(name, (16, 16, 16), "public/a", criteria=["memory"])
                         for name in ("first", "second", "third"))
+TILED = case("tiles", (64, 64, 64), "public/a", criteria=["tiled"])
+BOTH = case("both", (64, 64, 64), "public/a", criteria=["memory", "tiled"])
+WRONG = graded(FIRST, correct=False, memory=False)
+LEAKS = graded(FIRST, memory=False)
+NO_TILES = graded(TILED, tiled=False)
+NO_TILES_AND_WRONG = graded(TILED, correct=False, tiled=False)
+REFUSED = {"refused": "calls sqrtf"}
 
 
 def small(*cases: Case) -> Suite:
     return replace(suite(*cases), points={"memory": 3.0})
 
 
-def faulty(name: str, loses: str, *tests: Test, **more) -> Proved:
-    return Proved(Kernel(LAB, Path(f"{name}.cu"), "faulty", loses), [record(*tests, **more)])
+def faulty(name: str, loses: str, *tests: Test) -> Proved:
+    return Proved(Kernel(LAB, Path(f"{name}.cu"), "faulty", loses), [record(*tests)])
 
 
 def test_which_case_catches_what() -> None:
     """`second` and `third` catch the same; `first` catches one that no other case does."""
     proved = Proof([small(FIRST, SECOND, THIRD)], [
-        faulty("1_a", "correct", graded(FIRST, correct=False, memory=False), graded(SECOND),
-               graded(THIRD)),
-        faulty("2_b", "memory", graded(FIRST), graded(SECOND, memory=False),
-               graded(THIRD, memory=False)),
+        faulty("1_a", "correct", WRONG, graded(SECOND), graded(THIRD)),
+        faulty("2_b", "memory", graded(FIRST), graded(SECOND, memory=False), graded(THIRD, memory=False)),
     ])
     assert proved.failures == proved.free == []
     assert proved.caught_by(FIRST) == proved.only_by(FIRST) == ["1_a"]
@@ -597,81 +541,59 @@ def test_which_case_catches_what() -> None:
     assert proved.redundant() == [SECOND, THIRD]
 
 
-def test_a_fault_that_goes_free() -> None:
-    proved = Proof([small(FIRST)], [faulty("3_c", "correct", graded(FIRST))])
-    assert proved.free == ["3_c"] and proved.failures == ["3_c loses no points in any case"]
-    refused = Proof([small(FIRST)], [faulty("3_d", "everything", graded(FIRST), refused="calls system")])
-    assert refused.free == refused.failures == []
-
-
-@pytest.mark.parametrize(
-    ("loses", "tests", "sound"),
-    [
-        ("memory", [graded(FIRST, correct=False, memory=False)], False),
-        ("correct", [graded(FIRST, memory=False)], False),
-        ("correct", [graded(FIRST, correct=False, memory=False), graded(SECOND)], True),
-        ("memory or correct", [graded(FIRST, memory=False)], True),
-        ("memory or correct", [graded(FIRST, correct=False, memory=False)], True),
-        ("builds", [graded(FIRST, correct=False, memory=False)], True),  # it launches nothing
-        ("builds", [graded(FIRST, memory=False)], False),
-        ("everything", [graded(FIRST, correct=False, memory=False)], False),
-    ],
-)
-def test_faults_lose_what_they_declare(loses, tests, sound) -> None:
-    failures = Proof([small(FIRST, SECOND)], [faulty("4_e", loses, *tests)]).failures
-    assert (failures == []) == sound, failures
-
-
-TILED = case("tiles", (64, 64, 64), "public/a", points=2.0, criteria=["tiled"])
-
-
-NO_TILES = graded(TILED, tiled=False)
-WRONG = graded(TILED, correct=False, tiled=False)
-
-
-@pytest.mark.parametrize(
-    ("group", "loses", "tests", "record_says", "words"),
-    [
-        ("solution", "nothing", [graded(FIRST)], {}, ""),
-        ("solution", "nothing", [graded(FIRST, memory=False)], {}, "public/a/first takes points"),
-        ("solution", "nothing", [graded(FIRST)], {"refused": "calls sqrtf"}, "but is refused"),
-        ("solution", "nothing", [graded(FIRST)], {"ok": False}, "but is refused"),
-        ("solution", "tiled", [NO_TILES], {}, ""),
-        ("solution", "tiled", [graded(TILED)], {}, "but keeps it"),
-        ("solution", "tiled", [NO_TILES, graded(FIRST, memory=False)], {}, "memory"),
-        ("right", "", [NO_TILES], {}, ""),
-        ("right", "", [graded(TILED)], {}, ""),
-        ("right", "", [WRONG], {}, "takes points for correct"),
-        ("starter", "", [graded(FIRST, correct=False, memory=False)], {}, ""),
-        ("starter", "", [graded(FIRST, memory=False)], {}, "2 of 2 points for nothing"),
-        ("cheat", "", [graded(FIRST)], {}, "2 of 2 points for nothing"),
-        # Those that cheat a clock keep what they earn without one, but for what they declare.
-        ("cheat", "tiled", [NO_TILES], {}, ""),
-        ("cheat", "tiled", [graded(TILED)], {}, "but keeps it"),
-        ("cheat", "tiled", [WRONG], {}, "takes points for correct"),
-        ("cheat", "tiled", [NO_TILES], {"refused": "calls sqrtf"}, "but is refused"),
-    ],
-)
+@pytest.mark.parametrize(("group", "loses", "tests", "record_says", "words"), [
+    ("solution", "nothing", [graded(FIRST)], {}, ""),
+    ("solution", "nothing", [LEAKS], {}, "public/a/first takes points"),
+    ("solution", "nothing", [graded(FIRST)], REFUSED, "but is refused"),
+    ("solution", "nothing", [graded(FIRST)], {"ok": False}, "but is refused"),
+    ("solution", "tiled", [NO_TILES], {}, ""),
+    ("solution", "tiled", [graded(TILED)], {}, "but keeps it"),
+    ("solution", "tiled", [NO_TILES, LEAKS], {}, "memory"),
+    ("right", "", [NO_TILES], {}, ""),
+    ("right", "", [graded(TILED)], {}, ""),
+    ("right", "", [NO_TILES_AND_WRONG], {}, "takes points for correct"),
+    ("starter", "", [WRONG], {}, ""),
+    ("starter", "", [LEAKS], {}, "2 of 2 points for nothing"),
+    ("cheat", "", [graded(FIRST)], {}, "2 of 2 points for nothing"),
+    # Those that cheat a clock keep what they earn without one, but for what they declare and what is less basic.
+    ("cheat", "tiled", [NO_TILES], {}, ""),
+    ("cheat", "tiled", [graded(TILED)], {}, "but keeps it"),
+    ("cheat", "tiled", [NO_TILES_AND_WRONG], {}, "takes points for correct"),
+    ("cheat", "tiled", [NO_TILES], REFUSED, "but is refused"),
+    ("cheat", "tiled", [graded(BOTH, memory=False, tiled=False)], {}, "takes points for memory"),
+    ("cheat", "memory", [graded(BOTH, memory=False, tiled=False)], {}, ""),
+    ("cheat", "memory", [graded(BOTH, tiled=False)], {}, "declares `loses: memory`, but keeps it"),
+    ("faulty", "memory", [WRONG], {}, "declares `loses: memory` and loses correct"),
+    ("faulty", "correct", [LEAKS], {}, "and loses memory"),
+    ("faulty", "correct", [WRONG, graded(TILED)], {}, ""),
+    ("faulty", "memory or correct", [LEAKS], {}, ""),
+    ("faulty", "memory or correct", [WRONG], {}, ""),
+    ("faulty", "builds", [WRONG], {}, ""),  # it launches nothing
+    ("faulty", "builds", [LEAKS], {}, "and loses memory"),
+    ("faulty", "everything", [WRONG], {}, "and loses correct"),
+    ("faulty", "everything", [graded(FIRST)], REFUSED, ""),
+    ("faulty", "correct", [graded(FIRST)], {}, "5_f loses no points in any case"),
+])
 def test_grades_that_are_known_beforehand(group, loses, tests, record_says, words) -> None:
     proved = Proved(Kernel(LAB, Path("5_f.cu"), group, loses), [record(*tests, **record_says)])
-    failures = Proof([small(FIRST, TILED)], [proved]).failures
+    failures = Proof([small(FIRST, TILED, BOTH)], [proved]).failures
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
 def test_points_are_written_one_a_line(tmp_path: Path) -> None:
-    proved = [Proved(Kernel(LAB, Path("5_f.cu"), "solution"), [record(graded(FIRST, memory=False))]),
-              Proved(Kernel(LAB, Path("4_e.cu"), "cheat"), [record(refused="calls sqrtf")])]
+    proved = [Proved(Kernel(LAB, Path("5_f.cu"), "solution"), [record(LEAKS)]),
+              Proved(Kernel(LAB, Path("4_e.cu"), "cheat"), [record(**REFUSED)])]
     prove_cases.write_points(proved, tmp_path / "points.txt")
     assert (tmp_path / "points.txt").read_text().splitlines() == [
         "4_e refused", "5_f public/a/first correct kept", "5_f public/a/first memory lost"]
 
 
-def test_what_is_wrong_keeps_no_more_than_85_of_100(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_keeps_no_more_than_85_of_100() -> None:
     """Of cases that were not tried, all that they are worth; and what only does not tile is not wrong."""
     def kept(points: float, loses: str = "correct") -> list[str]:
         large = case("large", (999, 999, 999), "public/a", points=points, criteria=["memory"])
         both = replace(suite(FIRST, large), points={"memory": 3.0})
-        return Proof([both], [faulty("6_g", loses, graded(FIRST, correct=False, memory=False))]).failures
+        return Proof([both], [faulty("6_g", loses, WRONG)]).failures
 
     assert kept(28.0) == []  # of 33
     (line,) = kept(29.0)
@@ -687,33 +609,22 @@ def test_a_solution_of_several_files_is_graded_as_one(tmp_path) -> None:
 
 def test_heads(tmp_path: Path) -> None:
     path = tmp_path / "x.cu"
-    heads = {" * tries:    1\n * named:    wrong": "", " * loses:    tiled": "tiled",
-             " * fails:    speed\n * loses:    tiled": "tiled"}
-    for head, loses in heads.items():
-        path.write_text(f"/* CHEAT\n{head} */\n * fails:    speed\n")
-        assert prove_cases.declared(LAB, path, "cheat") == loses
+
+    def declared(head: str, group: str) -> str:
+        path.write_text(f"/* KERNEL\n{head} */\n * fails:    speed\n")
+        return prove_cases.declared(LAB, path, group)
+
+    assert declared(" * tries:    1\n * named:    wrong", "cheat") == ""
+    assert declared(" * loses:    tiled", "cheat") == "tiled"
+    assert declared(" * fails:    speed\n * loses:    tiled", "cheat") == "tiled"
+    for head in ("", " * loses:    a bit", " * loses:    tiled\n * loses:    tiled"):
+        with pytest.raises(BadInput, match="x.cu: its first comment has to say once what it loses"):
+            declared(head, "faulty")
     found = prove_cases.kernels(LAB, "*")
-    loses = {each.name: each.loses for each in found if each.group in ("faulty", "solution")}
-    assert len(loses) > 75 and set(loses.values()) <= set(proof.declarable(LAB))
-    assert loses["2_tiled"] == "nothing" and loses["1_naive"] == "tiled"
     assert {each.group for each in found} == set(proof.GROUPS)
-    cheats = {each.name: each.loses for each in found if each.group == "cheat"}
-    assert cheats["21_side_stream"] == "tiled" and cheats["24_graph"] == ""
-
-
-def test_a_cheat_may_lose_what_is_less_basic_but_not_what_is_more() -> None:
-    every = case("all", (16, 16, 16), "public/a", criteria=["memory", "tiled"])
-
-    def failures(loses: str, **passed: bool) -> list[str]:
-        cheat = Kernel(LAB, Path("40_cheat.cu"), "cheat", loses)
-        return list(Proved(cheat, [record(graded(every, **passed))]).failures())
-
-    assert failures("memory", memory=False, tiled=False) == []
-    assert failures("tiled", tiled=False) == []
-    (line,) = failures("tiled", memory=False, tiled=False)
-    assert "takes points for memory" in line
-    (line,) = failures("memory", tiled=False)
-    assert "declares `loses: memory`, but keeps it" in line
+    loses = {each.name: each.loses for each in found}
+    assert (loses["2_tiled"], loses["1_naive"], loses["21_side_stream"], loses["24_graph"]) == (
+        "nothing", "tiled", "tiled", "")
 
 
 def timed(name: str, **more) -> Performance:
@@ -746,20 +657,7 @@ def test_a_suite_needs_a_gate_of_random_numbers() -> None:
 
 # ---- make cases, as an instructor runs it --------------------------------------------------------
 
-
-@pytest.fixture
-def cases(checkout: Tree) -> Callable[..., subprocess.CompletedProcess[str]]:
-    for rung in (checkout.path / "instructor/solutions").glob("[3-8]_*.cu"):
-        rung.unlink()  # each is graded: two solutions say as much
-    shutil.rmtree(checkout.path / "instructor/solutions/9_every_shape")
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return run_script(checkout, "prove_cases", "--groups", "starter,solution,faulty", *words)
-
-    return run
-
-
-SMALL_SUITE = """title = "Small"
+FIRST_CASE = """title = "Small"
 gate = "first"
 points = { memory = 1 }
 [[case]]
@@ -769,7 +667,8 @@ k = 16
 n = 16
 fill = "random"
 points = 2
-[[case]]
+"""
+EDGES = """[[case]]
 name = "edges"
 m = 34
 k = 19
@@ -778,8 +677,9 @@ fill = "random"
 points = 2
 criteria = []
 """
-TWIN = SMALL_SUITE[SMALL_SUITE.rindex("[[case]]"):].replace("edges", "edges-again")
-TILES_OF_ONE = """[[case]]
+SMALL_SUITE = FIRST_CASE + EDGES
+TWIN = EDGES.replace("edges", "edges-again")
+NEEDS_TILES = FIRST_CASE.replace("memory = 1", "memory = 1, tiled = 1") + """[[case]]
 name = "one-column-of-tiles"
 m = 20
 k = 1
@@ -788,74 +688,78 @@ fill = "random"
 points = 1
 criteria = ["tiled"]
 """
-
-
-def write_suites(checkout: Tree, public: str) -> None:
-    for half in ("public", "hidden"):
-        shutil.rmtree(checkout.path / "testcases" / half)
-    checkout.write("testcases/public/small.toml", public)
-    checkout.write("testcases/hidden/other.toml",
-                   SMALL_SUITE.replace("Small", "Other").replace("34", "50"))
-
-
-def listed(output: str, title: str) -> str:
-    """What follows "title: ", however the lines are broken."""
-    found = re.search(rf"{title}: (.*?)\n(?:[A-Z]|\n)", output, re.DOTALL)
-    assert found, output
-    return " ".join(found[1].split())
+# Of a fault, with these public and hidden cases.
+SOUND = [
+    ("04_a_columns", SMALL_SUITE, FIRST_CASE, [
+        "Cases that catch nothing that others do not: public/small: first; hidden/other: first ",
+        "Faults that a single case catches: 04_a_columns (public/small/edges)",
+        "sound: these cases can be published"]),
+    ("04_a_columns", SMALL_SUITE + TWIN, FIRST_CASE, [
+        "Cases that catch nothing that others do not: public/small: first, edges, edges-again; "]),
+]
+NOT_SOUND = [
+    ("04_a_columns", NEEDS_TILES, FIRST_CASE, [
+        "not sound: 2_tiled: is right, but public/small/one-column-of-tiles takes points for tiled"]),
+    ("18_only_rows", SMALL_SUITE.replace("34", "20"), SMALL_SUITE.replace("34", "20"), [
+        "Faults that go free: 18_only_rows ", "not sound: 18_only_rows loses no points in any case"]),
+]
 
 
 @pytest.mark.slow  # test_draw.py: the command grades, and judges cases; above: which case catches what
-def test_make_cases(checkout, cases) -> None:
-    """A case that alone catches a fault is listed apart, and everything fits."""
-    write_suites(checkout, SMALL_SUITE)
-    shutil.rmtree(checkout.path / "testcases" / "hidden")
-    first = cases("--faulty", "04_a_columns")
-    assert first.returncode == 0 and "cases: testcases/hidden: no cases here" in first.stderr
-    one_case = SMALL_SUITE[:SMALL_SUITE.rindex("[[case]]")]
-    checkout.write("testcases/hidden/other.toml", one_case)
-
-    done = cases("--faulty", "04_a_columns", "--full")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "sound: these cases can be published" in done.stdout
+@pytest.mark.parametrize(("status", "fault", "public", "hidden", "says"), [
+    *((0, *row) for row in SOUND), *((1, *row) for row in NOT_SOUND)])
+def test_make_cases(checkout: Tree, status: int, fault: str, public: str, hidden: str, says: list[str]) -> None:
+    for rung in (checkout.path / "instructor/solutions").glob("[3-8]_*.cu"):
+        rung.unlink()  # each is graded: two solutions say as much
+    shutil.rmtree(checkout.path / "instructor/solutions/9_every_shape")
+    shutil.rmtree(checkout.path / "testcases")
+    checkout.write("testcases/public/small.toml", public)
+    checkout.write("testcases/hidden/other.toml", hidden)
+    checkout.write("instructor/faulty/18_only_rows.cu", BY_NAME["18_rows_beyond_the_grid"].text)
+    done = run_script(checkout.path, "prove_cases", "--groups", "starter,solution,faulty", "--faulty", fault, "--full")
+    assert done.returncode == status, done.stdout + done.stderr
     assert done.stderr.startswith("cases: building the grader's own parts\ncases: grading ")
-    assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    assert listed(done.stdout, "others do not") == "public/small: first; hidden/other: first"
-    assert listed(done.stdout, "single case catches") == "04_a_columns (public/small/edges)"
+    assert all(len(line) <= 80 or line.startswith("not sound: ") for line in done.stdout.splitlines())
+    assert [words for words in says if words not in " ".join(done.stdout.split())] == [], done.stdout
 
 
-@pytest.mark.slow  # as test_which_case_catches_what, by the command
-def test_a_case_with_a_twin(checkout, cases) -> None:
-    write_suites(checkout, SMALL_SUITE + TWIN)
-    checkout.write("testcases/hidden/other.toml", SMALL_SUITE[:SMALL_SUITE.rindex("[[case]]")])
-    done = cases("--faulty", "04_a_columns")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert listed(done.stdout, "others do not").startswith(
-        "public/small: first, edges, edges-again; ")
+def test_a_look_at_the_files_builds_nothing_but_the_labs_description(tmp_path: Path) -> None:
+    done = run_script(REPOSITORY, "prove_cases", "--files", GRADER_CACHE=str(tmp_path))
+    assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
+    assert all(path.name.startswith("lab-") for path in tmp_path.iterdir())
 
 
-@pytest.mark.slow  # as test_grades_that_are_known_beforehand, by the command
-def test_a_case_that_a_solution_fails(checkout, cases) -> None:
-    write_suites(checkout, SMALL_SUITE.replace("memory = 1 }", "memory = 1, tiled = 1 }") + TILES_OF_ONE)
-    done = cases("--faulty", "04_a_columns")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(r"not sound: 2_tiled: is right, but public/small/one-column-of-tiles takes "
-                     r"points for\s+tiled", done.stdout), done.stdout
+def test_a_look_at_the_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                   capsys: pytest.CaptureFixture[str]) -> None:
+    """What is there, and what is wrong with it; which `make cases` says, too, before it grades anything."""
+    monkeypatch.setattr(prove_cases, "described", lambda folder: replace(LAB, folder=str(tmp_path)))
+    for half in ("public", "hidden"):
+        (tmp_path / "testcases" / half).mkdir(parents=True)
+
+    def look(public: str, *words: str) -> tuple[int, str, str]:
+        (tmp_path / "testcases/public/small.toml").write_text(public)
+        (tmp_path / "testcases/hidden/other.toml").write_text(SMALL_SUITE.replace("34", "50"))
+        monkeypatch.setattr(sys, "argv", ["prove_cases", *words])
+        return prove_cases.main(), *capsys.readouterr()
+
+    status, shown, _ = look(SMALL_SUITE, "--files")
+    assert status == 0 and "in order" in shown and "4 cases, 10 points" in shown
+    assert re.search(r"public/small +2 +· +5 +34 19 21 +2\.0 s", shown), shown
+    status, shown, _ = look(SMALL_SUITE.replace('"random"', '"index"'), "--files")
+    assert status == 1 and "its gate first has the fill index" in shown
+    absurd = re.sub("34|19|21", "16384", TWIN)
+    for words in ((), ("--files",)):
+        status, _, said = look(SMALL_SUITE + absurd, *words)
+        assert status == 2 and re.fullmatch(
+            "cases: .*small.toml: case 'edges-again': m k n = 16384 16384 16384: the time limit.*\n", said)
 
 
-@pytest.mark.slow  # as test_a_fault_that_goes_free, by the command
-def test_a_fault_that_no_case_catches(checkout, cases) -> None:
-    write_suites(checkout, SMALL_SUITE)
-    text = BY_NAME["18_rows_beyond_the_grid"].text
-    assert "loses:    correct" in text
-    checkout.write("instructor/faulty/18_only_rows.cu", text)
-    for name in ("public/small", "hidden/other"):
-        path = checkout.path / "testcases" / f"{name}.toml"
-        path.write_text(re.sub(r"m = \d\d\nk = 19", "m = 20\nk = 19", path.read_text()))
-    done = cases("--faulty", "18_only_rows")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert listed(done.stdout, "go free") == "18_only_rows"
-    assert "not sound: 18_only_rows loses no points in any case" in done.stdout
+@pytest.mark.parametrize(("groups", "faulty", "said"), [
+    ("faulty", "99_*", "matches no kernel"), ("solutions", "*", "'solutions' is not one of starter, "),
+])
+def test_a_glob_without_kernels_and_an_unknown_group(groups: str, faulty: str, said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        prove_cases.prove(Namespace(groups=groups, faulty=faulty, points=None, jobs=1), LAB, [])
 
 
 def test_progress_without_a_terminal(capsys) -> None:
@@ -876,54 +780,6 @@ def test_progress_without_a_terminal(capsys) -> None:
     graded = [int(re.fullmatch(rf"cases: (\d+) of {new} graded, \d+ s", line)[1])
               for line in lines if "more" not in line]
     assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == new
-
-
-def test_a_look_at_the_files_alone(checkout, grader_cache) -> None:
-    """In seconds, before more is built than the lab's description: what is there, and what is wrong with it."""
-    write_suites(checkout, SMALL_SUITE)
-
-    def look(cases: str) -> subprocess.CompletedProcess[str]:
-        checkout.write("testcases/public/small.toml", cases)
-        nothing_built = grader_cache.parent / "no parts of the grader"
-        done = run_script(checkout, "prove_cases", "--files", GRADER_CACHE=str(nothing_built))
-        assert all(path.name.startswith("lab-") for path in nothing_built.iterdir())
-        return done
-
-    done = look(SMALL_SUITE)
-    assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
-    assert re.search(r"public/small +2 +· +5 +34 19 21 +2\.0 s", done.stdout), done.stdout
-    assert "in order" in done.stdout and "4 cases, 10 points" in done.stdout
-
-    absurd = TWIN.replace("34", "16384").replace("19", "16384").replace("21", "16384")
-    for words in ((), ("--files",)):  # `make cases` says so, too, before it grades anything
-        checkout.write("testcases/public/small.toml", SMALL_SUITE + absurd)
-        (line,) = said(run_script(checkout, "prove_cases", *words), 2)
-        assert "small.toml: case 'edges-again': m k n = 16384 16384 16384: the time limit" in line
-    done = look(SMALL_SUITE.replace('"random"', '"index"'))
-    assert done.returncode == 1 and "its gate first has the fill index" in done.stdout
-
-
-BAD = {
-    "a case": ("testcases/public/small.toml", 'fill = "random"', 'fill = "randm"', "randm"),
-    "a head": ("instructor/faulty/04_a_columns.cu", " * loses:    correct", " * loses:    a bit",
-               "04_a_columns.cu"),
-    "no head": ("instructor/faulty/04_a_columns.cu", " * loses:    correct", " *", "what it loses"),
-}
-
-
-@pytest.mark.parametrize(("name", "old", "new", "words"), sample([*BAD.values()], every=2), ids=BAD.keys())
-def test_what_cannot_be_read(checkout, cases, name, old, new, words) -> None:
-    write_suites(checkout, SMALL_SUITE)
-    text = (checkout.path / name).read_text()
-    assert old in text
-    checkout.write(name, text.replace(old, new, 1))
-    (line,) = said(cases("--faulty", "04_a_columns"), 2)
-    assert words in line
-
-
-def test_a_glob_without_kernels_and_an_unknown_group(cases) -> None:
-    assert "matches no kernel" in said(cases("--faulty", "99_*"), 2)[0]
-    assert "starter" in said(cases("--groups", "solutions"), 2)[0]
 
 
 # ---- docs/instructor.md --------------------------------------------------------------------------
@@ -954,26 +810,18 @@ FAULTY = sorted([*prove_cases.kernels(LAB, "*", ["faulty"]),
                  *prove_cases.made_of_edits(LAB, "*", Path(WRITTEN.name))], key=lambda each: each.name)
 
 
+@cache
 def grader_of(name: str) -> prove_cases.Grader:
     """One that has this case alone."""
-    suites = [replace(suite, cases=tuple(c for c in suite.cases if c.name == name))
-              for suite in SUITES]
+    suites = [replace(suite, cases=[case for case in suite.cases if case.name == name]) for suite in SUITES]
     return prove_cases.Grader(LAB, [suite for suite in suites if suite.cases], Path(WRITTEN.name) / "kept")
-
-
-@pytest.fixture(scope="session")
-def revealing() -> prove_cases.Grader:
-    return grader_of(REVEALING)
 
 
 @pytest.mark.parametrize("kernel", first_of_each(FAULTY, lambda kernel: kernel.loses, every=2),
                          ids=lambda kernel: kernel.name)
-def test_a_faulty_kernel_loses_what_its_head_declares(
-    revealing: prove_cases.Grader, kernel: Kernel
-) -> None:
+def test_a_faulty_kernel_loses_what_its_head_declares(kernel: Kernel) -> None:
     """`make cases` tries all cases, and takes some minutes; here a single one does. In `make test`
     the first kernel of every second thing to lose, in `make test-all` all."""
-    elsewhere = TOO_SMALL_THERE.get(kernel.name)
-    proved = (grader_of(elsewhere) if elsewhere else revealing).prove(kernel)
+    proved = grader_of(TOO_SMALL_THERE.get(kernel.name, REVEALING)).prove(kernel)
     assert proved.loses() != "nothing"
     assert list(proved.failures()) == []
