@@ -18,7 +18,7 @@ Seeds are fixed, and each program has one core: where two blocks race, the same 
 builds in a copy of the checkout. A kernel takes three seconds of processor time; --every 10 takes each
 tenth one. Only Python's own library is used.
 
-Exit status: 0, for `compare` if nothing differs; 1 if something does; 2 bad usage.
+Exit status: 0, for `compare` if nothing differs; 1 if something does.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ import difflib
 import fnmatch
 import json
 import os
-import queue
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import renamed
@@ -69,13 +66,11 @@ def corpus(folder: Path) -> list[str]:
     """The kernels as paths from the root of the checkout, a copy; those of mistakes.toml are written
     to `folder`, which lies in it, and those of faults.toml beside the others of their kind."""
     sys.path.insert(0, os.getcwd())
-    from instructor.faulty.mistakes import seeded  # the checkout's own
+    from instructor.faulty.faults import edited  # the checkout's own
+    from instructor.faulty.mistakes import seeded
 
-    with suppress(ImportError):  # an older checkout has files alone
-        from instructor.faulty.faults import edited
-
-        for each in edited():
-            each.write(Path("instructor/faulty"))
+    for each in edited():
+        each.write(Path("instructor/faulty"))
     found = [str(path) for place in FOLDERS for path in sorted(Path(place).glob("*.cu"))]
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -105,12 +100,7 @@ def steady(text: str) -> str:
 
 def readable(line: str) -> str:
     """JSON in lines that diff can tell apart; any other line as it is."""
-    if line.startswith("{"):
-        try:
-            return json.dumps(json.loads(line), indent=1) + "\n"
-        except json.JSONDecodeError:
-            pass
-    return line
+    return json.dumps(json.loads(line), indent=1) + "\n" if line.startswith("{") else line
 
 
 def printed(command: list[str], tree: Path) -> str:
@@ -140,56 +130,31 @@ def words_of(kernel: str, compiler: str, tree: Path) -> str:
 # ---- keep ----------------------------------------------------------------------------------------
 
 
-def copy_of_checkout(place: Path) -> Path:
-    shutil.copytree(".", place, symlinks=True, ignore=shutil.ignore_patterns(
-        ".git", ".venv", "build", "results", "docs", "*.pyc"))
-    return place
-
-
 def keep(arguments: argparse.Namespace) -> int:
-    """Run everything, in `jobs` copies of the checkout for each compiler."""
-    start = time.monotonic()
+    """Run everything, each job in a copy of the checkout and on one core."""
     with tempfile.TemporaryDirectory(prefix="words-") as temporary:
-        origin = copy_of_checkout(Path(temporary) / "origin")
+        origin = Path(temporary) / "origin"
+        shutil.copytree(".", origin, symlinks=True, ignore=shutil.ignore_patterns(
+            ".git", ".venv", "build", "results", "docs", "*.pyc"))
         os.chdir(origin)
+        globs = arguments.kernels.split(",")
         kernels = [each for each in corpus(Path("build/mistakes"))
-                   if any(fnmatch.fnmatchcase(Path(each).stem, glob)
-                          for glob in arguments.kernels.split(","))][::arguments.every]
+                   if any(fnmatch.fnmatchcase(Path(each).stem, glob) for glob in globs)][::arguments.every]
         if arguments.renamed:
             kernels = renamed.rename(Path("lab"), kernels)
         todo = [(kernel, compiler) for compiler in arguments.compilers for kernel in kernels]
-        trees: dict[str, queue.SimpleQueue[Path]] = {}
-        for compiler in arguments.compilers:
-            trees[compiler] = queue.SimpleQueue()
-            for number in range(arguments.jobs):
-                tree = shutil.copytree(origin, Path(temporary) / f"{compiler}-{number}",
-                                       symlinks=True)
-                trees[compiler].put(tree)
+        cores = sorted(os.sched_getaffinity(0))
 
-        def one(kernel: str, compiler: str) -> None:
-            tree = trees[compiler].get()
-            try:
-                text = words_of(kernel, compiler, tree)
-            finally:
-                trees[compiler].put(tree)
-            place = arguments.folder / compiler / f"{Path(kernel).stem}.txt"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+        def work(job: int) -> None:
+            os.sched_setaffinity(0, {cores[job % len(cores)]})  # of this thread, and of what it starts
+            tree = shutil.copytree(origin, Path(temporary) / str(job), symlinks=True)
+            for kernel, compiler in todo[job::arguments.jobs]:
+                place = arguments.folder / compiler / f"{Path(kernel).stem}.txt"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(words_of(kernel, compiler, tree), encoding="utf-8")
 
-        cores: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for number in range(arguments.jobs):
-            cores.put(sorted(os.sched_getaffinity(0))[number % len(os.sched_getaffinity(0))])
-
-        def on_one_core() -> None:  # of this thread alone, and of what it starts
-            os.sched_setaffinity(0, {cores.get()})
-
-        with ThreadPoolExecutor(arguments.jobs, initializer=on_one_core) as pool:
-            waiting = [pool.submit(one, *each) for each in todo]
-            for done, future in enumerate(as_completed(waiting), 1):
-                future.result()
-                if done * 20 // len(todo) > (done - 1) * 20 // len(todo):
-                    print(f"{done} of {len(todo)} kernels, {time.monotonic() - start:.0f} s",
-                          file=sys.stderr, flush=True)
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            list(pool.map(work, range(arguments.jobs)))
     return 0
 
 
@@ -221,43 +186,21 @@ def compare(arguments: argparse.Namespace) -> int:
 # ---- the command ---------------------------------------------------------------------------------
 
 
-def compilers(names: str) -> list[str]:
-    unknown = [name for name in names.split(",") if name not in COMPILERS]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(COMPILERS)}")
-    return names.split(",")
-
-
-def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: at least one")
-    return int(text)
-
-
-def folder(text: str) -> Path:
-    path = Path(text)
-    if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: no such folder")
-    return path
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     ways = parser.add_subparsers(dest="way", required=True)
     one = ways.add_parser("keep", help="run everything and keep what is printed")
     one.add_argument("folder", type=lambda text: Path(text).absolute())
-    one.add_argument("--compilers", type=compilers, default=["gcc", "clang"], metavar="LIST")
+    one.add_argument("--compilers", type=lambda names: names.split(","), default=["gcc", "clang"])
     one.add_argument("--kernels", default="*", metavar="GLOB,...", help="only these, without .cu")
-    one.add_argument("--every", type=positive, default=1, metavar="N", help="only each Nth of them")
-    one.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)), metavar="N")
-    one.add_argument("--renamed", action="store_true",
-                     help="of the lab and of kernels with other names: renamed.py")
+    one.add_argument("--every", type=int, default=1, metavar="N", help="only each Nth of them")
+    one.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    one.add_argument("--renamed", action="store_true", help="with other names: renamed.py")
     one.set_defaults(run=keep)
     two = ways.add_parser("compare", help="show what differs")
-    two.add_argument("old", type=folder)
-    two.add_argument("new", type=folder)
-    two.add_argument("--renamed", action="store_true",
-                     help="NEW was kept with --renamed: its files are those of OLD with the other names")
+    two.add_argument("old", type=Path)
+    two.add_argument("new", type=Path)
+    two.add_argument("--renamed", action="store_true", help="NEW was kept with --renamed, OLD without")
     two.set_defaults(run=compare)
     arguments = parser.parse_args()
     return arguments.run(arguments)
