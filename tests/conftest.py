@@ -80,29 +80,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-class FailuresAtOnce:
-    """One line for each failure as it happens: a run on a GPU takes minutes, and may be broken off
-    before pytest's own summary."""
-
-    def __init__(self, terminal: Any):
-        self.terminal = terminal
-
-    @pytest.hookimpl(trylast=True)  # behind the letter or the dots of pytest's own
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.failed:
-            return
-        last = (report.longreprtext.strip().splitlines() or [""])[-1]
-        self.terminal.ensure_newline()
-        self.terminal.write_line(f"FAILED {report.nodeid} ({report.when}): {last}", red=True)
-
-
-@pytest.hookimpl(trylast=True)  # pytest's own has made the terminal reporter by then
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's, for what it starts behind its back
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which programs of tests are to hear
-    terminal = config.pluginmanager.get_plugin("terminalreporter")
-    if terminal and not hasattr(config, "workerinput"):  # a worker of xdist's shows nothing
-        config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
 # ---- tools that a machine may lack ---------------------------------------------------------------

@@ -14,11 +14,10 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
-from conftest import REPOSITORY, Tree, clean_environment, repository_files, sample
+from conftest import REPOSITORY, Tree, clean_environment, sample
 from test_pages import both_pages, class_page, feedback, standing
 
 from course.model import Override
-from course.pages import write_class_page
 from course.record import OF_STUDENTS, RESULT, Record, read_record
 from grader.record import store
 from grader.record.student import student_view
@@ -89,24 +88,6 @@ def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: 
     staff = class_page([which], tmp_path)
     if record.build.ok:
         assert "hidden/dodo/quagga-thylacine" in staff.text and "m=7919 k=6007 n=5003" in staff.text
-
-
-def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
-    secrets = secrets_of(SUITES[1:], SUITES[:1])
-    write_class_page([standing(graded("wrong")[0])], "SGEMM", tmp_path / "class.html")
-    text = (tmp_path / "class.html").read_text()
-    assert len({leak.what for leak in secrets.search("class.html", text)}) >= 5
-
-
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def test_templates_are_part_of_the_repository() -> None:
-    """Or pages could not be written from a clone, a bundle or a student's copy."""
-    folder = Path("course/pages")
-    files = {path.name for path in repository_files() if path.parent == folder}
-    assert files >= {"page.css", "page.html.j2", "macros.html.j2", "feedback.html.j2",
-                     "class.html.j2"}
 
 
 # ---- in a browser --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from conftest import BUILD_SECONDS, REPOSITORY, Tree, clean_environment, sample
+from conftest import BUILD_SECONDS, REPOSITORY, UNSPACED, Tree, clean_environment
 
 from grader.build.parts import described
 from grader.cases.read import load_suites
@@ -59,14 +59,7 @@ def steps(handout: str) -> dict[str, list[Command]]:
             for number, text in sections(handout).items() if number.isdigit()}
 
 
-STEPS = steps(TEXT)
-
-
 # ---- kernels that have come so far ---------------------------------------------------------------
-
-
-def source(name: str) -> str:
-    return (REPOSITORY / "instructor" / name).read_text(encoding="utf-8")
 
 
 def without(text: str, *patterns: str) -> str:
@@ -76,7 +69,8 @@ def without(text: str, *patterns: str) -> str:
     return text
 
 
-NAIVE, TILED = source("solutions/1_naive.cu"), source("solutions/2_tiled.cu")
+NAIVE, TILED, REGISTERS = ((REPOSITORY / "instructor" / name).read_text(encoding="utf-8") for name in (
+    "solutions/1_naive.cu", "solutions/2_tiled.cu", "faulty/styles/register_tile.cu"))
 UNGUARDED = without(TILED, r"row < m && a_col < k \? (?=A)", r"(?<=a_col\]) : 0\.0f",
                     r"b_row < k && col < n \? (?=B)", r"(?<=\+ col\]) : 0\.0f",
                     r"if \(row < m && col < n\)(?=\s+C)")
@@ -87,7 +81,7 @@ STUDENTS = {
     "naive": (NAIVE, "12", "3"),
     "tiles": (UNGUARDED, "3", "4"),
     "guards": (TILED, "45", ""),
-    "registers": (source("faulty/styles/register_tile.cu"), "7", ""),
+    "registers": (REGISTERS, "7", ""),
 }
 
 
@@ -119,26 +113,19 @@ def run(tree: Tree, command: Command) -> str:
         f"{command.line}: exit {done.returncode}, does not say {missing}\n{done.stdout}")
 
 
-@pytest.mark.parametrize(("kernel", "passes", "fails"), sample([*STUDENTS.values()], every=4),
-                         ids=STUDENTS.keys())
-def test_the_steps(copy: Tree, kernel: str, passes: str, fails: str) -> None:
-    copy.write("kernel.cu", kernel)
+@pytest.mark.parametrize(("kernel", "passes", "fails", "size"), [
+    pytest.param(*student, size, id=f"{name}, tiles of {size}", marks=[pytest.mark.slow] if slow else [])
+    for name, student in STUDENTS.items()
+    for size, slow in ((16, name != "naive"), (8, True), (32, True))
+    if size == 16 or name in ("tiles", "guards")])
+def test_the_steps(copy: Tree, kernel: str, passes: str, fails: str, size: int) -> None:
+    """Also those of `make release TILE=32`."""
+    copy.write("kernel.cu", tile.starter_for(kernel, size) if size != 16 else kernel)
+    steps_of = steps(tile.handout_for(TEXT, size))
     for step in passes:
-        assert STEPS[step]
-        assert [wrong for command in STEPS[step] if (wrong := run(copy, command))] == []
-    if fails:
-        assert any(run(copy, command) for command in STEPS[fails])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [8, 32])
-@pytest.mark.parametrize(("kernel", "passes", "fails"), [STUDENTS["tiles"], STUDENTS["guards"]], ids=["tiles", "guards"])
-def test_the_steps_for_another_tile(copy: Tree, kernel: str, passes: str, fails: str, size: int) -> None:
-    """Those of `make release TILE=32`."""
-    copy.write("kernel.cu", tile.starter_for(kernel, size))
-    others = steps(tile.handout_for(TEXT, size))
-    assert [wrong for step in passes for command in others[step] if (wrong := run(copy, command))] == []
-    assert not fails or any(run(copy, command) for command in others[fails])
+        assert steps_of[step]
+        assert [wrong for command in steps_of[step] if (wrong := run(copy, command))] == []
+    assert not fails or any(run(copy, command) for command in steps_of[fails])
 
 
 def test_what_follows_from_the_tile() -> None:
@@ -159,26 +146,22 @@ def test_what_follows_from_the_tile() -> None:
 
 def test_the_trace_and_the_counts_are_those_of_a_run(copy: Tree) -> None:
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    counts, phases = (text for language, text in fenced if not language)
-    copy.write("kernel.cu", TILED.replace("TILE_SIZE 16", "TILE_SIZE 2"))
-    copy.make("sgemm-check")
-    assert outputs(copy, "--phases").count(phases) == 1
-    copy.write("kernel.cu", NAIVE)
-    copy.make("sgemm-check")
-    assert outputs(copy, "--counts").count(counts) == 1
-
-
-def outputs(tree: Tree, option: str) -> str:
-    return subprocess.run([tree.path / "sgemm-check", option], capture_output=True, text=True,
-                          timeout=BUILD_SECONDS, check=True).stdout
+    counts, trace = (text for language, text in fenced if not language)
+    for kernel, option, shown in ((TILED.replace("TILE_SIZE 16", "TILE_SIZE 2"), "--phases", trace),
+                                  (NAIVE, "--counts", counts)):
+        copy.write("kernel.cu", kernel)
+        copy.make("sgemm-check", *UNSPACED)
+        printed = subprocess.run([copy.path / "sgemm-check", option], capture_output=True, text=True,
+                                 timeout=BUILD_SECONDS, check=True).stdout
+        assert printed.count(shown) == 1
 
 
 def test_every_command_exists(tree: Tree) -> None:
     """Also those outside of the steps: targets and variables of make, options of both programs."""
     spans = {" ".join(span.split()) for span in re.findall(r"`([^`\n]+(?:\n[^`\n]+)?)`", TEXT)}
     words = [part.split() for span in spans if COMMAND.match(span) for part in span.split(" && ")]
-    helps = {"./sgemm": (REPOSITORY / "engine" / "host" / "driver" / "command_line.c").read_text(),
-             "./sgemm-check": (REPOSITORY / "engine" / "host" / "check" / "check_options.c").read_text()}
+    helps = {"./sgemm": (REPOSITORY / "engine/host/driver/command_line.c").read_text(),
+             "./sgemm-check": (REPOSITORY / "engine/host/check/check_options.c").read_text()}
     for program, *arguments in words:
         if program == "make":
             planned = tree.make("-n", *arguments, check=False, env={"BACKEND": "cpu"})
