@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import random
 import re
-import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -104,7 +102,7 @@ def line(bench: Bench, kernel: str) -> str:
 
 
 def test_figures_are_what_the_clock_says(bencher: Bencher) -> None:
-    """File and table have the same, and it is right."""
+    """File and table have the same."""
     bench = bencher.run("1000 500 700", {"half.cu": "clock: 0.5", "full.cu": "clock: 1.25"})
     assert (bench.status, bench.errors) == (0, [])
     half, cublas = result(bench, "half"), result(bench, "cuBLAS")
@@ -152,16 +150,12 @@ def test_the_error_of_equal_times_is_zero_and_grows_with_their_spread() -> None:
     assert errors[0] == 0 and 0.3 < errors[1] < 1.5 and 2 < errors[2] < 8
 
 
-def test_large_shapes_have_fewer_samples(bencher: Bencher) -> None:
-    bench = bencher.run("64 64 64 4096 4096 4096 8192 8192 8192", {"k.cu": "clock: 0.5"})
-    assert [samples for _, samples in bench.measured] == [31, 21, 11]
-    assert "8192 x 8192 x 8192 (m k n), 11 samples" in bench.table
-
-
-def test_the_table_fits_a_terminal(bencher: Bencher) -> None:
-    bench = bencher.run("34 34 34 8192 8192 8192", {
+def test_large_shapes_have_fewer_samples_and_the_table_fits_a_terminal(bencher: Bencher) -> None:
+    bench = bencher.run("64 64 64 4096 4096 4096 8192 8192 8192", {
         "a_name_that_is_far_too_long_for_it.cu": "clock: 0.001",
         "wrong.cu": "clock: wrong " + "C is wrong " * 10})
+    assert [samples for _, samples in bench.measured][::2] == [31, 21, 11]
+    assert "8192 x 8192 x 8192 (m k n), 11 samples" in bench.table
     assert [text for text in bench.table.splitlines() if len(text) > 80] == []
 
 
@@ -208,17 +202,24 @@ def test_a_shape_too_large_for_the_gpu_is_left_out(bencher: Bencher) -> None:
 
 
 NO_SHAPES = ["64 64", "64 64 64 1", "64 64 0", "64 64 x", "64 64 -1", "64 64 6.5", "* * *",
-             "64 64 99999999999999999999", "1 1 1;date", "1000000 1000000 1"]
+             "64 64 99999999999999999999", "1 1 1;date", "1000000 1000000 1", " "]
 
 
-@pytest.mark.parametrize("variables", [*({"SHAPES": text} for text in NO_SHAPES), {"SHAPES": " "},
-                                       {"SAMPLES": "0"}, {"SAMPLES": "1001"}, {"SAMPLES": "x"},
-                                       {"KERNELS": ""}], ids=str)
-def test_bad_input_is_one_line_and_measures_nothing(bencher: Bencher,
-                                                    variables: dict[str, str]) -> None:
-    bench = bencher.run("64 64 64", {"good.cu": "clock: 0.5"}, **variables)
-    assert (bench.status, len(bench.errors), bench.table, bench.json) == (2, 1, "", None)
-    assert next(iter(variables)) in bench.errors[0]
+@pytest.mark.parametrize(("program", "name", "value"), [
+    *((ladder, "SHAPES", shapes) for shapes in NO_SHAPES),
+    *((ladder, "SAMPLES", samples) for samples in ("0", "1001", "x")), (ladder, "KERNELS", ""),
+    (grid, "GRID_SEED", "x"), (grid, "SAMPLES", "0"), (grid, "SHAPES", "1 2"),
+    (cpu, "OF", "all"), (cpu, "ROUNDS", "-1"), (cpu, "SHAPES", "1 2"),
+])
+def test_bad_input_is_one_line_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path,
+                                                    program: Any, name: str, value: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for each, usual in {"SHAPES": "64 64 64", "KERNELS": "k.cu", "LADDER": "out.json", name: value}.items():
+        monkeypatch.setenv(each, usual)
+    assert program.main() == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n"), [*tmp_path.iterdir()]) == ("", 1, [])
+    assert name in printed.err
 
 
 def test_what_was_measured_before_the_machine_failed_is_kept(bencher: Bencher) -> None:
@@ -296,36 +297,6 @@ def test_counts_of_no_shape(tree: Tree) -> None:
     assert "Error 2" in done.stderr and "bench-counts: SHAPES" in done.stderr
 
 
-# ---- what docs/ladder.md says --------------------------------------------------------------------
-
-
-def test_the_page_has_the_figures_of_the_runs() -> None:
-    page = (REPOSITORY / "docs/ladder.md").read_text()
-    run = strict_json((REPOSITORY / "docs/ladder/ladder.json").read_text())
-    rows = {first: rest.split(" | ") for first, rest in
-            re.findall(r"^\| (\d|cuBLAS)[ ,][^|]* \| ([\d.,| ]+) \|$", page, re.MULTILINE)}
-    for kernel in run["kernels"]:
-        name = kernel["name"]
-        results = [result for shape in run["shapes"] for result in shape["results"]
-                   if result["kernel"] == name]
-        assert rows[name if name == "cuBLAS" else name[0]] == [
-            f"{each['gflops']:,.0f}" if name == "cuBLAS" else f"{each['percent_of_cublas']:.1f}"
-            for each in results]
-    assert len(rows) == len(run["kernels"]) == 9
-    columns = []
-    for name in ("grid", "grid-other-seed", "grid-third-seed", "grid-fourth-seed",
-                 "grid-fifth-seed", "grid-any-sides"):
-        run = strict_json((REPOSITORY / f"docs/ladder/{name}.json").read_text())
-        ratios = [100 * shape["ratio"] for shape in run["shapes"]]
-        columns.append((f"{statistics.geometric_mean(ratios):.1f}",
-                        f"{sum(ratio >= 100 for ratio in ratios)} of {len(ratios)}",
-                        f"{sum(ratio >= 97 for ratio in ratios)}",
-                        f"{sum(ratio < 90 for ratio in ratios)}; {min(ratios):.0f}"))
-    for title, *figures in zip(("geometric mean", "100 or more", "97 or more", "below 90; lowest"),
-                               *columns):
-        assert f"| {title} | {' | '.join(figures)} |\n" in page
-
-
 # ---- the grid of shapes --------------------------------------------------------------------------
 
 
@@ -390,15 +361,6 @@ def test_a_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, ri
     assert ("wrong: 7 x 64 x 7" in printed.out) == (right == "false")
 
 
-@pytest.mark.parametrize("variables", [{"GRID_SEED": "x"}, {"SAMPLES": "0"}, {"SHAPES": "1 2"}], ids=str)
-def test_a_grid_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any,
-                             variables: dict[str, str]) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert grid.main() == 2
-    assert next(iter(variables)) in capsys.readouterr().err
-
-
 # ---- this project's own speed --------------------------------------------------------------------
 
 
@@ -406,7 +368,8 @@ def fake_groups(monkeypatch: pytest.MonkeyPatch, last: str = "true") -> None:
     """Programs that say how long they took."""
     def group(asked: Any, folder: Path) -> Any:
         seconds = iter((1, 4, 3, 6, 2, 10))  # in turns
-        fast, slow = (cpu.Contender(name, ["true"], seconds_in=lambda text: next(seconds), note=lambda name=name: f"{name}!")
+        fast, slow = (cpu.Contender(name, ["true"], seconds_in=lambda text: next(seconds),
+                                    note=lambda name=name: f"{name}!")
                       for name in ("fast", "slow"))
         yield f"{asked}", 3, [fast, slow]
         yield "whole", 1, [cpu.Contender("end", ["sh", "-c", last])]
@@ -420,7 +383,8 @@ def test_programs_take_turns_and_stand_beside_the_first(monkeypatch: pytest.Monk
     fake_groups(monkeypatch)
     assert cpu.main() == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert rows[1:5] == [["fast", "2.0000", "1.0000", "1.00"], ["fast!"], ["slow", "6.0000", "4.0000", "4.00"], ["slow!"]]
+    assert rows[1:5] == [["fast", "2.0000", "1.0000", "1.00"], ["fast!"],
+                         ["slow", "6.0000", "4.0000", "4.00"], ["slow!"]]
     assert rows[6][0] == "whole" and rows[7][0] == "end" and float(rows[7][1]) < SECONDS
 
 
@@ -431,18 +395,10 @@ def test_a_program_that_fails_has_no_time(monkeypatch: pytest.MonkeyPatch, capsy
     assert printed.err == "bench-cpu: end: no\n" and "whole" not in printed.out
 
 
-@pytest.mark.parametrize("variables", [{"OF": "all"}, {"ROUNDS": "-1"}, {"SHAPES": "1 2"}], ids=str)
-def test_a_bench_of_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: Any, variables: dict[str, str]) -> None:
-    fake_groups(monkeypatch)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert cpu.main() == 2
-    assert next(iter(variables)) in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_make_bench_cpu(tree: Tree, venv: Path) -> None:
-    done = tree.make("-o", "course-packages", "bench-cpu", f"VENV={venv}", "ROUNDS=1", "OF=kernel check", "SHAPES=34 35 36")
+    done = tree.make("-o", "course-packages", "bench-cpu", f"VENV={venv}", "ROUNDS=1", "OF=kernel check",
+                     "SHAPES=34 35 36")
     for name in ("CPU backend, 1 core", "plain loop, 1 core", "verification", "./sgemm-check"):
         assert re.search(rf"^  {re.escape(name)} +\d", done.stdout, re.MULTILINE), done.stdout
 
@@ -505,39 +461,40 @@ def test_charts_of_one_odd_shape_and_of_a_kernel_that_failed(tmp_path):
     assert "rung_a" not in (tmp_path / "gflops.svg").read_text()
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    (None, "make bench writes it"),
-    ("{", "no ladder.json of make bench"),
-    ("{}", "no ladder.json of make bench"),
-    (json.dumps(made_up([], [(1, 1, 1)])), "nothing was measured"),
-], ids=["missing", "broken", "empty", "nothing"])
-def test_no_charts(tmp_path, text, said):
-    done = draw(tmp_path, text)
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert said in done.stderr
-
-
-def draw_grid(path: Path, text: str | None) -> Run:
-    return draw(path, text, "heat_map", "grid")
-
-
 def test_a_heat_map(tmp_path: Path) -> None:
-    done = draw_grid(tmp_path, json.dumps(made_up(["k"], []) | {"kernel": "a/k.cu", "shapes": [
+    done = draw(tmp_path, json.dumps(made_up(["k"], []) | {"kernel": "a/k.cu", "shapes": [
         {"m": 7, "k": 64, "n": 7, "ratio": 1.21}, {"m": 2, "k": 64, "n": 7, "ratio": 1.0},
-        {"m": 4096, "k": 1, "n": 4096, "ratio": 0.42}]}))
+        {"m": 4096, "k": 1, "n": 4096, "ratio": 0.42}]}), "heat_map", "grid")
     assert done.returncode == 0, done.stderr
     svg = (tmp_path / "grid.svg").read_text()
     assert all(text in svg for text in ("110 %", "2: 100 to 121", "42 %", "Made Up 3000", "k:"))
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "make bench GRID=1 writes it"),
-                                            ("{", "no grid.json"), ("{}", "no grid.json")])
-def test_no_heat_map(tmp_path: Path, text: str | None, said: str) -> None:
-    done = draw_grid(tmp_path, text)
-    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+@pytest.mark.parametrize(("program", "of", "text", "said"), [
+    ("charts", "ladder", None, "make bench writes it"), ("charts", "ladder", "{", "no ladder.json of make bench"),
+    ("charts", "ladder", "{}", "no ladder.json of make bench"),
+    ("charts", "ladder", json.dumps(made_up([], [(1, 1, 1)])), "nothing was measured"),
+    ("heat_map", "grid", None, "make bench GRID=1 writes it"), ("heat_map", "grid", "{", "no grid.json"),
+    ("heat_map", "grid", "{}", "no grid.json"),
+])
+def test_no_charts(tmp_path: Path, program: str, of: str, text: str | None, said: str) -> None:
+    done = draw(tmp_path, text, program, of)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert said in done.stderr
 
 
 # ---- on a GPU ------------------------------------------------------------------------------------
+
+
+def bench_on_the_gpu(tree: Tree, script: str, status: int, said: str = "", **variables: str) -> Any:
+    """What it writes."""
+    kernel = [f"GRID_KERNEL={variables['GRID_KERNEL']}"] if "GRID_KERNEL" in variables else []
+    tree.make("BACKEND=cuda", *kernel, "build/bench/ceilings", "build/bench/grid")
+    variables |= {"LADDER": "build/bench/out.json", "GRID_JSON": "build/bench/out.json"}
+    done = subprocess.run([sys.executable, "-B", f"instructor/bench/{script}"], cwd=tree.path, text=True,
+                          capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment(variables))
+    assert done.returncode == status and said in done.stderr, done.stderr
+    return strict_json((tree.path / "build/bench/out.json").read_text())
 
 
 @pytest.mark.gpu
@@ -550,20 +507,14 @@ def test_a_bench_on_the_gpu(gpu: None, tree: Tree) -> None:
         tree.write(f"{name}.cu", SUBMISSIONS[name].text)
         states[name] = SUBMISSIONS[name].state
         kernels.append(f"{name}.cu")
-    tree.make("BACKEND=cuda", "build/bench/ceilings", "build/bench/grid")
-    done = subprocess.run(
-        [sys.executable, "-B", "instructor/bench/ladder.py"], cwd=tree.path, text=True,
-        capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment({
-            "KERNELS": " ".join([*kernels, "missing.cu"]), "SAMPLES": "5",
-            "SHAPES": "64 300 64  2048 2048 2048", "LADDER": "build/bench/ladder.json"}))
-    assert done.returncode == 2 and "bench: missing.cu: No such file" in done.stderr
-    bench = strict_json((tree.path / "build/bench/ladder.json").read_text())
+    bench = bench_on_the_gpu(tree, "ladder.py", 2, "bench: missing.cu: No such file", SAMPLES="5",
+                             KERNELS=" ".join([*kernels, "missing.cu"]), SHAPES="64 300 64  2048 2048 2048")
     most = bench["ceilings"]
     assert most["ffma_flops"] > 1e12
     assert most["l2_bytes_per_second"] > most["memory_bytes_per_second"] > 1e11
     for shape in bench["shapes"]:
         found = {r["kernel"]: r for r in shape["results"]}
-        assert {name: found[name]["state"] for name in states} == states, done.stdout
+        assert {name: found[name]["state"] for name in states} == states
         for name in ("cuBLAS", "1_naive", "2_tiled"):
             assert 0 < found[name]["percent_of_ffma"] < 100
 
@@ -571,13 +522,7 @@ def test_a_bench_on_the_gpu(gpu: None, tree: Tree) -> None:
 @pytest.mark.gpu
 @pytest.mark.alone
 def test_a_grid_on_the_gpu(gpu: None, tree: Tree) -> None:
-    kernel = "instructor/solutions/9_every_shape/every_shape.cu"
-    tree.make("BACKEND=cuda", f"GRID_KERNEL={kernel}", "build/bench/ceilings", "build/bench/grid")
-    done = subprocess.run(
-        [sys.executable, "-B", "instructor/bench/grid.py"], cwd=tree.path, text=True,
-        capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment({
-            "GRID_KERNEL": kernel, "GRID_JSON": "build/bench/grid.json", "SAMPLES": "3",
-            "SHAPES": "1 1 1 1 4096 4096 33 4096 7 1025 33 1025 64 65536 64"}))
-    assert done.returncode == 0, done.stderr
-    run = strict_json((tree.path / "build/bench/grid.json").read_text())
+    run = bench_on_the_gpu(tree, "grid.py", 0, SAMPLES="3",
+                           GRID_KERNEL="instructor/solutions/9_every_shape/every_shape.cu",
+                           SHAPES="1 1 1 1 4096 4096 33 4096 7 1025 33 1025 64 65536 64")
     assert [shape["right"] for shape in run["shapes"]] == [True] * 5
