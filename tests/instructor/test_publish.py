@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import grader_fake as fake
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need
 from corpus import BY_NAME
@@ -27,11 +28,10 @@ from grader.cases.model import Case, Performance, Suite
 from grader.cases.read import load_suites
 from grader.errors import BadInput
 from grader.lab import Lab
-from grader.record.model import Build, Criterion, Record, Refusal, Submission, Test
 from instructor.release import leaks, names, proof, prove_cases, repository, student_copy
 from instructor.release.proof import Kernel, Proof, Proved
 
-LAB = described()
+LAB = fake.LAB
 SUITES = load_suites(LAB, "all")
 HIDDEN = [case for suite in SUITES if suite.hidden for case in suite.cases]
 PUBLIC_SHAPES = {leaks.sorted_shape(*case.params.values()) for suite in SUITES if not suite.hidden
@@ -405,22 +405,20 @@ def test_sizes_that_are_less_conspicuous(shape, text, places) -> None:
     assert len(list(sizes.found_in(leaks.numbers_in(text)))) == places
 
 
-def case(name: str, shape: tuple[int, int, int], suite: str = "hidden/a", **more) -> Case:
-    values = {"fill": "random", "title": "", "points": 2.0} | more
-    return Case(name=name, params=dict(zip("mkn", shape)), suite=suite, lab=LAB,
-                hidden=suite.startswith("hidden"), **values)
+def hidden(*cases: Case | Performance, **more) -> Suite:
+    return fake.suite(*cases, name="hidden/a", **more)
 
 
-def suite(*cases: Case) -> Suite:
-    return Suite(cases[0].suite, "Shapes", Path("a.toml"), cases[0].hidden, list(cases))
+def case(name: str, *shape: int, suite: str = "hidden/a", **more) -> Case:
+    return fake.case(name, *shape, suite=suite, **more)
 
 
 def test_what_is_public_is_no_secret() -> None:
     """Nor is what nobody could tell from other numbers; both are said."""
-    hidden = suite(case("twin", (20, 70, 35)), case("tiny", (3, 5, 7)),
-                   case("part", (20, 70, 2)), case("real-1", (97, 23, 58), seed=1234567))
-    public = suite(case("wide", (35, 20, 70), "public/b"))
-    secrets = leaks.secrets_of([hidden], [public])
+    secrets = leaks.secrets_of(
+        [hidden(case("twin", 20, 70, 35), case("tiny", 3, 5, 7), case("part", 20, 70, 2),
+                case("real-1", 97, 23, 58, seed=1234567))],
+        [fake.suite(case("wide", 35, 20, 70, suite="public/b"))])
     assert [sizes.needed for sizes in secrets.sizes] == [SHAPE]
     assert [note.split(": ")[0] for note in secrets.not_searched] == [
         "hidden/a/twin", "hidden/a/tiny", "hidden/a/part"]
@@ -430,6 +428,21 @@ def test_what_is_public_is_no_secret() -> None:
         assert len(list(secrets.search("a.svg", picture))) == there
     found = list(secrets.search("f", "\nREAL-1 has\n1234567\n"))
     assert [leak.line for leak in found] == [2, 3]
+
+
+def timed(name: str, m: int, k: int, n: int, **more) -> Performance:
+    return fake.shape(name, suite="hidden/a", **more).model_copy(update={"params": {"m": m, "k": k, "n": n}})
+
+
+def test_hidden_shapes_that_are_timed_are_secrets() -> None:
+    secrets = leaks.secrets_of(
+        [hidden(case("real-1", 97, 23, 58), timed("real-3", 1024, 1025, 1026),
+                timed("real-2", 1601, 1709, 1811, hint="a hint about this one and only shape"))],
+        [fake.suite(case("wide", 35, 20, 70, suite="public/b"), timed("known", 1026, 1025, 1024))])
+    assert {sizes.needed for sizes in secrets.sizes} == {SHAPE, (1601, 1709, 1811)}
+    found = [leak.what for leak in secrets.search(
+        "f", "1709 x 1811 x 1601, a hint about this one and only shape, Real-2; 1024 1025 1026")]
+    assert len(found) == 3 and all("real-2" in what for what in found)
 
 
 NAIVE = REPOSITORY / "instructor/solutions/1_naive.cu"
@@ -486,114 +499,82 @@ def test_texts_may_be_allowed_to_the_letter(monkeypatch: pytest.MonkeyPatch) -> 
 # ---- what is proved of cases ---------------------------------------------------------------------
 
 
-def graded(case: Case, **passed: bool) -> Test:
-    criteria = [Criterion(name=name, passed=passed.get(name, True), reason="because", phrase="so")
-                for name in ("correct", *case.asked)]
-    score = case.points if criteria[0].passed else 0
-    return Test(
-        name=case.name, suite=case.suite, hidden=case.hidden, title="", params=case.params,
-        fill=case.fill, seed=1, score=score, max_score=case.points,
-        status="passed" if all(each.passed for each in criteria) else "failed", criteria=criteria,
-        reason="because", hint="", finding=None, output="", seconds=0,
-    )  # fmt: skip
+FIRST, SECOND, THIRD = (fake.case(name, size, size, size, points=2.0, criteria=["memory"])
+                        for name, size in (("first", 16), ("second", 17), ("third", 18)))
+TILES = fake.case("tiles", 64, 64, 64, points=2.0, criteria=["tiled"])
+SUITE = fake.suite(FIRST, TILES, points={"memory": 3.0, "tiled": 1.0})
+LEAKS, WRONG = "16 16 16: leak\nright", "16 16 16: wrong\nright"
 
 
-def record(*tests: Test, refused: str = "", ok: bool = True) -> Record:
-    refusal = Refusal(tried=refused, file=None, line=0, hint="") if refused else None
-    return Record(
-        complete=True, suites=[], seed=1, lab={"name": "sgemm", "title": "C = A B"},
-        score=0 if refused else sum(test.score for test in tests),
-        max_score=sum(test.max_score for test in tests), refusal=refusal, tests=list(tests),
-        submission=Submission(name="a", path="a", sha256="", bytes=0, notes=[]),
-        build=Build(ok=ok, message="", file=None, line=0, output=""), protection="none",
-        protection_note="", backend="cpu", compiler="", started="2026-11-21T12:00:00Z", seconds=0,
-    )  # fmt: skip
-
-
-FIRST, SECOND, THIRD = (case(name, (16, 16, 16), "public/a", criteria=["memory"])
-                        for name in ("first", "second", "third"))
-TILED = case("tiles", (64, 64, 64), "public/a", criteria=["tiled"])
-BOTH = case("both", (64, 64, 64), "public/a", criteria=["memory", "tiled"])
-WRONG = graded(FIRST, correct=False, memory=False)
-LEAKS = graded(FIRST, memory=False)
-NO_TILES = graded(TILED, tiled=False)
-NO_TILES_AND_WRONG = graded(TILED, correct=False, tiled=False)
-REFUSED = {"refused": "calls sqrtf"}
-
-
-def small(*cases: Case) -> Suite:
-    return replace(suite(*cases), points={"memory": 3.0})
-
-
-def faulty(name: str, loses: str, *tests: Test) -> Proved:
-    return Proved(Kernel(LAB, Path(f"{name}.cu"), "faulty", loses), [record(*tests)])
+def proved(name: str, group: str, loses: str, text: str, suite: Suite = SUITE) -> Proved:
+    """Of a kernel that does what the text says."""
+    return Proved(Kernel(LAB, Path(f"{name}.cu"), group, loses), [fake.grading(text, [suite]).run()])
 
 
 def test_which_case_catches_what() -> None:
     """`second` and `third` catch the same; `first` catches one that no other case does."""
-    proved = Proof([small(FIRST, SECOND, THIRD)], [
-        faulty("1_a", "correct", WRONG, graded(SECOND), graded(THIRD)),
-        faulty("2_b", "memory", graded(FIRST), graded(SECOND, memory=False), graded(THIRD, memory=False)),
-    ])
-    assert proved.failures == proved.free == []
-    assert proved.caught_by(FIRST) == proved.only_by(FIRST) == ["1_a"]
-    assert proved.caught_by(THIRD) == ["2_b"] and proved.only_by(THIRD) == []
-    assert proved.redundant() == [SECOND, THIRD]
+    suite = fake.suite(FIRST, SECOND, THIRD, points={"memory": 3.0})
+    proof = Proof([suite], [proved("1_a", "faulty", "correct", WRONG, suite),
+                            proved("2_b", "faulty", "memory", "16 16 16: right\nleak", suite)])
+    assert proof.failures == proof.free == []
+    assert proof.caught_by(FIRST) == proof.only_by(FIRST) == ["1_a"]
+    assert proof.caught_by(THIRD) == ["2_b"] and proof.only_by(THIRD) == []
+    assert proof.redundant() == [SECOND, THIRD]
 
 
-@pytest.mark.parametrize(("group", "loses", "tests", "record_says", "words"), [
-    ("solution", "nothing", [graded(FIRST)], {}, ""),
-    ("solution", "nothing", [LEAKS], {}, "public/a/first takes points"),
-    ("solution", "nothing", [graded(FIRST)], REFUSED, "but is refused"),
-    ("solution", "nothing", [graded(FIRST)], {"ok": False}, "but is refused"),
-    ("solution", "tiled", [NO_TILES], {}, ""),
-    ("solution", "tiled", [graded(TILED)], {}, "but keeps it"),
-    ("solution", "tiled", [NO_TILES, LEAKS], {}, "memory"),
-    ("right", "", [NO_TILES], {}, ""),
-    ("right", "", [graded(TILED)], {}, ""),
-    ("right", "", [NO_TILES_AND_WRONG], {}, "takes points for correct"),
-    ("starter", "", [WRONG], {}, ""),
-    ("starter", "", [LEAKS], {}, "2 of 2 points for nothing"),
-    ("cheat", "", [graded(FIRST)], {}, "2 of 2 points for nothing"),
+@pytest.mark.parametrize(("group", "loses", "text", "words"), [
+    ("solution", "nothing", "right", ""),
+    ("solution", "nothing", LEAKS, "public/basics/first takes points for memory"),
+    ("solution", "nothing", "fopen", "but is refused"),
+    ("solution", "nothing", "error", "but is refused"),
+    ("solution", "tiled", "naive", ""),
+    ("solution", "tiled", "right", "but keeps it"),
+    ("solution", "tiled", "16 16 16: leak\nnaive", "takes points for memory"),
+    ("right", "", "naive", ""),
+    ("right", "", "right", ""),
+    ("right", "", "64 64 64: wrong\nright", "takes points for correct"),
+    ("starter", "", "wrong", ""),
+    ("starter", "", "16 16 16: leak\nwrong", "2 of 8 points for nothing"),
+    ("cheat", "", "16 16 16: leak\nwrong", "2 of 8 points for nothing"),
     # Those that cheat a clock keep what they earn without one, but for what they declare and what is less basic.
-    ("cheat", "tiled", [NO_TILES], {}, ""),
-    ("cheat", "tiled", [graded(TILED)], {}, "but keeps it"),
-    ("cheat", "tiled", [NO_TILES_AND_WRONG], {}, "takes points for correct"),
-    ("cheat", "tiled", [NO_TILES], REFUSED, "but is refused"),
-    ("cheat", "tiled", [graded(BOTH, memory=False, tiled=False)], {}, "takes points for memory"),
-    ("cheat", "memory", [graded(BOTH, memory=False, tiled=False)], {}, ""),
-    ("cheat", "memory", [graded(BOTH, tiled=False)], {}, "declares `loses: memory`, but keeps it"),
-    ("faulty", "memory", [WRONG], {}, "declares `loses: memory` and loses correct"),
-    ("faulty", "correct", [LEAKS], {}, "and loses memory"),
-    ("faulty", "correct", [WRONG, graded(TILED)], {}, ""),
-    ("faulty", "memory or correct", [LEAKS], {}, ""),
-    ("faulty", "memory or correct", [WRONG], {}, ""),
-    ("faulty", "builds", [WRONG], {}, ""),  # it launches nothing
-    ("faulty", "builds", [LEAKS], {}, "and loses memory"),
-    ("faulty", "everything", [WRONG], {}, "and loses correct"),
-    ("faulty", "everything", [graded(FIRST)], REFUSED, ""),
-    ("faulty", "correct", [graded(FIRST)], {}, "5_f loses no points in any case"),
+    ("cheat", "tiled", "naive", ""),
+    ("cheat", "tiled", "right", "but keeps it"),
+    ("cheat", "tiled", "64 64 64: wrong\nright", "takes points for correct"),
+    ("cheat", "tiled", "fopen", "but is refused"),
+    ("cheat", "tiled", "16 16 16: leak\nnaive", "takes points for memory"),
+    ("cheat", "memory", "16 16 16: leak\nnaive", ""),
+    ("cheat", "memory", "naive", "declares `loses: memory`, but keeps it"),
+    ("faulty", "memory", WRONG, "declares `loses: memory` and loses correct"),
+    ("faulty", "correct", LEAKS, "and loses memory"),
+    ("faulty", "correct", WRONG, ""),
+    ("faulty", "memory or correct", LEAKS, ""),
+    ("faulty", "memory or correct", WRONG, ""),
+    ("faulty", "builds", WRONG, ""),  # it launches nothing
+    ("faulty", "builds", LEAKS, "and loses memory"),
+    ("faulty", "everything", WRONG, "and loses correct"),
+    ("faulty", "everything", "fopen", ""),
+    ("faulty", "correct", "right", "5_f loses no points in any case"),
 ])
-def test_grades_that_are_known_beforehand(group, loses, tests, record_says, words) -> None:
-    proved = Proved(Kernel(LAB, Path("5_f.cu"), group, loses), [record(*tests, **record_says)])
-    failures = Proof([small(FIRST, TILED, BOTH)], [proved]).failures
+def test_grades_that_are_known_beforehand(group: str, loses: str, text: str, words: str) -> None:
+    failures = Proof([SUITE], [proved("5_f", group, loses, text)]).failures
     assert len(failures) == bool(words) and all(words in line for line in failures), failures
 
 
 def test_points_are_written_one_a_line(tmp_path: Path) -> None:
-    proved = [Proved(Kernel(LAB, Path("5_f.cu"), "solution"), [record(LEAKS)]),
-              Proved(Kernel(LAB, Path("4_e.cu"), "cheat"), [record(**REFUSED)])]
-    prove_cases.write_points(proved, tmp_path / "points.txt")
-    assert (tmp_path / "points.txt").read_text().splitlines() == [
-        "4_e refused", "5_f public/a/first correct kept", "5_f public/a/first memory lost"]
+    prove_cases.write_points([proved("5_f", "solution", "", LEAKS), proved("4_e", "cheat", "", "fopen")],
+                             tmp_path / "points.txt")
+    lines = (tmp_path / "points.txt").read_text().splitlines()
+    assert lines == sorted(lines) and "4_e refused" in lines
+    assert lines[-4:] == [f"5_f public/basics/{what}" for what in (
+        "first correct kept", "first memory lost", "tiles correct kept", "tiles tiled kept")]
 
 
 def test_what_is_wrong_keeps_no_more_than_85_of_100() -> None:
     """Of cases that were not tried, all that they are worth; and what only does not tile is not wrong."""
     def kept(points: float, loses: str = "correct") -> list[str]:
-        large = case("large", (999, 999, 999), "public/a", points=points, criteria=["memory"])
-        both = replace(suite(FIRST, large), points={"memory": 3.0})
-        return Proof([both], [faulty("6_g", loses, WRONG)]).failures
+        suite = fake.suite(FIRST, points={"memory": 3.0})
+        large = fake.case("large", 999, 999, 999, points=points, criteria=["memory"])
+        return Proof([replace(suite, cases=[FIRST, large])], [proved("6_g", "faulty", loses, WRONG, suite)]).failures
 
     assert kept(28.0) == []  # of 33
     (line,) = kept(29.0)
@@ -627,30 +608,11 @@ def test_heads(tmp_path: Path) -> None:
         "nothing", "tiled", "tiled", "")
 
 
-def timed(name: str, **more) -> Performance:
-    values = {"points": 2.0, "none": 0.3, "full": 0.9}
-    params = {size: more.pop(size, 1024) for size in "mkn"}
-    return Performance(name=name, suite="hidden/a", hidden=True, lab=LAB, params=params, **values | more)
-
-
-def test_hidden_shapes_that_are_timed_are_secrets() -> None:
-    hidden = replace(suite(case("real-1", (97, 23, 58))), performance=[
-        timed("real-2", m=1601, k=1709, n=1811, hint="a hint about this one and only shape"),
-        timed("real-3", m=1024, k=1025, n=1026)])
-    public = replace(suite(case("wide", (35, 20, 70), "public/b")),
-                     performance=[timed("known", m=1026, k=1025, n=1024)])
-    secrets = leaks.secrets_of([hidden], [public])
-    assert {sizes.needed for sizes in secrets.sizes} == {SHAPE, (1601, 1709, 1811)}
-    found = [leak.what for leak in secrets.search(
-        "f", "1709 x 1811 x 1601, a hint about this one and only shape, Real-2; 1024 1025 1026")]
-    assert len(found) == 3 and all("real-2" in what for what in found)
-
-
 def test_a_suite_needs_a_gate_of_random_numbers() -> None:
-    fixed, random = case("c", (9, 9, 9), fill="ones-twos"), case("a", (9, 9, 9))
-    assert prove_cases.without_a_gate([replace(suite(random, fixed), gate="hidden/a/a")]) == []
+    cases = [case("a", 9, 9, 9), case("c", 9, 9, 9, fill="ones-twos")]
+    assert prove_cases.without_a_gate([hidden(*cases, gate="hidden/a/a")]) == []
     for gate, words in (("", "has no gate"), ("hidden/a/c", "its gate c has the fill ones-twos")):
-        (line,) = prove_cases.without_a_gate([replace(suite(random, fixed), gate=gate)])
+        (line,) = prove_cases.without_a_gate([hidden(*cases, gate=gate)])
         assert line.startswith("hidden/a: ") and words in line
     assert prove_cases.without_a_gate(SUITES) == []
 
