@@ -196,38 +196,28 @@ def test_grade_grades_a_class(fresh_tree: Tree, tmp_path: Path) -> None:
 # ---- .github/sandbox.sh --------------------------------------------------------------------------
 
 
-def run_sandbox(tmp_path: Path, bwrap: str | None, installed: str = "exit 0") -> tuple[str, str]:
-    """With programs that only write down that they were called: what was printed, and the calls."""
-    tools, calls = tmp_path / "tools", tmp_path / "calls"
-    tools.mkdir()
+@pytest.mark.parametrize(("bwrap", "said", "installed"), [
+    ("exit 0", "^bubblewrap works\n$", False),
+    (None, "^bubblewrap works\n$", True),  # it is missing
+    ("exit 1", "does not work here", False),  # which stops nothing
+])
+def test_the_sandbox(tmp_path: Path, bwrap: str | None, said: str, installed: bool) -> None:
+    """With programs that only write down that they were called. One that works is left alone."""
+    calls = tmp_path / "calls"
     calls.touch()
     for name in ("id", "sh", "env", "cp", "chmod"):
-        (tools / name).symlink_to(need(name))
+        (tmp_path / name).symlink_to(need(name))
     programs = {"sudo": 'shift; exec "$@"', "sysctl": "exit 0",
-                "apt-get": f'case "$*" in *bubblewrap) printf "#!/bin/sh\\n{installed}\\n"'
-                           f' >"{tools}/bwrap"; chmod +x "{tools}/bwrap";; esac'}
+                "apt-get": f'case "$*" in *bubblewrap) printf "#!/bin/sh\\nexit 0\\n"'
+                           f' >"{tmp_path}/bwrap"; chmod +x "{tmp_path}/bwrap";; esac'}
     if bwrap is not None:
         programs["bwrap"] = bwrap
     for name, body in programs.items():
-        (tools / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{calls}"\n{body}\n')
-        (tools / name).chmod(0o755)
-    done = subprocess.run([need("sh"), REPOSITORY / ".github/sandbox.sh"], env={"PATH": str(tools)},
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{calls}"\n{body}\n')
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run([need("sh"), REPOSITORY / ".github/sandbox.sh"], env={"PATH": str(tmp_path)},
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done
-    return done.stdout + done.stderr, calls.read_text()
-
-
-def test_the_sandbox_is_left_alone_where_it_works(tmp_path: Path) -> None:
-    said, calls = run_sandbox(tmp_path, bwrap="exit 0")
-    assert said == "bubblewrap works\n" and "apt-get" not in calls and "sysctl" not in calls
-
-
-def test_the_sandbox_is_installed_where_it_is_missing(tmp_path: Path) -> None:
-    said, calls = run_sandbox(tmp_path, bwrap=None)
-    assert said == "bubblewrap works\n"
-    assert re.search(r"apt-get install .*bubblewrap", calls)
-
-
-def test_a_sandbox_that_cannot_work_is_said_so_and_stops_nothing(tmp_path: Path) -> None:
-    said, _ = run_sandbox(tmp_path, bwrap="exit 1")
-    assert "does not work here" in said
+    assert re.search(said, done.stdout + done.stderr)
+    assert installed == bool(re.search("apt-get .*install .*bubblewrap", calls.read_text()))
+    assert "sysctl" not in calls.read_text() or bwrap == "exit 1"
