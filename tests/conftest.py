@@ -189,8 +189,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 def repository_files() -> list[Path]:
     """The files of the checkout, relative: what git tracks or would; without git, all but what is
     built."""
-    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others",
-               "--exclude-standard"]
+    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         listed = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
         names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
@@ -254,8 +253,7 @@ class Tree:
         self.path.mkdir(parents=True)
         self.programs = programs  # built ones, kept for all workers
         self.first = first  # what the first make is to find built
-        subprocess.run(["cp", "-a", f"{untouched_copy(programs)}/.", self.path], check=True,
-                       timeout=BUILD_SECONDS)
+        subprocess.run(["cp", "-a", f"{untouched_copy(programs)}/.", self.path], check=True, timeout=BUILD_SECONDS)
 
     def make(
         self, *args: str, check: bool = True, env: dict[str, str] | None = None
@@ -314,8 +312,7 @@ class Tree:
             if not program.exists():
                 left = [] if spaces else ["-o", "build/cpu/kernel.spaces"]
                 # Not what nvcc links: gold refuses its groups within groups.
-                self.make(*arguments, *left,
-                          env={} if variables["BACKEND"] == "cuda" else self.fast_linker())
+                self.make(*arguments, *left, env={} if variables["BACKEND"] == "cuda" else self.fast_linker())
                 shutil.copy2(self.path / "sgemm", program)
         return program
 
@@ -473,9 +470,7 @@ def strict_json(text: str) -> Any:
 RUNS_NOTHING = {"--help", "--version"}
 
 
-def run_sgemm(
-    program: Path, *args: object, env: dict[str, str] | None = None, **options: Any
-) -> Run:
+def run_sgemm(program: Path, *args: object, env: dict[str, str] | None = None, **options: Any) -> Run:
     """Run ./sgemm with these arguments, and check what holds for every run; further options are
     those of subprocess.run()."""
     words = tuple(str(arg) for arg in args)
@@ -508,8 +503,7 @@ def check_any_run(run: Run) -> None:
 # ---- terminals -----------------------------------------------------------------------------------
 
 
-def in_terminal(program: Path | str, *args: str, cwd: Path | None = None, columns: int = 0,
-                **env: str) -> str:
+def in_terminal(program: Path | str, *args: str, cwd: Path | None = None, columns: int = 0, **env: str) -> str:
     """All that a program sends to a terminal, which says how wide it is where `columns` does."""
     leader, follower = pty.openpty()
     if columns:

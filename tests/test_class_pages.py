@@ -68,8 +68,7 @@ def without_more(known: Any, written: Any) -> bool:
 @pytest.mark.parametrize("verb", ["right", "naive", "wrong", "leak", "race", "starter", "hang",
                                   "crash", "copies", "error"])
 @pytest.mark.parametrize("where", ["everywhere", "hidden"])
-def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: bool,
-                                                    tmp_path: Path) -> None:
+def test_hidden_cases_stand_in_no_file_of_a_student(verb: str, where: str, gpu: bool, tmp_path: Path) -> None:
     """Searched for as `make release` does, and word by word; staff see them."""
     text = "34 34 34: right\n64 64 64: right\n" if where == "hidden" else ""
     record, seen = graded("error" if verb == "error" else
@@ -102,8 +101,7 @@ def test_in_a_browser(driver: Any, tmp_path: Path, which: int, scheme: str) -> N
         driver.get_log("browser")
         driver.get(path.as_uri())
         assert_nothing_amiss(driver)
-        driver.execute_script(
-            "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        driver.execute_script("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         paper = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert paper == {"light": "rgb(251, 251, 250)", "dark": "rgb(22, 22, 24)"}[scheme]
         for width in (360, 768, 1400):
@@ -131,15 +129,13 @@ def test_on_paper(driver: Any, tmp_path: Path) -> None:
 def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Path) -> None:
     """A faulty kernel, graded; the command on its page, run by the shell as a student would."""
     kernel = REPOSITORY / "instructor" / "faulty" / "01_first_barrier.cu"
-    tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}",
-              check=False)
+    tree.make("grade", f"SUBMISSION={kernel}", f"RESULTS={tmp_path}", "NAME=ada", f"VENV={venv}", check=False)
     record = read_record(tmp_path / "ada" / RESULT)
     seen = read_record(tmp_path / "ada" / OF_STUDENTS)
     source_there = (tmp_path / "ada" / "kernel.cu").read_text()
     page = feedback(standing(record, seen=seen, content=source_there), tmp_path)
     source = (tmp_path / "ada.html").read_text()
-    here = next(number for number, line in enumerate(kernel.read_text().splitlines(), 1)
-                if "<- here" in line)
+    here = next(number for number, line in enumerate(kernel.read_text().splitlines(), 1) if "<- here" in line)
     assert f"kernel.cu:{here}: race on shared memory" in page.text
     assert re.search(r'<li class="mistake"><code>[^<]*&lt;- here', source)
     [command] = re.findall(r'<code class="command">(.*?)</code>', source)

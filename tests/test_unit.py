@@ -108,9 +108,7 @@ def test_unit_under_sanitizers(tree, source, tmp_path):
     cc = need("cc")
     probe = tmp_path / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
-    links = subprocess.run(
-        [cc, *SANITIZERS, probe, "-o", tmp_path / "probe"], capture_output=True, check=False
-    )
+    links = subprocess.run([cc, *SANITIZERS, probe, "-o", tmp_path / "probe"], capture_output=True, check=False)
     if links.returncode != 0:
         missing("cc -fsanitize=address,undefined", "its run-time libraries are not installed")
     names = [name for name in listed(source) if name not in NOT_SANITIZED]

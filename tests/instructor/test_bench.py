@@ -124,13 +124,11 @@ def test_the_file_says_what_was_measured(bencher: Bencher) -> None:
     assert {key: bench.json[key] for key in MACHINE} == MACHINE
     assert [(k["name"], k["file"], k["flop_per_byte"]) for k in bench.json["kernels"]] == [
         ("cuBLAS", None, None), ("half", "half.cu", 8), ("a/half.cu", "a/half.cu", None)]
-    assert [(s["m"], s["k"], s["n"]) for s in bench.json["shapes"]] == [(64, 32, 16),
-                                                                       (512, 512, 512)]
+    assert [(s["m"], s["k"], s["n"]) for s in bench.json["shapes"]] == [(64, 32, 16), (512, 512, 512)]
     assert bench.measured == [("64 32 16", 7)] * 2 + [("512 512 512", 7)] * 2
 
 
-def test_what_cublas_differs_from_itself_by_is_not_called_faster(bencher: Bencher,
-                                                                 monkeypatch: Any) -> None:
+def test_what_cublas_differs_from_itself_by_is_not_called_faster(bencher: Bencher, monkeypatch: Any) -> None:
     """5 % above cuBLAS is faster where that repeats its times within 2 %, and not within 10 %."""
     shown: dict[float, str] = {}
     for spread in (0.02, 0.1):
@@ -145,8 +143,7 @@ def test_what_cublas_differs_from_itself_by_is_not_called_faster(bencher: Benche
 
 def test_the_error_of_equal_times_is_zero_and_grows_with_their_spread() -> None:
     source = random.Random(1)
-    errors = [ladder.own_error([source.gauss(1, sigma) for _ in range(200)], 11)
-              for sigma in (0, 0.01, 0.05)]
+    errors = [ladder.own_error([source.gauss(1, sigma) for _ in range(200)], 11) for sigma in (0, 0.01, 0.05)]
     assert errors[0] == 0 and 0.3 < errors[1] < 1.5 and 2 < errors[2] < 8
 
 
@@ -184,8 +181,7 @@ def test_a_kernel_that_hangs_is_not_tried_again(bencher: Bencher) -> None:
     ("missing.cu", None, "No such file or directory"),
     ("/dev", None, "Is a directory"),
 ])
-def test_a_file_that_is_no_kernel(bencher: Bencher, path: str, text: str | None,
-                                  reason: str) -> None:
+def test_a_file_that_is_no_kernel(bencher: Bencher, path: str, text: str | None, reason: str) -> None:
     bench = bencher.run("64 64 64", {path: text, "good.cu": "clock: 0.5"})
     assert (bench.status, bench.errors) == (2, [f"bench: {path}: {reason}"])
     assert result(bench, "good")["state"] == "timed"
@@ -257,17 +253,14 @@ def test_make_bench_without_a_gpu_says_so(tree, variable):
 
 
 def counts(tree, kernels: list[str], shapes: str) -> tuple[dict[str, list[float]], Any]:
-    done = tree.make("bench-counts", f"KERNELS={' '.join(kernels)}", f"SHAPES={shapes}",
-                     check=False)
-    rows = re.findall(r"^(\w+) +([\d,]+) +([\d,]+) +([\d.]+) +([\d,]+) +([\d,]+)$",
-                      done.stdout, re.MULTILINE)
+    done = tree.make("bench-counts", f"KERNELS={' '.join(kernels)}", f"SHAPES={shapes}", check=False)
+    rows = re.findall(r"^(\w+) +([\d,]+) +([\d,]+) +([\d.]+) +([\d,]+) +([\d,]+)$", done.stdout, re.MULTILINE)
     return {row[0]: [float(figure.replace(",", "")) for figure in row[1:]] for row in rows}, done
 
 
 def test_counts_need_no_gpu(tree):
     """The arithmetic of the lecture: with tiles of 16, a sixteenth of the naive kernel's loads."""
-    rows, done = counts(tree, ["instructor/solutions/1_naive.cu",
-                               "instructor/solutions/2_tiled.cu"], "64 64 64")
+    rows, done = counts(tree, ["instructor/solutions/1_naive.cu", "instructor/solutions/2_tiled.cu"], "64 64 64")
     assert done.returncode == 0
     naive, tiled = rows["1_naive"], rows["2_tiled"]
     assert naive[:3] == [256, 2 * 64**3, 0.25]
@@ -331,8 +324,7 @@ exit %s
 """
 
 
-@pytest.mark.parametrize(("right", "ends", "status"), [("true", 0, 0), ("false", 0, 1),
-                                                       ("true", 3, 3)])
+@pytest.mark.parametrize(("right", "ends", "status"), [("true", 0, 0), ("false", 0, 1), ("true", 3, 3)])
 def test_a_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, right: str, ends: int,
                 status: int) -> None:
     """Each shape beside the better library; what is wrong, or was not measured, is no success."""
@@ -429,8 +421,7 @@ def draw(path: Path, text: str | None, program: str = "charts", of: str = "ladde
     if text is not None:
         (path / f"{of}.json").write_text(text)
     words = [str(REPOSITORY / f"instructor/bench/{program}.py"), str(path / f"{of}.json"), str(path)]
-    return python(REPOSITORY, "matplotlib.pyplot").run(
-        words, clean_environment({"MPLCONFIGDIR": str(path)}))
+    return python(REPOSITORY, "matplotlib.pyplot").run(words, clean_environment({"MPLCONFIGDIR": str(path)}))
 
 
 CHARTS = ("gflops", "percent", "roofline")

@@ -156,9 +156,7 @@ SCAN = "labs/scan"
 
 
 @pytest.mark.slow  # each platform of the usual lab by day
-def test_another_lab_is_packed_without_sgemm_and_graded_by_what_is_in_the_bundle(
-    tree: Tree, tmp_path: Path
-) -> None:
+def test_another_lab_is_packed_without_sgemm_and_graded_by_what_is_in_the_bundle(tree: Tree, tmp_path: Path) -> None:
     """And without its solutions."""
     for platform, archive in (("gradescope", "gradescope.zip"), ("classroom50", "classroom50/project.tar")):
         pack(tree.path, platform, tmp_path / "b", lab=SCAN)
@@ -279,9 +277,7 @@ def test_gradescope_gives_0_and_a_reason_for_what_cannot_be_read(
     assert test["max_score"] == 100 and test["visibility"] == "visible"
 
 
-def test_gradescope_gets_no_file_for_a_fault_of_the_machine(
-    gradescope: Gradescope, tmp_path: Path
-) -> None:
+def test_gradescope_gets_no_file_for_a_fault_of_the_machine(gradescope: Gradescope, tmp_path: Path) -> None:
     """A missing compiler, a missing Python, a case that cannot be read."""
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -330,9 +326,7 @@ def test_an_image_that_cannot_grade_is_noticed_when_it_is_made(
 # ---- Autolab -------------------------------------------------------------------------------------
 
 
-def run_autolab(
-    bundles: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable
-) -> str:
+def run_autolab(bundles: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable) -> str:
     """As Tango's autodriver: both files and the submission in an empty directory, `make`, and
     whatever it prints on either stream."""
     need("g++")
@@ -342,8 +336,7 @@ def run_autolab(
     shutil.copy(bundles / "autolab/autograde.tar", job)
     if kernel:
         shutil.copy(kernel, job / "kernel.cu")
-    return run(need("make"), *settings, cwd=job, status=None,
-               env={"SGEMM_PYTHON": python}).stdout
+    return run(need("make"), *settings, cwd=job, status=None, env={"SGEMM_PYTHON": python}).stdout
 
 
 def autoresult(printed: str) -> Any:
@@ -355,9 +348,7 @@ def autoresult(printed: str) -> Any:
         return None
 
 
-def test_autolab_gives_a_solution_all_points(
-    bundles: Path, short_path: Path
-) -> None:
+def test_autolab_gives_a_solution_all_points(bundles: Path, short_path: Path) -> None:
     printed = run_autolab(bundles, short_path, SOLUTION)
     scores = autoresult(printed)
     assert scores and set(scores) == {"Public", "Hidden"}, printed
@@ -371,8 +362,7 @@ def test_autolab_takes_a_zip_and_may_have_one_problem_and_the_public_cases_only(
     """It gives every submission the name kernel.cu."""
     with zipfile.ZipFile(tmp_path / "lab.zip", "w") as archive:
         archive.write(SOLUTION, "lab/kernel.cu")
-    printed = run_autolab(bundles, short_path, tmp_path / "lab.zip", "SUITE=public",
-                          "PROBLEM=Lab 2")
+    printed = run_autolab(bundles, short_path, tmp_path / "lab.zip", "SUITE=public", "PROBLEM=Lab 2")
     assert autoresult(printed) == {"Lab 2": 40}, printed
     assert "note: lab/kernel.cu was taken out of kernel.cu" in printed
 
@@ -410,9 +400,7 @@ class Classroom50:
             "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(self.output), "SGEMM_PYTHON":
             sys.executable, "RUNNER_ENVIRONMENT": "self-hosted"}
 
-    def submit(
-        self, kernel: Path | str | None, env: dict[str, str] | None = None
-    ) -> tuple[int, str, Any]:
+    def submit(self, kernel: Path | str | None, env: dict[str, str] | None = None) -> tuple[int, str, Any]:
         """As runner.py: the status, what was printed, and result.json if there is one."""
         if kernel is not None:
             text = kernel if isinstance(kernel, str) else kernel.read_text()
@@ -438,8 +426,7 @@ def classroom(short_path: Path, bundles: Path, built_parts: Path) -> Classroom50
 @pytest.mark.slow  # test_classroom50_shows_a_mistake_and_hears_no_command_from_it: the same steps
 def test_classroom50_gives_a_solution_all_points(classroom: Classroom50, tmp_path: Path) -> None:
     """And lets the sandbox work, on a machine of GitHub's."""
-    status, said, result = classroom.submit(
-        SOLUTION, {"RUNNER_ENVIRONMENT": "github-hosted"} | programs_in(tmp_path))
+    status, said, result = classroom.submit(SOLUTION, {"RUNNER_ENVIRONMENT": "github-hosted"} | programs_in(tmp_path))
     assert status == 0 and "bubblewrap" in said, said
     assert result["score"] == result["max-score"] > 0
     assert classroom50.status(result) == "success"
@@ -493,9 +480,7 @@ def test_classroom50_shows_a_mistake_and_hears_no_command_from_it(classroom: Cla
 
 
 @pytest.mark.slow  # as the test above it
-def test_classroom50_takes_nothing_but_the_kernel_from_the_students_repository(
-    classroom: Classroom50
-) -> None:
+def test_classroom50_takes_nothing_but_the_kernel_from_the_students_repository(classroom: Classroom50) -> None:
     for name in ("grader/__init__.py", "json.py", "tarfile.py", "venv.py", "pip.py"):
         (classroom.checkout / name).parent.mkdir(exist_ok=True)
         (classroom.checkout / name).write_text("raise SystemExit('the student decides')\n")
@@ -522,9 +507,7 @@ def test_classroom50_gives_0_and_a_reason_for_what_cannot_be_run(
 @pytest.mark.parametrize("env", sample([
     {"SGEMM_PYTHON": "/bin/false"}, {"SGEMM_PYTHON": "/no/such/python"}, {"CLASSROOM": ""},
 ], every=3))
-def test_classroom50_gets_no_result_for_a_fault_of_the_machine(
-    classroom: Classroom50, env: dict[str, str]
-) -> None:
+def test_classroom50_gets_no_result_for_a_fault_of_the_machine(classroom: Classroom50, env: dict[str, str]) -> None:
     status, said, result = classroom.submit(SOLUTION, env)
     assert (status, result) == (1, None) and "Traceback" not in said
     assert "Nothing is wrong with the submission" in said

@@ -35,44 +35,39 @@ def fit(*arguments: Any) -> subprocess.CompletedProcess[str]:
                           env=clean_environment())
 
 
-def modelled(tree: Tree) -> str:
+@pytest.fixture(scope="module")
+def modelled(tree: Tree) -> list[str]:
     """Candidates whose times are what the model says."""
     tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/costs.cu", *UNSPACED)
     return subprocess.run([tree.path / "build/program"], input="\n".join(SHAPES), text=True,
                           capture_output=True, timeout=RUN_SECONDS, check=True,
-                          env=clean_environment()).stdout
+                          env=clean_environment()).stdout.splitlines()
 
 
-def test_the_model_and_fit_count_the_same(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_and_fit_count_the_same(modelled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the choice is the least of all; most kernels get no plan, for what one takes at least is more than
+    another takes."""
     monkeypatch.syspath_prepend(str(BENCH))
     module = importlib.import_module("fit")
-    text = modelled(tree)
-    assert len(text.splitlines()) == len(SHAPES)
-    shares = {run[1] for line in text.splitlines() for run in json.loads(line)["runs"]}
-    assert max(shares) == MOST_SHARE
+    shapes = [json.loads(line) for line in modelled]
+    assert len(shapes) == len(SHAPES)
+    assert max(run[1] for shape in shapes for run in shape["runs"]) == MOST_SHARE
+    for shape in shapes:
+        number, share, *_ = min(shape["runs"], key=lambda run: run[2])
+        assert shape["choice"] == [number, share]
     rim = [float(re.findall(rf"#define {name} +([0-9.]+)", (TABLE.parent / "model.cuh").read_text())
                  [0]) for name in ("RIM_COST", "RIM_COST_OF_K")]
-    kernels, _, _, _ = module.read(text, TABLE.read_text(), tuple(rim))
+    kernels, _, _, _ = module.read("\n".join(modelled), TABLE.read_text(), tuple(rim))
     assert [kernel.name for kernel in kernels] == ROWS
-    counted = 0
     for kernel in kernels:
         costs = kernel.costs(kernel.constants)
         assert costs == pytest.approx(kernel.microseconds, rel=1e-6), kernel.name
-        counted += len(costs)
-    assert counted > 10 * len(SHAPES)
+    assert sum(len(kernel.microseconds) for kernel in kernels) > 10 * len(SHAPES)
 
 
-def test_the_choice_is_the_least_of_all(tree: Tree) -> None:
-    """Most kernels get no plan, for what one takes at least is more than another takes."""
-    for line in modelled(tree).splitlines():
-        shape = json.loads(line)
-        number, share, *_ = min(shape["runs"], key=lambda run: run[2])
-        assert shape["choice"] == [number, share], line[:40]
-
-
-def test_a_fit(tree: Tree, tmp_path: Path) -> None:
+def test_a_fit(modelled: list[str], tmp_path: Path) -> None:
     """Times that are off by up to a half from the model's: other kernels are the fastest."""
-    source, shapes = random.Random(1), [json.loads(line) for line in modelled(tree).splitlines()]
+    source, shapes = random.Random(1), [json.loads(line) for line in modelled]
     for shape in shapes:
         for run in shape["runs"]:
             run[2] *= source.uniform(0.5, 1.5)

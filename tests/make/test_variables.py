@@ -13,8 +13,7 @@ import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, sample
 
 GRADERS = ["grade", "grade-class"]
-MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk",
-             "instructor/instructor.mk"]
+MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk", "instructor/instructor.mk"]
 HOW_IT_IS_BUILT = ["BACKEND", "ARCH", "CC", "CXX", "AR", "NVCC", "PYTHON", "VENV", "V", "C_FLAGS", "EMULATED_FLAGS",
                    "CHECKED_FLAGS", "CHECKED_O", "CUDA_FLAGS"]
 
@@ -171,20 +170,17 @@ def test_a_lab_is_a_plain_word(tree: Tree) -> None:
 
 
 def test_of_two_words_for_one_thing_neither_is_ignored(tree: Tree, venv: Path) -> None:
-    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu",
-                f"VENV={venv}")
+    done = make(tree, "grade", "BACKEND=cpu", "KERNEL=kernel.cu", "SUBMISSION=kernel.cu", f"VENV={venv}")
     assert done.returncode == 2 and "make grade takes no KERNEL" in done.stderr
 
 
 @pytest.mark.parametrize("target", GRADERS)
 def test_values_are_looked_at_before_anything_is_run(tree: Tree, target: str, venv: Path) -> None:
     class_of_one = "CLASS=testcases" if target == "grade-class" else "SUITE=public"
-    done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana",
-                "SEED=", f"VENV={venv}")
+    done = make(tree, target, "BACKEND=cpu", class_of_one, "PROTECTION=bogus", "JOBS=banana", "SEED=", f"VENV={venv}")
     said = [line for line in done.stderr.splitlines() if "with make" in line]
     assert done.returncode == 2 and done.stdout == ""
-    assert [re.findall(r"\((\w+) with make\)", line) for line in said] == [
-        ["SEED"], ["JOBS"], ["PROTECTION"]]
+    assert [re.findall(r"\((\w+) with make\)", line) for line in said] == [["SEED"], ["JOBS"], ["PROTECTION"]]
 
 
 def test_a_class_is_of_the_lab_that_is_given_or_of_class_toml(tree: Tree) -> None:

@@ -86,8 +86,7 @@ def test_actions_are_pinned(path: Path) -> None:
     text = path.read_text()
     assert unpinned(text) == []
     used = sum("uses" in step for step in steps(path))
-    assert used == sum("uses:" in line and not line.lstrip().startswith("#")
-                       for line in text.splitlines())
+    assert used == sum("uses:" in line and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
 @every_workflow
@@ -139,8 +138,7 @@ class Runner:
         (venv / "bin/python").chmod(0o755)
         for stamp in ("ready", "grader-ready", "course-ready"):
             (venv / stamp).touch()
-        self.env = {"GITHUB_ACTIONS": "true", "VENV": str(venv),
-                    "PATH": f"{tools}:{os.environ['PATH']}"}
+        self.env = {"GITHUB_ACTIONS": "true", "VENV": str(venv), "PATH": f"{tools}:{os.environ['PATH']}"}
 
     def run(self, path: Path, expressions: dict[str, str], fails: set[str] = frozenset()) -> None:
         """Steps whose names are in `fails` have to, all others must not."""

@@ -43,18 +43,16 @@ static void problem(int m, int n, int k, int multiprocessors) {
 }
 
 /* One tile and several; rows that are no vectors; k below, at and above a step, and of many; few
- * blocks to a tile, and more than a step for each; more multiprocessors than there is room for. With
- * an argument, the sizes between these, too. */
-int main(int argc, char **) {
+ * blocks to a tile, and more than a step for each; more multiprocessors than there is room for. */
+int main(void) {
     const int ks[] = {1, 53, 600, 16, 1501}, gpus[] = {1, 7, 200, 2, 3, 11, 30};
-    const bool all = argc > 1;
-    for (int i = 0; i < (all ? 5 : 3); ++i)
-        for (int j = 0; j < (all ? 7 : 3); ++j) {
-            problem(128, 256, ks[i], gpus[j]);
-            problem(133, 264, ks[i], gpus[j]);
-            problem(257, 259, ks[i], gpus[j]);
+    for (int k : ks)
+        for (int of_it : gpus) {
+            problem(128, 256, k, of_it);
+            problem(133, 264, k, of_it);
+            problem(257, 259, k, of_it);
         }
-    problem(131, 263, all ? 3000 : 1501, 30);
+    problem(131, 263, 3000, 30);
     printf("%d problems, %d shared\n", problems, shared_ones);
     return 0;
 }
