@@ -744,25 +744,6 @@ def test_progress_without_a_terminal(capsys) -> None:
     assert len(graded) == 10 and graded == sorted(graded) and graded[-1] == new
 
 
-# ---- docs/instructor.md --------------------------------------------------------------------------
-
-
-def test_the_page_lists_the_cases_as_they_are() -> None:
-    text = (REPOSITORY / "docs" / "instructor.md").read_text()
-    row_of_a_case = r"^\| `([\w.-]+)` \| (\d[^|]*?) \| (\d+) \|([^|]*)\|"
-    listed = {name: (shape, float(points), bool(tiles.strip())) for name, shape, points, tiles
-              in re.findall(row_of_a_case, text, re.MULTILINE)}
-    known = {}
-    points = {hidden: sum(suite.worth for suite in SUITES if suite.hidden == hidden)
-              for hidden in (True, False)}
-    for each in (case for suite in SUITES for case in suite.cases):
-        fill = "" if each.fill == "random" else f", {each.fill}"
-        known[each.name] = (f"{each.shape}{fill}", each.points, "tiled" in each.asked)
-    assert listed == known
-    assert re.search(rf"^There are {sum(points.values()):g} points: {points[False]:g} on public.*"
-                     rf" {points[True]:g} on hidden", text, re.MULTILINE)
-
-
 # ---- what the faulty kernels lose ----------------------------------------------------------------
 
 REVEALING = "tall-67-33-18"  # of all cases, the one that catches every faulty kernel but one

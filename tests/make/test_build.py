@@ -37,14 +37,8 @@ from conftest import (
 from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
-STAGES = [
-    "Setting up the problem...",
-    "Allocating device variables...",
-    "Copying data from host to device...",
-    "Launching kernel...",
-    "Copying data from device to host...",
-    "Verifying results...",
-]
+STAGES = ["Setting up the problem...", "Allocating device variables...", "Copying data from host to device...",
+          "Launching kernel...", "Copying data from device to host...", "Verifying results..."]
 PROTOTYPE = "(int m, int n, int k, const float *A, const float *B, float *C)"
 EMPTY_KERNEL = f"__global__ void mysgemm{PROTOTYPE} {{}}\n"
 EMPTY_WRAPPER = f"void basicSgemm{PROTOTYPE} {{}}\n"
@@ -121,8 +115,7 @@ def test_the_two_commands(fresh_tree):
     assert result.returncode == 0, result.stdout + result.stderr
     assert "\nTEST PASSED 700000\n" in result.stdout
     assert result.stderr == ""
-    stages = re.findall(r"^(\w.*\.\.\.) +\d+\.\d{3} s$", result.stdout, re.MULTILINE)
-    assert stages == STAGES
+    assert re.findall(r"^(\w.*\.\.\.) +\d+\.\d{3} s$", result.stdout, re.MULTILINE) == STAGES
     fresh_tree.make("clean")
     assert sorted(fresh_tree.path.rglob("*")) == before
 
@@ -159,21 +152,17 @@ def test_kernel_in_the_tree(tree, name):
     """Students name files as they like, and LMS downloads as they must."""
     kernel = tree.path / name
     shutil.copy(REPOSITORY / TILED, kernel)
-    try:
-        tree.make("BACKEND=cpu", kernel_argument(name))
-        assert run_sgemm(tree.path / "sgemm", 34).status == 0
-    finally:
-        kernel.unlink()
+    tree.make("BACKEND=cpu", kernel_argument(name))
+    kernel.unlink()
+    assert verdict(tree) == 0
 
 
-@pytest.mark.parametrize(("backend", "directory"), [
-    ("cpu", "two words, l'été, $x #y"), pytest.param("cuda", "two words größe", marks=pytest.mark.slow),
-])
-def test_kernel_outside_of_the_repository(tree, tmp_path, backend, directory):
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("cuda", marks=pytest.mark.slow)])
+def test_kernel_outside_of_the_repository(tree, tmp_path, backend):
     """A TA builds submissions where they are; the headers beside them are found, and support.h."""
     if backend == "cuda":
         need_nvcc()
-    kernel = tmp_path / directory / "kernel.cu"
+    kernel = tmp_path / {"cpu": "two words, l'été, $x #y", "cuda": "two words größe"}[backend] / "kernel.cu"
     kernel.parent.mkdir()
     (kernel.parent / "size.h").write_text("#define TILE_SIZE 8\n")
     text = (REPOSITORY / TILED).read_text().replace("#define TILE_SIZE 16", '#include "size.h"')

@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,8 @@ def load(path: Path) -> dict[str, Any]:
     return {("on" if key is True else key): value for key, value in workflow.items()}
 
 
-def jobs(path: Path) -> Iterator[dict[str, Any]]:
-    yield from load(path)["jobs"].values()
-
-
-def steps(path: Path) -> Iterator[dict[str, Any]]:
-    for job in jobs(path):
-        yield from job["steps"]
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in load(path)["jobs"].values() for step in job["steps"]]
 
 
 # ---- linters -------------------------------------------------------------------------------------
@@ -74,26 +68,20 @@ def test_actionlint_finds_nothing() -> None:
 # ---- this project's demands ----------------------------------------------------------------------
 
 
-def unpinned(workflow: str) -> list[str]:
-    """Lines that use an action which is not pinned to a commit, with the version beside it for
-    people and for bots that update it."""
-    used = [line.strip().removeprefix("- ") for line in workflow.splitlines() if "uses" in line]
-    return [line for line in used if not line.startswith("#") and not PINNED.fullmatch(line)]
-
-
 @every_workflow
 def test_actions_are_pinned(path: Path) -> None:
-    text = path.read_text()
-    assert unpinned(text) == []
-    used = sum("uses" in step for step in steps(path))
-    assert used == sum("uses:" in line and not line.lstrip().startswith("#") for line in text.splitlines())
+    """To a commit, with the version beside it for people and for bots that update it."""
+    lines = [line.strip().removeprefix("- ") for line in path.read_text().splitlines()]
+    used = [line for line in lines if "uses" in line and not line.startswith("#")]
+    assert [line for line in used if not PINNED.fullmatch(line)] == []
+    assert len(used) == sum("uses" in step for step in steps(path))
 
 
 @every_workflow
 def test_rights_are_few_and_times_limited(path: Path) -> None:
     workflow = load(path)
     assert workflow["permissions"] == {} and workflow["concurrency"]
-    for job in jobs(path):
+    for job in workflow["jobs"].values():
         assert job["timeout-minutes"] <= 360
         assert job["permissions"] == {"contents": "read"}
     for step in steps(path):
@@ -119,55 +107,35 @@ def test_scripts_are_make_targets_and_hold_no_expressions(path: Path, tree: Tree
 # ---- the steps, run ------------------------------------------------------------------------------
 
 
-class Runner:
-    """Runs the `run:` steps of a workflow in a checkout."""
+def script(folder: Path, name: str, body: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+    (folder / name).chmod(0o755)
 
-    def __init__(self, checkout: Path, scratch: Path):
-        self.checkout, self.files = checkout, scratch / "runner files"
-        self.files.mkdir()
-        self.log = ""
-        tools = scratch / "tools"
-        tools.mkdir()
-        for name in ("sudo", "apt-get", "sysctl"):  # nothing here changes the machine
-            (tools / name).write_text("#!/bin/sh\nexit 1\n")
-            (tools / name).chmod(0o755)
-        # Instead of a new virtual environment with packages from the network.
-        venv = scratch / "venv"
-        (venv / "bin").mkdir(parents=True)
-        (venv / "bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        (venv / "bin/python").chmod(0o755)
-        for stamp in ("ready", "grader-ready", "course-ready"):
-            (venv / stamp).touch()
-        self.env = {"GITHUB_ACTIONS": "true", "VENV": str(venv), "PATH": f"{tools}:{os.environ['PATH']}"}
 
-    def run(self, path: Path, expressions: dict[str, str], fails: set[str] = frozenset()) -> None:
-        """Steps whose names are in `fails` have to, all others must not."""
-        workflow = load(path)
-        [job] = workflow["jobs"].values()
-        env = workflow.get("env", {}) | job.get("env", {})
-        env = {key: self.evaluated(value, expressions) for key, value in env.items()}
-        for step in job["steps"]:
-            if "run" in step:
-                status = self.step(step["run"], env)
-                assert (status != 0) == (step["name"] in fails), (step["name"], self.log)
+def environment_of_a_runner(folder: Path) -> dict[str, str]:
+    for name in ("sudo", "apt-get", "sysctl"):  # nothing here changes the machine
+        script(folder / "tools", name, "exit 1")
+    # Instead of a new virtual environment with packages from the network.
+    script(folder / "venv/bin", "python", f'exec "{sys.executable}" "$@"')
+    for stamp in ("ready", "grader-ready", "course-ready"):
+        (folder / "venv" / stamp).touch()
+    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    return files | {"GITHUB_ACTIONS": "true", "VENV": str(folder / "venv"),
+                    "PATH": f"{folder}/tools:{os.environ['PATH']}"}
 
-    @staticmethod
-    def evaluated(value: str, expressions: dict[str, str]) -> str:
-        return re.sub(r"\$\{\{ (.*?) \}\}", lambda match: expressions[match[1]], value)
 
-    def step(self, script: str, env: dict[str, str]) -> int:
-        files = {name: str(self.files / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-        done = subprocess.run(
-            ["bash", "-e", "-c", script], cwd=self.checkout,
-            env=clean_environment(self.env | files) | env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-            timeout=300, check=False)
-        self.log += done.stdout
-        return done.returncode
-
-    def file(self, name: str) -> str:
-        path = self.files / name
-        return path.read_text(encoding="utf-8") if path.exists() else ""
+def run_steps(workflow: dict[str, Any], checkout: Path, env: dict[str, str], expressions: dict[str, str]) -> None:
+    """Those with a script, in the workflow's only job."""
+    [job] = workflow["jobs"].values()
+    for name, value in (workflow.get("env", {}) | job.get("env", {})).items():
+        env[name] = re.sub(r"\$\{\{ (.*?) \}\}", lambda match: expressions[match[1]], value)
+    for step in job["steps"]:
+        if "run" in step:
+            done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=checkout, env=clean_environment() | env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                                  timeout=300, check=False)
+            assert done.returncode == 0, (step["name"], done.stdout + done.stderr)
 
 
 def test_grade_grades_a_class(fresh_tree: Tree, tmp_path: Path) -> None:
@@ -177,18 +145,15 @@ def test_grade_grades_a_class(fresh_tree: Tree, tmp_path: Path) -> None:
         (submissions / name).mkdir(parents=True)
     for kernel, name in (("instructor/solutions/2_tiled.cu", "alice"), ("kernel.cu", "bob (late)")):
         shutil.copy(fresh_tree.path / kernel, submissions / name / "kernel.cu")
-    runner = Runner(fresh_tree.path, tmp_path)
-    runner.run(REPOSITORY / ".github/workflows/grade.yml", {
-        "inputs.folder": "lab 2", "inputs.suite": "public",
-        "inputs.gpu && 'cuda' || 'cpu'": "cpu",
-    })  # fmt: skip
+    run_steps(load(REPOSITORY / ".github/workflows/grade.yml"), fresh_tree.path, environment_of_a_runner(tmp_path), {
+        "inputs.folder": "lab 2", "inputs.suite": "public", "inputs.gpu && 'cuda' || 'cpu'": "cpu"})
     with open(fresh_tree.path / "results/gradebook.csv", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert list(rows) == ["alice", "bob (late)", "nobody"]
     assert rows["alice"]["points"] == rows["alice"]["possible"] != ""
     assert rows["bob (late)"]["points"] == "0" and rows["nobody"]["state"] == "unusable"
     assert list((fresh_tree.path / "results/records/alice").glob("*/result.json"))
-    assert "3 students" in runner.file("GITHUB_STEP_SUMMARY")
+    assert "3 students" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
 
 
 # ---- .github/sandbox.sh --------------------------------------------------------------------------
@@ -211,8 +176,7 @@ def test_the_sandbox(tmp_path: Path, bwrap: str | None, said: str, installed: bo
     if bwrap is not None:
         programs["bwrap"] = bwrap
     for name, body in programs.items():
-        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{calls}"\n{body}\n')
-        (tmp_path / name).chmod(0o755)
+        script(tmp_path, name, f'echo "{name} $*" >>"{calls}"\n{body}')
     done = subprocess.run([need("sh"), REPOSITORY / ".github/sandbox.sh"], env={"PATH": str(tmp_path)},
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done
