@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import (
-    BUILT, Tree, clean_environment, first_of_each, locked, need, slow_but, strict_json,
+    BUILT, Tree, finished, first_of_each, locked, need, slow_but, strict_json,
 )  # fmt: skip
 from corpus import KINDS
 
@@ -162,11 +161,7 @@ def run_check(program: Path, *args: object, **options: Any) -> Checked:
     words = [str(arg) for arg in args]
     locals_program = program.with_suffix(LOCALS)
     made = ["--locals-program", locals_program] if locals_program.exists() else []
-    process = subprocess.run(
-        [program, *made, *words], cwd=program.parent, env=clean_environment(), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
-        **options,
-    )
+    process = finished([program, *made, *words], program.parent, timeout=RUN_SECONDS, **options)
     run = Checked(process.returncode, process.stdout, process.stderr)
     assert run.status in (0, 1, 2, 3), run
     if "--json" in words and "--help" not in words:

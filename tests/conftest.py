@@ -228,6 +228,14 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def finished(command: Sequence[str | Path], cwd: Path = REPOSITORY, env: dict[str, str] | None = None,
+             **options: Any) -> subprocess.CompletedProcess[str]:
+    """Any program, run to its end, whatever its status is."""
+    usual = {"stdin": subprocess.DEVNULL} if "input" not in options else {}
+    usual |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "errors": "replace", "timeout": BUILD_SECONDS}
+    return subprocess.run(command, cwd=cwd, env=clean_environment(env), text=True, check=False, **usual | options)
+
+
 def untouched_copy(programs: Path) -> Path:
     """Of the repository's files, for all workers: what each test's own is copied from, by one cp."""
     copy = programs / "repository"
@@ -260,11 +268,7 @@ class Tree:
     ) -> subprocess.CompletedProcess[str]:
         """Run make there. With `check`, a failing make fails the test and shows its output."""
         self.make_first()
-        result = subprocess.run(
-            ["make", *args], cwd=self.path, env=clean_environment(self.kept_cxx(args) | (env or {})),
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=BUILD_SECONDS, check=False,
-        )
+        result = finished(["make", *args], self.path, self.kept_cxx(args) | (env or {}))
         if check and result.returncode != 0:
             pytest.fail(f"make {' '.join(args)}: exit {result.returncode}\n"
                         f"{result.stdout}{result.stderr}")
@@ -474,11 +478,7 @@ def run_sgemm(program: Path, *args: object, env: dict[str, str] | None = None, *
     """Run ./sgemm with these arguments, and check what holds for every run; further options are
     those of subprocess.run()."""
     words = tuple(str(arg) for arg in args)
-    process = subprocess.run(
-        [program, *words], env=clean_environment(env), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS, check=False,
-        **options,
-    )
+    process = finished([program, *words], env=env, **{"cwd": None, "timeout": RUN_SECONDS} | options)
     run = Run(words, process.returncode, process.stdout, process.stderr, None)
     if "--json" in words and not RUNS_NOTHING & set(words):
         run.json = strict_json(run.stdout)

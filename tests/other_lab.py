@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, finished
 
 PAGE = REPOSITORY / "docs" / "lab.md"
 LAB = "labs/vector_add"
@@ -44,9 +44,7 @@ def check(tree: Tree, text: str, *words: str) -> subprocess.CompletedProcess[str
 
 
 def run(tree: Tree, *command: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([f"./{command[0]}", *command[1:]], cwd=tree.path, env=clean_environment(None),
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=RUN_SECONDS, check=False)
+    done = finished([f"./{command[0]}", *command[1:]], tree.path, timeout=RUN_SECONDS)
     found = OF_SGEMM.search(done.stdout + done.stderr)
     assert not found, f"{found} in {done.stdout}{done.stderr}"
     return done

@@ -7,14 +7,13 @@ from __future__ import annotations
 import html
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import grader_fake as fake
 import pytest
 from browser import MEDIA, assert_accessible, assert_fits, assert_nothing_amiss, media, shot, window
-from conftest import REPOSITORY, Tree, clean_environment, sample
+from conftest import REPOSITORY, Tree, finished, sample
 from test_pages import both_pages, class_page, feedback, standing
 
 from course.model import Override
@@ -139,8 +138,6 @@ def test_the_next_command_shows_the_mistake(tree: Tree, venv: Path, tmp_path: Pa
     assert f"kernel.cu:{here}: race on shared memory" in page.text
     assert re.search(r'<li class="mistake"><code>[^<]*&lt;- here', source)
     [command] = re.findall(r'<code class="command">(.*?)</code>', source)
-    done = subprocess.run(html.unescape(command), shell=True, cwd=tree.path, capture_output=True,
-                          env=clean_environment({"KERNEL": str(kernel)}), text=True, timeout=300,
-                          check=False)
+    done = finished(html.unescape(command), tree.path, {"KERNEL": str(kernel)}, shell=True)
     assert done.returncode == 1, done
     assert f"{kernel.name}:{here}: race on shared memory" in done.stdout

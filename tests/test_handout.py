@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from conftest import BUILD_SECONDS, REPOSITORY, UNSPACED, Tree, clean_environment
+from conftest import REPOSITORY, UNSPACED, Tree, finished
 
 from grader.build.parts import described
 from grader.cases.read import load_suites
@@ -101,11 +101,7 @@ def copy(tree: Tree) -> Iterator[Tree]:
 
 def run(tree: Tree, command: Command) -> str:
     """What is wrong with what it did, or nothing; its status is 1 where it is to name a mistake."""
-    done = subprocess.run(
-        ["bash", "-c", command.line], cwd=tree.path, env=clean_environment({"BACKEND": "cpu"}),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=BUILD_SECONDS, check=False,
-    )
+    done = finished(["bash", "-c", command.line], tree.path, {"BACKEND": "cpu"}, stderr=subprocess.STDOUT)
     output = " ".join(done.stdout.split())
     missing = [words for words in command.says if words not in output]
     finds = any(words.startswith("race") for words in command.says)
@@ -151,8 +147,7 @@ def test_the_trace_and_the_counts_are_those_of_a_run(copy: Tree) -> None:
                                   (NAIVE, "--counts", counts)):
         copy.write("kernel.cu", kernel)
         copy.make("sgemm-check", *UNSPACED)
-        printed = subprocess.run([copy.path / "sgemm-check", option], capture_output=True, text=True,
-                                 timeout=BUILD_SECONDS, check=True).stdout
+        printed = finished([copy.path / "sgemm-check", option]).stdout
         assert printed.count(shown) == 1
 
 

@@ -10,11 +10,10 @@ import shlex
 import subprocess
 
 import pytest
-from conftest import BUILD_SECONDS, REPOSITORY, clean_environment, locked, missing, need, slow_but
+from conftest import REPOSITORY, finished, locked, missing, need, slow_but
 
 SOURCES = sorted((REPOSITORY / "tests").rglob("test_*.c"))
 SANITIZERS = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-SECONDS = 300  # a limit for what hangs
 
 # What reads bytes that others may have written, but for its largest test; at night all others, too.
 BY_DAY = {"test_cause_record"}
@@ -38,8 +37,7 @@ TESTS = [pytest.param(source, listed(source), id=source.stem) for source in SOUR
 def c_flags(tree) -> list[str]:
     """As the Makefile compiles support.c."""
     tree.make("build/c/settings")
-    shown = subprocess.run(["sh", "-c", '. build/c/settings; echo "$C_FLAGS"'], cwd=tree.path,
-                           capture_output=True, text=True, check=True)
+    shown = finished(["sh", "-c", '. build/c/settings; echo "$C_FLAGS"'], tree.path)
     return shlex.split(shown.stdout)
 
 
@@ -82,18 +80,13 @@ def compile_test(tree, source, *flags: str):
 
 def compile_c(tree, folder, *words: str) -> None:
     """In this folder; a warning is an error."""
-    built = subprocess.run(
-        ["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", f"-I{tree.path}/engine/cuda/include", *words],
-        cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False,
-    )
+    built = finished(["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", f"-I{tree.path}/engine/cuda/include",
+                      *words], folder)
     assert built.returncode == 0, built.stderr
 
 
 def run_test(program, *names: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [program, *names], env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, errors="replace", timeout=SECONDS, check=False,
-    )
+    return finished([program, *names])
 
 
 @pytest.mark.parametrize(("source", "names"), TESTS)
@@ -108,8 +101,7 @@ def test_unit_under_sanitizers(tree, source, tmp_path):
     cc = need("cc")
     probe = tmp_path / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
-    links = subprocess.run([cc, *SANITIZERS, probe, "-o", tmp_path / "probe"], capture_output=True, check=False)
-    if links.returncode != 0:
+    if finished([cc, *SANITIZERS, probe, "-o", tmp_path / "probe"]).returncode != 0:
         missing("cc -fsanitize=address,undefined", "its run-time libraries are not installed")
     names = [name for name in listed(source) if name not in NOT_SANITIZED]
     assert names

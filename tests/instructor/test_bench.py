@@ -10,7 +10,6 @@ import importlib.util
 import json
 import random
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from clocked import SUBMISSIONS
-from conftest import REPOSITORY, Tree, clean_environment, missing, strict_json
+from conftest import REPOSITORY, Tree, clean_environment, finished, missing, strict_json
 from forks import Run, python
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
@@ -482,8 +481,7 @@ def bench_on_the_gpu(tree: Tree, script: str, status: int, said: str = "", **var
     kernel = [f"GRID_KERNEL={variables['GRID_KERNEL']}"] if "GRID_KERNEL" in variables else []
     tree.make("BACKEND=cuda", *kernel, "build/bench/ceilings", "build/bench/grid")
     variables |= {"LADDER": "build/bench/out.json", "GRID_JSON": "build/bench/out.json"}
-    done = subprocess.run([sys.executable, "-B", f"instructor/bench/{script}"], cwd=tree.path, text=True,
-                          capture_output=True, timeout=5 * SECONDS, check=False, env=clean_environment(variables))
+    done = finished([sys.executable, "-B", f"instructor/bench/{script}"], tree.path, variables)
     assert done.returncode == status and said in done.stderr, done.stderr
     return strict_json((tree.path / "build/bench/out.json").read_text())
 

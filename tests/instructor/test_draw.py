@@ -14,7 +14,7 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment
+from conftest import REPOSITORY, Tree, finished
 
 from grader.build.parts import described
 from grader.cases.model import Suite
@@ -124,9 +124,7 @@ def test_a_kind_that_cannot_be_drawn(tmp_path: Path, change: dict[str, Any], sai
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-B", "-m", "instructor.release.prove_cases", *words], cwd=place, text=True,
-        capture_output=True, timeout=300, check=False, env=clean_environment())
+    return finished([sys.executable, "-B", "-m", "instructor.release.prove_cases", *words], place)
 
 
 @pytest.mark.parametrize("seed", ["", "x", "7", "-271828182845904523", "9" * 30, "2.7", "１２３４５６７８９０１"])
@@ -138,8 +136,7 @@ def test_seeds_that_are_none(tmp_path: Path, seed: str) -> None:
 @pytest.mark.parametrize("words", [[], ["SEED=7"], ["SEED=12345678901234567x"]])
 def test_a_seed_is_looked_at_before_packages_are_installed(words: list[str], tmp_path: Path) -> None:
     venv = tmp_path / "venv"
-    ended = subprocess.run(["make", "hidden", f"VENV={venv}", *words], cwd=REPOSITORY, text=True,
-                           capture_output=True, env=clean_environment(), check=False)
+    ended = finished(["make", "hidden", f"VENV={venv}", *words])
     assert ended.returncode == 2 and "10 to 18 digits" in ended.stderr and not venv.exists(), ended.stderr
 
 

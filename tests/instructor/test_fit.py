@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, UNSPACED, Tree, clean_environment, missing
+from conftest import REPOSITORY, UNSPACED, Tree, finished, missing
 
 BENCH = REPOSITORY / "instructor" / "bench"
 TABLE = REPOSITORY / "instructor/solutions/9_every_shape/every_shape.cu"
@@ -30,18 +30,14 @@ def numpy() -> None:
 
 
 def fit(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-B", BENCH / "fit.py", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=RUN_SECONDS, check=False,
-                          env=clean_environment())
+    return finished([sys.executable, "-B", BENCH / "fit.py", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
 def modelled(tree: Tree) -> list[str]:
     """Candidates whose times are what the model says."""
     tree.make("program", "BACKEND=cpu", "KERNEL=tests/instructor/ladder/costs.cu", *UNSPACED)
-    return subprocess.run([tree.path / "build/program"], input="\n".join(SHAPES), text=True,
-                          capture_output=True, timeout=RUN_SECONDS, check=True,
-                          env=clean_environment()).stdout.splitlines()
+    return finished([tree.path / "build/program"], input="\n".join(SHAPES)).stdout.splitlines()
 
 
 def test_the_model_and_fit_count_the_same(modelled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

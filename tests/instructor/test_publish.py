@@ -20,7 +20,7 @@ from pathlib import Path
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, first_of_each, need
+from conftest import REPOSITORY, Tree, clean_environment, finished, first_of_each, need
 from corpus import BY_NAME
 
 from grader.build.parts import described
@@ -52,8 +52,7 @@ def command(name: str, *words: object) -> list[str]:
 
 
 def run_script(folder: Path, name: str, *words: object, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(name, *words), cwd=folder, env=clean_environment(env), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=SECONDS, check=False)
+    return finished(command(name, *words), folder, env)
 
 
 def left_behind(checkout: Tree) -> list[str]:
@@ -299,8 +298,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def git(folder: Path, *words: str) -> None:
     identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "a",
                 "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_CONFIG_NOSYSTEM": "1", "HOME": "/nonexistent"}
-    subprocess.run([need("git"), "-C", str(folder), *words], check=True, capture_output=True,
-                   env=clean_environment(identity))
+    finished([need("git"), *words], folder, identity).check_returncode()
 
 
 def test_only_what_git_tracks_is_published(project: Path) -> None:

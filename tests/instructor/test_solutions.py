@@ -39,12 +39,6 @@ def test_solution(tree: Tree, kernel: Path, backend: str) -> None:
     assert_passes(tree, kernel, backend, *SHAPES, *FILLS)
 
 
-def test_there_are_solutions() -> None:
-    """The tests here are void without any. More about them: test_ladder.py."""
-    assert {"1_naive", "2_tiled", "6_double_buffered"} <= {path.stem for path in SOLUTIONS}
-    assert len(RIGHT) >= 15 and len(SUMMING) == len(ORDERS)
-
-
 @pytest.mark.parametrize("kernel", sample(RIGHT, every=20, start=1), ids=lambda path: path.stem)
 def test_right_in_another_style(tree: Tree, kernel: Path, backend: str) -> None:
     """There is more than one way to write it, and none is to be punished. In `make test` a tenth

@@ -4,11 +4,10 @@ CUDA too, and something where something is (.clangd, engine/cuda/editor/)."""
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need, sample
+from conftest import REPOSITORY, Tree, finished, need, sample
 
 CLEAN = ["kernel.cu", "main.cu", "support.c", "engine/cuda/include/cuda_runtime.h"]
 MORE_CLEAN = [
@@ -24,9 +23,7 @@ DIAGNOSTIC = re.compile(r"\] \[(\w+)\] Line (\d+): (.*)")
 def diagnostics(tree: Path, name: str) -> list[tuple[int, str]]:
     """Lines and messages, errors only. --check also tries clangd's own refactorings, some of which
     fail; they are no diagnostics."""
-    done = subprocess.run(
-        [need("clangd"), f"--check={tree / name}"], cwd=tree, env=clean_environment(),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    done = finished([need("clangd"), f"--check={tree / name}"], tree)
     assert "All checks completed" in done.stderr, done.stderr
     if name == "kernel.cu":  # where its own count of errors, refactorings too, is none
         assert done.returncode == 0 and "All checks completed, 0 errors" in done.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, Tree, clean_environment, need, sample
+from conftest import REPOSITORY, Tree, finished, need, sample
 
 GRADERS = ["grade", "grade-class"]
 MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk", "instructor/instructor.mk"]
@@ -19,15 +19,12 @@ HOW_IT_IS_BUILT = ["BACKEND", "ARCH", "CC", "CXX", "AR", "NVCC", "PYTHON", "VENV
 
 
 def make(tree: Tree, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([need("make"), "--no-print-directory", *words],
-                          cwd=tree.path, env=clean_environment(env), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=300, check=False)
+    return finished([need("make"), "--no-print-directory", *words], tree.path, env)
 
 
 @cache
 def refusal(goals: str, *names: str) -> str:
-    return subprocess.run(["awk", "-f", "engine/given.awk", goals, " ".join(names), *MAKEFILES], cwd=REPOSITORY,
-                          capture_output=True, text=True, check=True).stdout
+    return finished(["awk", "-f", "engine/given.awk", goals, " ".join(names), *MAKEFILES]).stdout
 
 
 @cache
@@ -136,14 +133,6 @@ def test_nothing_that_is_asked_for_runs(spoiled: Tree, tmp_path: Path, venv: Pat
     assert not (tmp_path / "mark").exists()
     make(spoiled, "-e", target, f"VENV={venv}", "BACKEND=cpu", **given)
     assert not (tmp_path / "mark").exists(), "from the environment"
-
-
-def test_every_variable_is_tried() -> None:
-    tried = {*BUILDS, *" ".join(OTHERS.values()).split()}
-    # FAULTY names kernels of a run that takes minutes, OF and ROUNDS are of one that builds all before; GRID... and
-    # SAMPLES are of a GPU; ACCEPT is 1 or not given.
-    assert table()[1] - tried <= {
-        "FAULTY", "OF", "ROUNDS", "GRID", "GRID_SEED", "GRID_KERNEL", "SAMPLES", "ACCEPT", "SHELL"}
 
 
 def test_no_value_is_part_of_a_recipe() -> None:

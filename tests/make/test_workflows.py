@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conftest import REPOSITORY, Tree, clean_environment, need
+from conftest import REPOSITORY, Tree, finished, need
 
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"uses: [\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+(\.\d+){2}")
@@ -50,18 +50,14 @@ def beside_python(program: str) -> str:
 
 def test_zizmor_finds_nothing() -> None:
     """Pedantic: unpinned actions, more rights than needed, expressions in scripts, ..."""
-    done = subprocess.run(
-        [beside_python("zizmor"), "--offline", "--persona=pedantic", "--no-progress",
-         "--config", ".github/zizmor.yml", ".github/workflows"],
-        cwd=REPOSITORY, env=clean_environment(), capture_output=True, text=True, timeout=120,
-        check=False)
+    done = finished([beside_python("zizmor"), "--offline", "--persona=pedantic", "--no-progress",
+                     "--config", ".github/zizmor.yml", ".github/workflows"])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_actionlint_finds_nothing() -> None:
     program = shutil.which("actionlint") or pytest.skip("actionlint is not installed (nor in CI)")
-    done = subprocess.run([program, *WORKFLOWS], cwd=REPOSITORY, capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = finished([program, *WORKFLOWS])
     assert done.returncode == 0, done.stdout
 
 
@@ -132,9 +128,7 @@ def run_steps(workflow: dict[str, Any], checkout: Path, env: dict[str, str], exp
         env[name] = re.sub(r"\$\{\{ (.*?) \}\}", lambda match: expressions[match[1]], value)
     for step in job["steps"]:
         if "run" in step:
-            done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=checkout, env=clean_environment() | env,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                                  timeout=300, check=False)
+            done = finished(["bash", "-e", "-c", step["run"]], checkout, env)
             assert done.returncode == 0, (step["name"], done.stdout + done.stderr)
 
 
