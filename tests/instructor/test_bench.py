@@ -100,10 +100,16 @@ def line(bench: Bench, kernel: str) -> str:
     return next(text for text in bench.table.splitlines() if text.startswith(kernel))
 
 
-def test_figures_are_what_the_clock_says(bencher: Bencher) -> None:
-    """File and table have the same."""
-    bench = bencher.run("1000 500 700", {"half.cu": "clock: 0.5", "full.cu": "clock: 1.25"})
-    assert (bench.status, bench.errors) == (0, [])
+def test_file_and_table_say_what_was_measured(bencher: Bencher) -> None:
+    bench = bencher.run("1000 500 700 512 512 512", {
+        "half.cu": "/* intensity: 8 FLOP/byte */\nclock: 0.5", "a/half.cu": "clock: 1.25"}, SAMPLES="7")
+    assert (bench.status, bench.errors, bench.json["format"]) == (0, [], 3)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bench.json["date"])
+    assert {key: bench.json[key] for key in MACHINE} == MACHINE
+    assert [(k["name"], k["file"], k["flop_per_byte"]) for k in bench.json["kernels"]] == [
+        ("cuBLAS", None, None), ("half", "half.cu", 8), ("a/half.cu", "a/half.cu", None)]
+    assert [(s["m"], s["k"], s["n"]) for s in bench.json["shapes"]] == [(1000, 500, 700), (512, 512, 512)]
+    assert bench.measured == [("1000 500 700", 7)] * 2 + [("512 512 512", 7)] * 2
     half, cublas = result(bench, "half"), result(bench, "cuBLAS")
     assert half["seconds"] == pytest.approx(fake.spread(2 * fake.CUBLAS_SECONDS))
     assert half["gflops"] == pytest.approx(2 * 1000 * 500 * 700 / (2 * fake.CUBLAS_SECONDS) / 1e9)
@@ -113,18 +119,6 @@ def test_figures_are_what_the_clock_says(bencher: Bencher) -> None:
     assert cublas["percent_of_cublas"] == pytest.approx(100)
     assert cublas["seconds"] == pytest.approx(fake.spread(fake.CUBLAS_SECONDS))
     assert line(bench, "half").split() == ["half", "7,000", "50.0", "70.0", "1.5", "100.00", "us"]
-
-
-def test_the_file_says_what_was_measured(bencher: Bencher) -> None:
-    kernels = {"half.cu": "/* intensity: 8 FLOP/byte */\nclock: 0.5", "a/half.cu": "clock: 1"}
-    bench = bencher.run("64 32 16 512 512 512", kernels, SAMPLES="7")
-    assert bench.json["format"] == 3
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bench.json["date"])
-    assert {key: bench.json[key] for key in MACHINE} == MACHINE
-    assert [(k["name"], k["file"], k["flop_per_byte"]) for k in bench.json["kernels"]] == [
-        ("cuBLAS", None, None), ("half", "half.cu", 8), ("a/half.cu", "a/half.cu", None)]
-    assert [(s["m"], s["k"], s["n"]) for s in bench.json["shapes"]] == [(64, 32, 16), (512, 512, 512)]
-    assert bench.measured == [("64 32 16", 7)] * 2 + [("512 512 512", 7)] * 2
 
 
 def test_what_cublas_differs_from_itself_by_is_not_called_faster(bencher: Bencher, monkeypatch: Any) -> None:
@@ -155,45 +149,41 @@ def test_large_shapes_have_fewer_samples_and_the_table_fits_a_terminal(bencher: 
     assert [text for text in bench.table.splitlines() if len(text) > 80] == []
 
 
-@pytest.mark.parametrize("state", ["wrong", "faulted", "refused", "impossible", "time-limit"])
-def test_a_kernel_that_fails_takes_no_other_with_it(bencher: Bencher, state: str) -> None:
-    bench = bencher.run("64 64 64", {"before.cu": "clock: 0.5", "bad.cu": f"clock: {state} it is",
-                                     "after.cu": "clock: 0.5"})
-    assert bench.status == 1
-    assert bench.errors == [f"bench: bad on 64 x 64 x 64: {state}: it is"]
-    bad = result(bench, "bad")
-    assert (bad["state"], bad["reason"], "gflops" in bad) == (state, "it is", False)
-    assert line(bench, "bad") == f"{'bad':20} {state}: it is"
-    for other in ("cuBLAS", "before", "after"):
-        assert result(bench, other)["state"] == "timed"
+NO_KERNELS = {
+    "broken.cu": ("error", "does not compile: line 7: 'x' was not declared in this scope"),
+    "opens.cu": ("fopen", "the grader refuses it: it calls fopen"),
+    "missing.cu": (None, "No such file or directory"),
+    "/dev": (None, "Is a directory"),
+}
+
+
+def test_what_fails_takes_nothing_with_it(bencher: Bencher) -> None:
+    """A kernel that fails on a shape, a file that is no kernel, and a shape too large for the GPU."""
+    states = ("wrong", "faulted", "refused", "impossible")
+    bench = bencher.run("46000 46000 46000 64 64 64", {
+        "before.cu": "clock: 0.5", **{f"{state}.cu": f"clock: {state} it is" for state in states},
+        **{path: text for path, (text, _) in NO_KERNELS.items()}, "after.cu": "clock: 0.5"})
+    problem = "too large: it takes 119.6 GB of the GPU's 80.0 GB"
+    assert bench.status == 2 and sorted(bench.errors) == sorted([
+        f"bench: 46000 x 46000 x 46000: {problem}",
+        *(f"bench: {state} on 64 x 64 x 64: {state}: it is" for state in states),
+        *(f"bench: {path}: {reason}" for path, (_, reason) in NO_KERNELS.items())])
+    assert bench.json["shapes"][0]["problem"] == problem and problem in bench.table
+    for state in states:
+        bad = result(bench, state, 1)
+        assert (bad["state"], bad["reason"], "gflops" in bad) == (state, "it is", False)
+        assert line(bench, state) == f"{state:20} {state}: it is"
+    assert {result(bench, other, 1)["state"] for other in ("cuBLAS", "before", "after")} == {"timed"}
+    left_out = {kernel["file"]: kernel["left_out"] for kernel in bench.json["kernels"] if kernel.get("left_out")}
+    assert left_out == {path: reason for path, (_, reason) in NO_KERNELS.items()}
+    assert not any(re.search(rf"^{Path(path).stem}\b", bench.table, re.MULTILINE) for path in NO_KERNELS)
 
 
 def test_a_kernel_that_hangs_is_not_tried_again(bencher: Bencher) -> None:
     bench = bencher.run("64 64 64 128 128 128", {"bad.cu": "clock: time-limit it hangs"})
+    assert bench.errors == ["bench: bad on 64 x 64 x 64: time-limit: it hangs"]
     assert result(bench, "bad", 1)["reason"] == "not tried after 64 x 64 x 64"
-    assert (len(bench.errors), bench.status, len(bench.measured)) == (1, 1, 1)
-
-
-@pytest.mark.parametrize(("path", "text", "reason"), [
-    ("bad.cu", "error", "does not compile: line 7: 'x' was not declared in this scope"),
-    ("bad.cu", "fopen", "the grader refuses it: it calls fopen"),
-    ("missing.cu", None, "No such file or directory"),
-    ("/dev", None, "Is a directory"),
-])
-def test_a_file_that_is_no_kernel(bencher: Bencher, path: str, text: str | None, reason: str) -> None:
-    bench = bencher.run("64 64 64", {path: text, "good.cu": "clock: 0.5"})
-    assert (bench.status, bench.errors) == (2, [f"bench: {path}: {reason}"])
-    assert result(bench, "good")["state"] == "timed"
-    assert bench.json["kernels"][1]["left_out"] == reason
-    assert Path(path).stem not in bench.table
-
-
-def test_a_shape_too_large_for_the_gpu_is_left_out(bencher: Bencher) -> None:
-    bench = bencher.run("46000 46000 46000 64 64 64", {"good.cu": "clock: 0.5"})
-    problem = "too large: it takes 119.6 GB of the GPU's 80.0 GB"
-    assert (bench.status, bench.errors) == (2, [f"bench: 46000 x 46000 x 46000: {problem}"])
-    assert bench.json["shapes"][0]["problem"] == problem and problem in bench.table
-    assert bench.measured == [("64 64 64", 31)]
+    assert (bench.status, len(bench.measured)) == (1, 1)
 
 
 NO_SHAPES = ["64 64", "64 64 64 1", "64 64 0", "64 64 x", "64 64 -1", "64 64 6.5", "* * *",
