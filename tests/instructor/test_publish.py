@@ -337,8 +337,6 @@ NAMED = names.Names(
      "instructor/room.c", "grader/grader.mk", "testcases/hidden/a.toml", "testcases/public/b.toml"],
     ["Makefile", "docs/check.md", "engine/cuda/place.h", "grader/grader.mk", "testcases/public/b.toml"],
     {"all", "check", "release", "grade", "sgemm"}, {"all", "check", "grade", "sgemm"})
-
-
 LACKING = [
     "see docs/ci.md.", "(docs/ci.md:3)", "tests/kinds.py", "in tests/ and", "`instructor/release`", "checker.mk",
     "../docs/ci.md", "testcases/hidden/*.toml", "room.c", "python -m course/__main__.py", "`make release DIR=x`",
@@ -365,14 +363,10 @@ def test_names_of_what_is_not_there_are_found() -> None:
 SHAPE = leaks.sorted_shape(97, 23, 58)
 SIZES = leaks.sizes_of(SHAPE, "a case", set())
 NOTATIONS = [
-    "97 23 58", "58x97x23", "23 × 58 × 97", "97, 58, 23", "{97, 23, 58}", "m=97 k=23 n=58",
-    "m = 97\nk = 23\nn = 58", '"m": 97, "n": 58, "k": 23', "| 97 | 23 | 58 |", "shape_97_23_58",
-    "A is 97 x 23, B is 23 x 58", "(97 x 23) times (23 x 58)", "97 by 23 by 58",
-    "--sizes=97/23/58", "M97K23N58", "97 rows, inner dimension 23 and 58 columns",
-    "97 of the 23 rows, then 58", "97 and later 23, but 58 comes after many words",
-    "# n = 58, which is odd enough\n#\n# k = 23\n# and then m = 97", "$97 \\times 23 \\times 58$",
-    "![C has 97 rows](c.svg) and ![58 columns](d.svg), of 23 terms",
-    '@pytest.mark.parametrize("k", [23])\n@pytest.mark.parametrize("mn", [(97, 58)])',
+    "97 23 58", "58x97x23", "23 × 58 × 97", "m=97 k=23 n=58", '"m": 97, "n": 58, "k": 23', "| 97 | 23 | 58 |",
+    "shape_97_23_58", "A is 97 x 23, B is 23 x 58", "--sizes=97/23/58", "M97K23N58",
+    "97 and later 23, but 58 comes after many words", "# n = 58, which is odd enough\n#\n# k = 23\n# and then m = 97",
+    "$97 \\times 23 \\times 58$", "![C has 97 rows](c.svg) and ![58 columns](d.svg), of 23 terms",
     "#define ROWS 97\n#define COLUMNS 58\n#define TERMS 23", "98 99 97\n101 58 5\n23",
 ]
 NO_SHAPES = ["97.23.58", "0.97 23 58", "197 23 58", "97 23 580", "97 23", "97 97 23 23",
