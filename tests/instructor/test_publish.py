@@ -451,7 +451,7 @@ HIDING_PLACES = {
     "in a macro": "#define TERMS " + re.sub(r"\b(sum|row|i|A|B)\b", r"\1_",
                                             LOOP.replace("\n", " \\\n")),
     "in a string": 'text = "' + LOOP.replace("\n", '\\n"\n"') + '"',
-    "in HTML": LOOP.replace("<", "&lt;"),
+    "in HTML": LOOP.replace("<", "&lt;").replace("*", "&#42;"),
 }
 
 
