@@ -23,6 +23,7 @@ from checked import usual
 from conftest import (
     REPOSITORY,
     RUN_SECONDS,
+    UNSPACED,
     clean_environment,
     finished,
     in_terminal,
@@ -148,7 +149,7 @@ def test_kernel_in_the_tree(tree, name):
     """Students name files as they like, and LMS downloads as they must."""
     kernel = tree.path / name
     shutil.copy(REPOSITORY / TILED, kernel)
-    tree.make("BACKEND=cpu", kernel_argument(name))
+    tree.make("BACKEND=cpu", kernel_argument(name), *UNSPACED)
     kernel.unlink()
     assert verdict(tree) == 0
 
@@ -226,7 +227,7 @@ def test_cudas_own_headers_do_not_come_in(tree, toolkit, variable, cxx):
         for env in (path, {}):  # there, and not there
             line = said_one_line(tree.make(*tools, "KERNEL=theirs.cu", env=env, check=False))
             assert line == f"theirs.cu:2: <{header}> {NOT_FOR_THE_CPU}"
-    tree.make(tools[0], f"{tools[1]} -I{toolkit}", "KERNEL=ours.cu")
+    tree.make(tools[0], f"{tools[1]} -I{toolkit}", "KERNEL=ours.cu", *UNSPACED)
     assert run_sgemm(tree.path / "sgemm", 34).status == 0
 
 
@@ -299,7 +300,7 @@ def test_a_changed_kernel_or_header_is_built(tree, tmp_path):
     def build(path: Path, changed: Path, text: str) -> int:
         changed.write_text(text)
         os.utime(changed, (1e9, 1e9))
-        tree.make("BACKEND=cpu", kernel_argument(path))
+        tree.make("BACKEND=cpu", kernel_argument(path), *UNSPACED)
         return verdict(tree)
 
     kernel, header = Path("changing.cu"), tree.path / "body.h"
