@@ -20,7 +20,7 @@ import pytest
 from grader.build.parts import trusted_parts
 
 import classroom50
-from conftest import REPOSITORY, Tree, finished, need, sample, strict_json
+from conftest import REPOSITORY, Tree, finished, locked, need, sample, strict_json
 
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
 STARTER = REPOSITORY / "kernel.cu"
@@ -44,12 +44,15 @@ def pack(tree: Path, platform: str, out: Path, status: int = 0, lab: str = "lab"
 
 
 @pytest.fixture(scope="module")
-def bundles(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With all of them."""
-    out = tmp_path_factory.mktemp("bundles")
-    for platform in ("gradescope", "autolab", "classroom50"):
-        pack(tree.path, platform, out)
-    return out
+def bundles(tree: Tree) -> Path:
+    """With all of them, made once for all workers."""
+    made = tree.programs / "bundles"
+    with locked(tree.programs / "bundles.lock"):
+        if not made.exists():
+            for platform in ("gradescope", "autolab", "classroom50"):
+                pack(tree.path, platform, tree.programs / "bundles.new")
+            (tree.programs / "bundles.new").rename(made)
+    return made
 
 
 def programs_in(folder: Path, **bodies: str) -> dict[str, str]:
