@@ -47,10 +47,10 @@ static void problem(int m, int n, int k, int multiprocessors) {
 int main(void) {
     const int ks[] = {1, 53, 600, 16, 1501}, gpus[] = {1, 7, 200, 2, 3, 11, 30};
     for (int k : ks)
-        for (int of_it : gpus) {
-            problem(128, 256, k, of_it);
-            problem(133, 264, k, of_it);
-            problem(257, 259, k, of_it);
+        for (int gpu : gpus) {
+            problem(128, 256, k, gpu);
+            problem(133, 264, k, gpu);
+            problem(257, 259, k, gpu);
         }
     problem(131, 263, 3000, 30);
     printf("%d problems, %d shared\n", problems, shared_ones);
