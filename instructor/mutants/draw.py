@@ -85,7 +85,7 @@ def rooms_of(repository: Path, tracked: list[str]) -> list[Room]:
                  and any(fnmatch.fnmatch(file, pattern) for pattern in given["files"])]
         words = [*given["tests"], *([] if given.get("slow") else ["-m", "not slow"])]
         if units := given.get("units"):
-            words = ["tests/test_unit.py", *words, "-k", f"not test_plain or {' or '.join(units)}"]
+            words = ["tests/test_unit.py", *words, "-k", f"not test_unit or {' or '.join(units)}"]
         for word in given["tests"]:
             if not (repository / word).exists():
                 raise BadInput(f"{ROOMS}: [{name}]: there is no {word}")
