@@ -9,12 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check, shared_kernel
-from conftest import Tree, first_of_each
+from checked import Builder, Checked, run_check, shared_kernel
 
-SETUP = "gcc -O1"
-
-# One block of 16 threads, which computes C; then each does something with copies, in line 12.
+# One block of 16 threads, which computes C; then each does something with copies, in line 12. What, says m.
 KERNEL = """
 #include <cuda_pipeline.h>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C,
@@ -39,15 +36,6 @@ COPY = "__pipeline_memcpy_async(&to[t], &A[t], 4);"
 DONE = "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();"
 BARRIERS = "for (int i = 0; i < 3; ++i) { to[32 + t] = i; __syncthreads(); }"
 LOOK, LOOK_ASIDE = "if (to[t] > 9) __trap();", "if (to[15 - t] > 9) __trap();"
-
-
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
-def build(checker: Builder, tree: Tree, body: str) -> Path:
-    return checker(SETUP, tree.write("copies.cu", KERNEL % body))
 
 
 FOUND = {
@@ -121,27 +109,6 @@ FOUND = {
 }  # fmt: skip
 
 
-ROWS = 34
-"""From this number on, m says which of them it is: all are one kernel."""
-
-
-@pytest.mark.parametrize("name", first_of_each(
-    [*FOUND], lambda name: (FOUND[name][1]["kind"], FOUND[name][1].get("access"), FOUND[name][2])))
-def test_found(checker: Builder, programs: Path, name: str) -> None:
-    """With the line of the copy, or of who touches what it is to bring."""
-    cases = [f"case {m}: {{ {body} }} break;" for m, (body, *_) in enumerate(FOUND.values(), ROWS)]
-    text = KERNEL % f"switch (m) {{ {' '.join(cases)} }}"
-    kernel = shared_kernel(programs, "copies found.cu", text)
-    _, finding, said = FOUND[name]
-    m = ROWS + [*FOUND].index(name)
-    run = run_check(checker(SETUP, kernel), "--json", "--seed", 1, m, 34, 34)
-    assert run.status == 1, run
-    got = run.finding
-    assert {key: got[key] for key in finding} == finding, got
-    assert said in " ".join([got["what"], *got["detail"], got["hint"] or ""]), got
-    assert got["line"] == 12, got
-
-
 NOT_FOUND = [
     f"{COPY} __pipeline_commit(); __pipeline_wait_prior(0); {LOOK}",  # its own, after the wait
     f"{COPY} {DONE} {LOOK_ASIDE}",  # another's, after the barrier
@@ -152,25 +119,39 @@ NOT_FOUND = [
     f"{COPY} __pipeline_commit(); {BARRIERS} {DONE} {LOOK_ASIDE}",  # on its way over them
     f"{COPY} if (t < 8) return; {DONE}",  # on its way when its thread returns
 ]
+COUNTED = ("__pipeline_memcpy_async(&to[t * 4], &B[t * 4], 16);"
+           f"{DONE} __pipeline_memcpy_async(&to[t], &B[t < 8 ? t : 0], 4, t < 8 ? 0 : 4); {DONE}")
+BODIES = {
+    8: COUNTED,
+    33: " __syncthreads(); ".join(f"{{ {body} }}" for body in NOT_FOUND),  # one behind the other
+    **{m: body for m, (body, *_) in enumerate(FOUND.values(), 34)},
+}
 
 
-@pytest.mark.parametrize("setup", first_of_each(["gcc -O1", "clang -O2"], lambda _: None))
-def test_not_found(checker: Builder, tree: Tree, setup: str) -> None:
-    """One behind the other, in one right kernel."""
-    together = " __syncthreads(); ".join(f"{{ {body} }}" for body in NOT_FOUND)
-    program = checker(setup, tree.write("copies.cu", KERNEL % together))
-    run = run_check(program, "--json", "--seed", 1, 34, 34, 34)
-    assert run.status == 0, run
+def run(checker: Builder, programs: Path, m: int, *arguments: object, setup: str = "gcc -O1") -> Checked:
+    cases = " ".join(f"case {m}: {{ {body} }} break;" for m, body in BODIES.items())
+    kernel = shared_kernel(programs, "copies.cu", KERNEL % f"switch (m) {{ {cases} }}")
+    return run_check(checker(setup, kernel), "--json", "--seed", 1, m, *arguments)
 
 
-def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:
+def test_found(lean_checker: Builder, programs: Path) -> None:
+    """With the line of the copy, or of who touches what it is to bring."""
+    for m, (name, (_, finding, said)) in enumerate(FOUND.items(), 34):
+        got = run(lean_checker, programs, m, 34, 34).finding
+        assert got and {key: got[key] for key in finding} == finding, (name, got)
+        assert said in " ".join([got["what"], *got["detail"], got["hint"] or ""]), (name, got)
+        assert got["line"] == 12, (name, got)
+
+
+@pytest.mark.parametrize("setup", ["gcc -O1", pytest.param("clang -O2", marks=pytest.mark.slow)])
+def test_not_found(lean_checker: Builder, programs: Path, setup: str) -> None:
+    assert run(lean_checker, programs, 33, 34, 34, setup=setup).finding is None
+
+
+def test_counted_as_loads_and_stores(lean_checker: Builder, programs: Path) -> None:
     """Each copy is a load from global memory and a store into shared memory, a vector is one
     request; of what is filled with zeros nothing is loaded."""
-    body = ("__pipeline_memcpy_async(&to[t * 4], &B[t * 4], 16);"
-            f"{DONE} __pipeline_memcpy_async(&to[t], &B[t < 8 ? t : 0], 4, t < 8 ? 0 : 4); {DONE}")
-    run = run_check(build(checker, tree, body), "--counts", "--json", "--seed", 1, 8, 1, 64)
-    assert run.status == 0, run
-    counted = run.json["counts"][0]
+    counted = run(lean_checker, programs, 8, 1, 64, "--counts").json["counts"][0]
     naive = 8 * 64  # loads of B for the product: k is 1, and a warp of 16 threads
     loads, stores = counted["global"]["B"]["loads"], counted["shared"]["stores"]
     assert loads["elements"] - naive == 16 * 4 + 8
@@ -179,10 +160,10 @@ def test_counted_as_loads_and_stores(checker: Builder, tree: Tree) -> None:
     assert stores["conflicts"] == 0
 
 
-def test_phases_show_what_has_arrived(checker: Builder) -> None:
+def test_phases_show_what_has_arrived(lean_checker: Builder) -> None:
     """An array has its values in the phase in which they arrive, not in that of the copies' call:
     when the first buffer is read, the second one's copies have begun."""
-    program = checker(SETUP, "instructor/faulty/20_copied_over_readers.cu")  # one block is right
+    program = lean_checker("gcc -O1", "instructor/faulty/20_copied_over_readers.cu")  # one block is right
     run = run_check(program, "--phases", "--json", "--fill", "counting", 4, 40, 4)
     first, second = (phase["arrays"][0] for phase in run.json["phases"]["phases"][:2])
     assert first["name"] == second["name"] == "As" and first["dimensions"] == [2, 16, 16]

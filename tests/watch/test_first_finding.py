@@ -6,14 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
-from conftest import slow_but
-
-
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
+from checked import EACH_COMPILER, Builder, run_check, shared_kernel
 
 KERNEL = """#include <string.h>
 __device__ float mine[4];
@@ -40,27 +33,16 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 }
 """
 GRAVE = ["foreign-local", "tampering", "host-function", "unseen"]
+"""Found where n is 1, 2, ...; where m is 2, another mistake comes before."""
 
 
-@pytest.fixture(scope="session")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("findings") / "kernel.cu"
-    path.write_text(KERNEL)
-    return path
-
-
-@pytest.mark.parametrize(("setup", "kind"), slow_but([
-    (setup, kind) for setup in ("gcc -O1", "clang -O1") for kind in GRAVE
-    if (setup, kind) != ("clang -O1", "unseen")  # clang announces the load
-], lambda _, value: value[0] == "gcc -O1"))
-def test_does_not_hide_behind_a_mistake(checker: Builder, kernel: Path, setup: str,
-                                        kind: str) -> None:
-    which = GRAVE.index(kind) + 1
-    alone = run_check(checker(setup, kernel), "--json", 1, 2, which).finding
-    after = run_check(checker(setup, kernel), "--json", 2, 2, which).finding
-    assert alone["kind"] == kind and (after["kind"], after["line"]) == (kind, alone["line"])
-
-
-def test_a_mistake_alone(checker: Builder, kernel: Path) -> None:
-    run = run_check(checker("gcc -O1", kernel), "--json", 2, 2, len(GRAVE) + 1)
-    assert run.finding["kind"] == "local-out-of-bounds"
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_what_is_grave_does_not_hide_behind_a_mistake(lean_checker: Builder, programs: Path, setup: str) -> None:
+    program = lean_checker(setup, shared_kernel(programs, "findings.cu", KERNEL))
+    for n, kind in enumerate(GRAVE, 1):
+        if (setup, kind) == ("clang -O1", "unseen"):
+            continue  # clang announces the load
+        alone, after = (run_check(program, "--json", m, 2, n).finding for m in (1, 2))
+        assert alone["kind"] == kind and (after["kind"], after["line"]) == (kind, alone["line"])
+        assert kind != "unseen" or f"n == {n}" in KERNEL.splitlines()[alone["line"] - 1]
+    assert run_check(program, "--json", 2, 2, len(GRAVE) + 1).finding["kind"] == "local-out-of-bounds"

@@ -9,14 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
-from conftest import sample
-
-
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
+from checked import EACH_COMPILER, Builder, run_check, shared_kernel
 
 CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "getenv(text)": "a kernel calls getenv, a host function",
@@ -85,28 +78,18 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 """
 CASES = "\n".join(f"case {n}: {call}; break;" for n, call in enumerate(CALLS, 1))
 TEXT = KERNEL.replace("CASES", CASES).replace("HOST", HOST)
-
-
 LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index("C[i *")].count("\n"))
 
 
-@pytest.fixture(scope="module", params=sample(["gcc", "clang"], every=2))
-def program(request: pytest.FixtureRequest, checker: Builder,
-            tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("calls") / "kernel.cu"
-    path.write_text(TEXT)
-    return checker(f"{request.param} -O1", path)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_what_a_kernel_calls(program: Path, call: str) -> None:
-    found = CALLS[call]
-    ran = run_check(program, "--json", 5, 6, list(CALLS).index(call) + 1)
-    if found is None:
-        assert ran.status == 0 and ran.finding is None, ran
-        return
-    line = LINES[list(CALLS).index(call)]
-    assert ran.finding["what"] == found and ran.finding["line"] in LINES, ran
-    if program.parent.name.endswith("gcc0"):  # clang joins the ends of calls that are alike
-        assert ran.finding["line"] == line
-    assert (ran.finding["kind"] == "host-function") == ("a host function" in found)
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_what_a_kernel_calls(lean_checker: Builder, programs: Path, setup: str) -> None:
+    program = lean_checker(setup, shared_kernel(programs, "calls.cu", TEXT))
+    for n, (call, found) in enumerate(CALLS.items(), 1):
+        ran = run_check(program, "--json", 5, 6, n)
+        if found is None:
+            assert ran.finding is None, call
+            continue
+        assert ran.finding["what"] == found and ran.finding["line"] in LINES, (call, ran)
+        if setup == "gcc -O1":  # clang joins the ends of calls that are alike
+            assert ran.finding["line"] == LINES[n - 1]
+        assert (ran.finding["kind"] == "host-function") == ("a host function" in found)
