@@ -50,29 +50,20 @@ class Alone:
         assert built.returncode == 0, built.stderr
         self.built = text
 
-    def run(self, *arguments: str, status: int | None = None, **given: Any) -> Run:
-        options = {"env": {"PATH": os.environ["PATH"]} | given.pop("env", {}), "text": True,
-                   "capture_output": True, "check": False, "timeout": RUN_SECONDS,
-                   "stdin": subprocess.DEVNULL} | given
-        if "input" in options:
-            del options["stdin"]
-        done = subprocess.run(["build/check/program", *arguments], cwd=self.path, **options)
-        assert status is None or done.returncode == status, done.stdout + done.stderr
-        return Run(done.returncode, done.stdout, done.stderr)
+    def run(self, *arguments: str, status: int | None = None, input: str = "",
+            **environment: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(["build/check/program", *arguments], cwd=self.path, text=True, input=input,
+                              env={"PATH": os.environ["PATH"]} | environment, capture_output=True,
+                              check=False, timeout=RUN_SECONDS)
+        assert status is None or done.returncode == status, done
+        return done
 
     def findings(self, text: str, *arguments: str, timeout: str = "") -> dict[str, Any]:
         self.build(text)
-        done = self.run(*arguments, env={"ENGINE_JSON": "1", "ENGINE_TIMEOUT": timeout})
-        report: dict[str, Any] = json.loads(done.out)
-        assert report["exit_status"] == done.status
+        done = self.run(*arguments, ENGINE_JSON="1", ENGINE_TIMEOUT=timeout)
+        report: dict[str, Any] = json.loads(done.stdout)
+        assert report["exit_status"] == done.returncode
         return report
-
-
-@dataclass
-class Run:
-    status: int
-    out: str
-    err: str
 
 
 @cache

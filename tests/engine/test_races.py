@@ -1,0 +1,196 @@
+"""Which write races with which reads of a word.
+
+Words that many blocks read are settled: further reads of a launch take the short path. A write that
+some read is not ordered with is a race all the same, in whatever launch; and no other write is one.
+Some blocks of a launch take the long path in any case, so grids are large and those that matter few.
+
+A write that is ordered behind two readers of a word, and not behind a third one, races with it: in
+global memory and in shared memory, ordered by fences, by a whole warp's operation, or by some lanes'.
+Which thread comes when is said by atomics without a fence, which order nothing else.
+"""
+
+from __future__ import annotations
+
+from alone import the_engine
+
+# All kernels are one program; its arguments say which is launched, and what a and b are.
+PROGRAM = """\
+#include <cstdlib>
+
+__global__ void look(int *in, int *out, int reader, int writer, bool vector) {
+    const int b = blockIdx.x;
+    int sum = 0;
+    if (vector) { int4 all = *(int4 *)in; sum = all.x + all.y + all.z + all.w; }
+    else if (reader < 0 || b == reader) sum = in[2];
+    if (b == writer) in[2] = 5;
+    out[b] = sum;
+}
+
+__global__ void idle() {}
+
+__global__ void pair(int *in, int *out, int reader) {
+    const int b = blockIdx.x;
+    int sum = in[1] + in[2];
+    if (b == reader) { int2 two = *(int2 *)(in + 1); sum = two.x + two.y; }
+    out[b] = sum;
+}
+
+__global__ void last_writes(int *in, int *out, int *count, int more) {
+    int sum = in[0];
+    out[blockIdx.x] = sum;
+    if (blockIdx.x == gridDim.x - more) return;
+    __threadfence();
+    const int before = atomicAdd(count, 1);
+    __threadfence();
+    if (before == gridDim.x - more - 1) in[0] = sum + 1;
+}
+
+__device__ int table[2] = {1, 2};
+__constant__ int steps[4];
+struct Step { __device__ virtual int of(int i) const { return i; } };
+struct Two : Step { __device__ int of(int i) const override { return 2 * i; } };
+
+__global__ void variables(int *out, int writer) {
+    Two two;
+    const Step *step = &two;
+    int b = blockIdx.x;
+    int sum = step->of(table[1]) + steps[2];
+    if (b == writer) table[1] = 5;
+    out[b] = sum;
+}
+
+__device__ int4 spot;
+
+__global__ void vector_and_word(int word) {
+    if (blockIdx.x == 0) spot = make_int4(1, 2, 3, 4);
+    else ((int *)&spot)[word] = 5;
+}
+
+__global__ void blocks(int *in, int *arrived, int *out, int stray) {
+    if (blockIdx.x < 3) {
+        out[blockIdx.x] = in[0];
+        if (blockIdx.x != stray) __threadfence();
+        atomicAdd(arrived, 1);
+    } else {
+        while (atomicAdd(arrived, 0) < 3) {}
+        __threadfence();
+        in[0] = 1;
+    }
+}
+
+__global__ void warps(int *out, int stray) {
+    __shared__ int word, arrived;
+    const int t = threadIdx.x;
+    if (t == 0) word = 5, arrived = 0;
+    __syncthreads();
+    if (t >= 32 && t % 32 == 0) {
+        out[t] = word;
+        if (t / 32 != stray) __threadfence_block();
+        atomicAdd(&arrived, 1);
+    }
+    if (t == 0) {
+        while (atomicAdd(&arrived, 0) < 3) {}
+        __threadfence_block();
+        word = 6;
+    }
+}
+
+// Lane `stray` reads behind the operation, of all lanes of the warp; or of two of them. None returns before
+// the operation, which would order what it has done.
+__global__ void lanes(int *out, int stray, int lanes) {
+    __shared__ int word, arrived;
+    const int t = threadIdx.x;
+    if (t == 0) word = 5, arrived = 0;
+    __syncthreads();
+    if (t < 2) out[t] = word;
+    if (t < lanes) __syncwarp(lanes == 32 ? 0xffffffff : (1u << lanes) - 1);
+    if (t == stray) out[t] = word;
+    if (t == 5) atomicAdd(&arrived, 1);
+    if (t == 0) {
+        while (atomicAdd(&arrived, 0) < 1) {}
+        word = 6;
+    }
+    __syncthreads();
+}
+
+int main(int argc, char **argv) {
+    const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
+    const int launches = argc > 4 ? atoi(argv[4]) : 1;
+    const bool vector = argc > 5;
+    int *in, *count, *out, four[4] = {1, 2, 3, 4};
+    cudaMalloc(&in, sizeof four);
+    cudaMalloc(&count, sizeof(int));
+    cudaMalloc(&out, many * sizeof(int));
+    cudaMemcpy(in, four, sizeof four, cudaMemcpyHostToDevice);
+    cudaMemset(count, 0, sizeof(int));
+    cudaMemcpyToSymbol(steps, four, sizeof four);
+    switch (atoi(argv[1])) {
+    case 0:
+        look<<<many, 1>>>(in, out, -1, -1, vector);
+        for (int i = 1; i < launches; i++) idle<<<1, 1>>>();
+        look<<<many, 1>>>(in, out, a, b, vector);
+        look<<<many, 1>>>(in, out, -1, -1, vector);
+        break;
+    case 1: pair<<<many, 1>>>(in, out, -1); pair<<<many, 1>>>(in, out, a); break;
+    case 2: last_writes<<<many, 1>>>(in, out, count, a); break;
+    case 3: variables<<<many, 1>>>(out, -1); variables<<<many, 1>>>(out, a); break;
+    case 4: vector_and_word<<<2, 1>>>(a); break;
+    case 5: blocks<<<4, 1>>>(in, count, out, a); break;
+    case 6: warps<<<1, 128>>>(out, a); break;
+    case 7: lanes<<<1, 32>>>(out, a, b); break;
+    }
+    cudaFree(in);
+    cudaFree(count);
+    cudaFree(out);
+    return 0;
+}
+"""
+(LOOK, PAIR, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES) = range(8)
+NOTHING, RACE, IN_SHARED = "no mistakes found", "race between blocks on", "race on shared memory"
+
+
+def check(kernel: int, *arguments: object, said: str, line: str = "") -> None:
+    """`line`: words of the line that is named."""
+    engine = the_engine()
+    engine.build(PROGRAM)
+    if line:
+        said = f"program.cu:{PROGRAM[:PROGRAM.index(line)].count(chr(10)) + 1}: {said}"
+    assert said in engine.run(str(kernel), *map(str, arguments)).stderr, (kernel, arguments)
+
+
+def test_a_write_of_a_settled_word() -> None:
+    # 255 launches: then the numbers that mark settled words begin again.
+    for launches in (1, 254, 255, 256):
+        check(LOOK, 0, 999, launches, said=f"{RACE} in", line="in[2] = 5")
+    check(LOOK, -1, 999, said=f"{RACE} in", line="in[2] = 5")  # behind many reads
+    check(LOOK, -1, 999, 1, "vectors", said=f"{RACE} in", line="in[2] = 5")
+    check(LOOK, 7, 7, said=NOTHING)  # of another launch
+
+
+def test_a_vector_of_settled_words_is_misaligned_all_the_same() -> None:
+    check(PAIR, 999, said="misaligned", line="int2 two")
+
+
+def test_a_read_behind_a_write_that_is_ordered_with_all_reads_before() -> None:
+    """The last of the blocks that count writes, behind all their reads; the one block more reads."""
+    check(LAST_WRITES, 1, said=f"{RACE} in", line="int sum = in[0]")
+    check(LAST_WRITES, 0, said=NOTHING)
+
+
+def test_variables_of_the_program() -> None:
+    """They hold a value from the beginning; and each word of a vector counts."""
+    check(VARIABLES, -1, said=NOTHING)
+    check(VARIABLES, 999, said=RACE, line="table[1] = 5")
+    for word in range(4):
+        check(VECTOR_AND_WORD, word, said=f"writes spot (byte {4 * word} of")
+
+
+def test_the_third_reader_counts_too() -> None:
+    for stray in (0, 1, 2):
+        check(BLOCKS, stray, said=f"{RACE} in")
+        check(WARPS, stray + 1, said=IN_SHARED)
+    check(BLOCKS, -1, said=NOTHING)
+    check(WARPS, -1, said=NOTHING)
+    for lanes in (2, 32):
+        check(LANES, 5, lanes, said=IN_SHARED)
+        check(LANES, -1, lanes, said=NOTHING)
