@@ -7,20 +7,18 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from checked import TILED, Builder, Checked, run_check, shared_kernel
-from conftest import REPOSITORY, clean_environment, sample
-
-from grader.text import grouped
+from conftest import REPOSITORY, clean_environment, slow_but
 
 GRID = "dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);"
 START = "    int tx ="
 A, B = "row < m && a_col < k ? A[row * k + a_col] : 0.0f", \
        "b_row < k && col < n ? B[b_row * n + col] : 0.0f"
 GUARD, STORE = "    if (row < m && col < n)\n", "C[row * n + col] = sum;"
-SECONDS = 300  # for what would hang
 
 GRIDS = {  # by n, which says which one it is: its blocks, and how many of them write, of 34 rows
     34: ("30, 30", 900, 9),
@@ -79,44 +77,45 @@ def blocks_of(run: Checked) -> list[dict[str, int] | None]:
     return [shape["blocks"] for shape in run.json["checked"]]
 
 
-@pytest.mark.parametrize("n", sample([n for n in GRIDS if n != FEW], every=3, start=1))
-def test_all_blocks_that_write_are_watched(program: Path, n: int) -> None:
-    _, blocks, writing = GRIDS[n]
-    run = run_check(program, "--json", RIGHT, 34, n)
-    (seen,) = blocks_of(run)
-    assert run.status == 0 and seen and (seen["all"], seen["writing"]) == (blocks, writing)
-    assert writing + 3 <= seen["watched"] <= writing + 29
-    text = run_check(program, RIGHT, 34, n).stdout
-    assert "every load and store of blocks that write was checked, and C is correct" in " ".join(text.split())
-    assert f" of {grouped(blocks)} blocks watched: the {writing} that write, and a sample\n" in text
+def test_all_blocks_that_write_are_watched(program: Path) -> None:
+    for n, (_, blocks, writing) in GRIDS.items():
+        run = run_check(program, "--json", RIGHT, 34, n)
+        (seen,) = blocks_of(run)
+        assert run.status == 0, run
+        if n == FEW:
+            assert seen is None
+            continue
+        assert seen and (seen["all"], seen["writing"]) == (blocks, writing)
+        assert writing + 3 <= seen["watched"] <= writing + 29
 
 
-def test_of_few_blocks_all_are_watched(program: Path) -> None:
-    run = run_check(program, "--json", RIGHT, 34, FEW)
-    assert run.status == 0 and blocks_of(run) == [None]
-    assert "every load and store was checked, and C is correct" in run_check(program, RIGHT, 34, FEW).stdout
+def test_which_blocks_were_watched_is_said(program: Path) -> None:
+    for n, of_blocks in ((35, " of blocks that write"), (FEW, "")):
+        said = run_check(program, RIGHT, 34, n).stdout
+        assert f"every load and store{of_blocks} was checked, and C is correct" in " ".join(said.split())
+        assert (" of 6400 blocks watched: the 9 that write, and a sample\n" in said) == (n == 35)
 
 
-@pytest.mark.parametrize("option", sample(["--counts", "--phases"], every=2))
+@pytest.mark.parametrize("option", ["--counts", pytest.param("--phases", marks=pytest.mark.slow)])
 def test_counts_are_of_all_blocks(program: Path, option: str) -> None:
     run = run_check(program, "--json", option, 34)
     assert blocks_of(run) == [None]
     assert run.json["counts"][0]["blocks_ended"] == 900
 
 
-@pytest.mark.parametrize(("m", "what"), sample([
+@pytest.mark.parametrize(("m", "what"), slow_but([
     (A_ROWS, "load from A beyond its last row"), (B_COLUMNS, "load from B beyond its last column"),
     (LAST_BLOCK, "load from A beyond its last row"),
-], every=2))  # fmt: skip
+], lambda _, value: value[0] == LAST_BLOCK))  # fmt: skip
 def test_a_mistake_of_blocks_that_write_nothing(program: Path, m: int, what: str) -> None:
     run = run_check(program, "--json", m, 34, 34)
     assert run.status == 1 and run.finding["what"] == what, run.json
 
 
-@pytest.mark.parametrize(("m", "kind"), sample([
+@pytest.mark.parametrize(("m", "kind"), slow_but([
     (NO_BARRIER, "shared-race"), (TWO_STORE, "global-race"), (ADDS, "uninitialized-global"),
     (WRONG, "wrong-result"), (NOT_ALL, "unwritten"), (STRAY, "out-of-bounds"),
-], every=3))  # fmt: skip
+], lambda _, value: value[0] in (ADDS, WRONG)))  # fmt: skip
 def test_a_mistake_of_blocks_that_write(program: Path, m: int, kind: str) -> None:
     """Nothing is said of C on account of blocks that were left out."""
     run = run_check(program, "--json", m, 34, 34)
@@ -131,13 +130,13 @@ HANDED_ON = """
     int tx ="""
 
 
-def test_blocks_that_write_to_variables_of_the_program(checker: Builder, tmp_path: Path) -> None:
+def test_blocks_that_write_to_variables_of_the_program(checker: Builder, programs: Path) -> None:
     """Which the memory's hardware does not see: of such a kernel all blocks are watched. Block (0, 21)
     has to see what block (20, 20) wrote."""
-    path = tmp_path / "kernel.cu"
-    path.write_text(edited((GRID, "dim3 grid(30, 30);"), (START, HANDED_ON),
-                           ("#define TILE_SIZE 16\n", "#define TILE_SIZE 16\n__device__ int handed;\n")))
-    run = run_check(checker("gcc -O1", path), "--json", 34)
+    kernel = shared_kernel(programs, "handed on.cu", edited(
+        (GRID, "dim3 grid(30, 30);"), (START, HANDED_ON),
+        ("#define TILE_SIZE 16\n", "#define TILE_SIZE 16\n__device__ int handed;\n")))
+    run = run_check(checker("gcc -O1", kernel), "--json", 34)
     assert blocks_of(run) == [None]
     assert run.finding and run.finding["kind"] == "global-race" and run.finding["line"]
 
@@ -147,22 +146,25 @@ def test_what_the_plain_run_prints_is_not_printed(program: Path) -> None:
     assert run_check(program, PRINTS, 34, 34).stdout.count("here\n") == 1
 
 
-@pytest.mark.parametrize(("n", "asked"), [(34, 0), (FEW, 1)], ids=["large", "small"])
-def test_one_plain_run_says_which_blocks_write_and_that_c_is_correct(
-        program: Path, tmp_path: Path, n: int, asked: int) -> None:
+def plain_program(folder: Path, does: str) -> Path:
+    path = folder / "plain"
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_one_plain_run_says_which_blocks_write_and_that_c_is_correct(program: Path, tmp_path: Path) -> None:
     """Then ./sgemm has nothing to add."""
-    runs, plain = tmp_path / "runs", tmp_path / "plain"
-    plain.write_text(f"#!/bin/sh\necho run >>'{runs}'\n")
-    plain.chmod(0o755)
-    runs.touch()
-    assert run_check(program, "--plain", plain, RIGHT, 34, n).status == 0
-    assert len(runs.read_text().split()) == asked
+    runs = tmp_path / "runs"
+    plain = plain_program(tmp_path, f"echo run >>'{runs}'")
+    for n, asked in ((34, 0), (FEW, 1)):
+        runs.write_text("")
+        assert run_check(program, "--plain", plain, RIGHT, 34, n).status == 0
+        assert len(runs.read_text().split()) == asked
 
 
 def test_a_plain_run_with_a_wrong_c_is_heard(program: Path, tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.write_text("#!/bin/sh\nprintf 'TEST FAILED\\nas it says\\n'\n")
-    plain.chmod(0o755)
+    plain = plain_program(tmp_path, "printf 'TEST FAILED\\nas it says\\n'")
     run = run_check(program, "--plain", plain, WRONG_IN_PLAIN, 34, 34)
     assert run.status == 1 and "as it says" in run.stdout, run.stdout
 
@@ -172,46 +174,33 @@ def test_nothing_goes_on_when_the_check_is_ended(program: Path) -> None:
     with subprocess.Popen([program, str(ENDLESS), "34", "34", "--timeout", "3000"],
                           env=clean_environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           start_new_session=True) as process:
-        while not any(name == "writers" for name, _ in processes(process.pid)):
+        while b"writers" not in names_in(process.pid):
             assert process.poll() is None
             time.sleep(0.005)
-        (writers,) = (pid for name, pid in processes(process.pid) if name == "writers")
         os.killpg(process.pid, signal.SIGKILL)
-    while Path(f"/proc/{writers}/stat").exists() and " Z " not in stat_of(writers):
+    while names_in(process.pid):
         time.sleep(0.005)
 
 
-def stat_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return " Z "
-
-
-def processes(session: int) -> list[tuple[str, int]]:
-    """Their names, and numbers, of this session."""
+def names_in(session: int) -> list[bytes]:
+    """Of its processes."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
-        name, _, rest = stat_of(int(path.name)).partition("(")[2].rpartition(")")
-        if rest and name is not None and rest.split()[3] == str(session):
-            words = (path / "cmdline").read_bytes().split(b"\0")
-            found.append((words[0].decode(), int(path.name)))
+        with suppress(OSError):
+            state, _, _, its_session, *_ = (path / "stat").read_text().rpartition(")")[2].split()
+            if its_session == str(session) and state != "Z":
+                found.append((path / "cmdline").read_bytes().split(b"\0")[0])
     return found
 
 
 def test_an_endless_loop_with_an_index_outside_ends_soon(program: Path) -> None:
     """Not only when a block has had all its time: here 50 minutes."""
-    ran = subprocess.run([program, str(FAR_AND_ENDLESS), "34", "40", "--timeout", "3000"],
-                         env=clean_environment(), text=True, cwd=program.parent, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, timeout=SECONDS, check=False)
-    assert ran.returncode == 1
+    said = run_check(program, FAR_AND_ENDLESS, 34, 40, "--timeout", 3000).stdout
     text = edited(*EDITS)
     line = 1 + text[:text.index("A[row * k")].count("\n")
-    assert f"surplus blocks.cu:{line}: load from A beyond its last row" in " ".join(ran.stdout.split()), ran.stdout
+    assert f"surplus blocks.cu:{line}: load from A beyond its last row" in " ".join(said.split()), said
 
 
 def test_an_endless_loop_behind_a_race_ends_soon(program: Path) -> None:
     """Where no size is given."""
-    ran = subprocess.run([program, "--timeout", "40"], env=clean_environment(), text=True, cwd=program.parent,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=35, check=False)
-    assert ran.returncode == 1 and "race on shared memory" in ran.stdout, ran.stdout
+    assert "race on shared memory" in run_check(program, "--timeout", 40).stdout
