@@ -3,9 +3,8 @@
 # Their variables name the allocations.
 build/c/tests/watch/%.o: tests/watch/%.c build/c/settings
 	mkdir -p $(@D); . build/c/settings; $$CC $$C_FLAGS -g -c $< -o $@
-hosts = build/check/no_arrays build/check/typed_arrays build/check/kept_launches
+hosts = build/check/no_arrays build/check/own_hosts
 build/check/no_arrays: build/cpu/tests/watch/no_arrays.o
-build/check/typed_arrays: build/c/tests/watch/typed_arrays.o
-build/check/kept_launches: build/c/tests/watch/kept_launches.o
+build/check/own_hosts: build/c/tests/watch/own_hosts.o
 $(hosts): $(watched) $(driver) | build/check/kernel.spaces
 	$(step) link $@ $^

@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 from checked import EACH_COMPILER, Builder, run_check, shared_kernel
-from conftest import sample, slow_but
-
-
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
+from conftest import first_of_each
 
 
 # How a store gets past -fsanitize=bounds: a function of the number of words, and of a value.
@@ -91,29 +86,27 @@ def kernel(programs: Path) -> Path:
                          .replace("CASES", "\n".join(cases)).replace("THREAD", str(THREAD)))
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_another_threads_memory(checker: Builder, setup: str, kernel: Path, form: str) -> None:
-    run = run_check(checker(setup, kernel), "--json", 1, 1, [*FORMS].index(form) + 1)
-    kinds = ("foreign-local", "local-out-of-bounds", "host-function")[:3 if form == "text" else 2]
-    assert run.finding["kind"] in kinds, run
-    named = [i for i, line in enumerate(BEFORE.splitlines(), 1)
-             if set(re.findall(r"(\w+)[({ ]+", line)) & set(re.findall(r"\w+", FORMS[form]))
-             & {"put", "starts", "copies", "table", "pair"}]
-    assert run.finding["line"] in (BEFORE.count("\n") + 1 + [*FORMS].index(form), *named)
+def test_another_threads_memory(lean_checker: Builder, setup: str, kernel: Path) -> None:
+    for number, (form, code) in enumerate(FORMS.items(), 1):
+        run = run_check(lean_checker(setup, kernel), "--json", 1, 1, number)
+        kinds = ("foreign-local", "local-out-of-bounds", "host-function")[:3 if form == "text" else 2]
+        assert run.finding and run.finding["kind"] in kinds, (form, run)
+        named = [i for i, line in enumerate(BEFORE.splitlines(), 1)
+                 if set(re.findall(r"(\w+)[({ ]+", line)) & set(re.findall(r"\w+", code))
+                 & {"put", "starts", "copies", "table", "pair"}]
+        assert run.finding["line"] in (BEFORE.count("\n") + number, *named), form
 
 
 WORDS = 60
 """That there may be from a local array to where the function's caller goes on."""
 
 
-@pytest.mark.parametrize(("setup", "form"), [
-    *sample([("gcc -O1", form) for form in FORMS if form != "text"], every=21),
-    *slow_but([("clang -O1", form) for form in FORMS if form != "text"], lambda *_: False),
-])  # fmt: skip
-def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path, form: str) -> None:
+@pytest.mark.parametrize("form", first_of_each([form for form in FORMS if form != "text"], lambda _: None))
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_where_a_function_returns_to(lean_checker: Builder, setup: str, kernel: Path, form: str) -> None:
     """No store gets there: whatever else it changes, no run ends with an address that is 1.0f."""
-    runs = [run_check(checker(setup, kernel), "--json", 2, words, [*FORMS].index(form) + 1)
+    runs = [run_check(lean_checker(setup, kernel), "--json", 2, words, [*FORMS].index(form) + 1)
             for words in range(4, WORDS, 2)]
     found = [run.finding["kind"] for run in runs]
     assert "local-out-of-bounds" in found and "kernel-fault" not in found, found

@@ -1,0 +1,139 @@
+// Hosts of the engine that are no make check, linked with own_kernels.cu.
+//
+//     launches KEEPS LAUNCH COUNT...   which launches a run keeps: engine_run.keeps and .launch;
+//     then how many
+//                                      elements each launch copies, in order (0: it fills). Prints
+//                                      the launches of the trace with their accesses, and those of
+//                                      the phases with their phases; and which ones are shown
+//     types TOO_FAR                    arrays that are no matrices of floats: doubles in one
+//     dimension, bytes,
+//                                      and ints in three. Prints what is counted, kept and found,
+//                                      and how the launch ended. The last store is so much too far
+#include "../../engine/cuda/runtime/runtime.h"
+#include "../../engine/engine.h"
+#include "../../engine/watch/record/counts.h"
+#include "../../engine/watch/record/trace.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void copy(const float *x, float *y, int count);
+void run(int n, const double *x, const unsigned char *flags, int *cube, int too_far);
+
+enum { X, FLAGS, CUBE, N = 2 * 3 * 5, MOST = 64 };
+
+static struct engine_array array_of(const char *name, const void *elements, enum element element,
+                                    enum role role, int count) {
+    return (struct engine_array){.name = name,
+                                 .elements = elements,
+                                 .element = element,
+                                 .role = role,
+                                 .dimensions = 1,
+                                 .extent = {count},
+                                 .phase_axis = -1,
+                                 .axis_of = {-1, -1, -1}};
+}
+
+static int launches(int argc, char **argv) {
+    const struct trace *const *traces;
+    const struct phases *phases, *shown;
+    struct engine_result result;
+    struct engine_run watched = {.keeps = (unsigned)atoi(argv[2]),
+                                 .launch = (uint64_t)atoi(argv[3]),
+                                 .limits.alone_threads = UINT64_MAX};
+    static float host[MOST];
+    float *x, *y;
+    cudaMalloc((void **)&x, sizeof host);
+    cudaMalloc((void **)&y, sizeof host);
+    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+    watched.arrays[0] = array_of("x", x, ELEMENT_F32, ROLE_INPUT, MOST);
+    watched.arrays[1] = array_of("y", y, ELEMENT_F32, ROLE_OUTPUT, MOST);
+    engine_begin(&watched);
+    for (int i = 4; i < argc; i++) copy(x, y, atoi(argv[i]));
+    cudaDeviceSynchronize();
+    engine_end(&result);
+    const int traced = trace_launches(&traces), count = phases_launches(&phases);
+    for (int i = 0; i < traced; i++) printf("%d:%zu ", (int)traces[i]->launch, traces[i]->count);
+    printf("shows %d\n", (int)trace_shown()->launch);
+    for (int i = 0; i < count; i++)
+        printf("%d/%d:%d ", (int)phases[i].number, (int)phases[i].many, phases[i].count);
+    shown = phases_shown();
+    printf("shows %d\n", shown ? (int)shown->number : 0);
+    return result.finding.kind != FINDING_NONE;
+}
+
+static void say_counts(void) {
+    const struct counted_launch *launches;
+    counts_launches(&launches);
+    const struct counted *x = &launches->of[X][COUNTED_LOADS],
+                         *flags = &launches->of[FLAGS][COUNTED_LOADS],
+                         *cube = &launches->of[CUBE][COUNTED_STORES];
+    printf("elements %d %d %d needed %d\n", (int)x->elements, (int)flags->elements,
+           (int)cube->elements, (int)launches->needed);
+    printf("bytes %d %d %d\n", (int)x->bytes, (int)flags->bytes, (int)cube->bytes);
+}
+
+static void say_phases(void) {
+    const struct phases *p = phases_shown();
+    const struct phase_array *shared = &p->phases[0].arrays[0];
+    double third = 0;
+    element_value(shared->element, shared->bytes + 3 * element_type_bytes(shared->element), &third);
+    printf("phase %s %s %zu %g by %d, stored %d %d\n", shared->name,
+           element_type_name(shared->element), shared->count, third, shared->writer[3],
+           p->stored[CUBE][15], p->stored[CUBE][16]);
+}
+
+/* The last access of each array, by the block that is kept. */
+static void say_trace(void) {
+    const struct trace *t = trace_shown();
+    static const int arrays[] = {X, FLAGS, CUBE, TRACE_SHARED};
+    for (int a = 0; a < 4; a++) {
+        const struct trace_access *last = NULL;
+        double value = 0;
+        for (size_t i = 0; i < t->count; i++)
+            if (t->access[i].array == arrays[a]) last = &t->access[i];
+        if (!last) continue;
+        const enum element element = trace_element(t, arrays[a]);
+        element_value(element, last->bytes, &value);
+        printf("trace %d %s %lld %d %g\n", arrays[a], element_type_name(element),
+               (long long)last->offset, last->elements, value);
+    }
+}
+
+static int types(int too_far) {
+    struct engine_run watched = {.keeps = KEEP_COUNTS | KEEP_PHASES | KEEP_BLOCK,
+                                 .limits.alone_threads = UINT64_MAX};
+    struct engine_result result;
+    double host_x[N], *x;
+    unsigned char host_flags[N], *flags;
+    int *cube;
+    for (int i = 0; i < N; i++) host_x[i] = i + 0.25, host_flags[i] = i % 3 != 0;
+    cudaMalloc((void **)&x, sizeof host_x);
+    cudaMalloc((void **)&flags, sizeof host_flags);
+    cudaMalloc((void **)&cube, 2 * N * sizeof(int));
+    cudaMemcpy(x, host_x, sizeof host_x, cudaMemcpyHostToDevice);
+    cudaMemcpy(flags, host_flags, sizeof host_flags, cudaMemcpyHostToDevice);
+    watched.arrays[X] = array_of("x", x, ELEMENT_F64, ROLE_INPUT, N);
+    watched.arrays[FLAGS] = array_of("flags", flags, ELEMENT_U8, ROLE_INPUT, N);
+    watched.arrays[CUBE] = array_of("cube", cube, ELEMENT_I32, ROLE_OUTPUT, 2);
+    watched.arrays[CUBE].dimensions = 3;
+    watched.arrays[CUBE].extent[1] = 3;
+    watched.arrays[CUBE].extent[2] = 5;
+    engine_begin(&watched);
+    run(N, x, flags, cube, too_far);
+    const cudaError_t ended = cudaDeviceSynchronize();
+    engine_end(&result);
+    say_counts();
+    say_phases();
+    say_trace();
+    struct finding_words words;
+    char element[ELEMENT_TEXT];
+    finding_say(&result.finding, &words);
+    finding_element(&result.finding, element, sizeof element);
+    printf("%s\n%s\n%s\n%s\n", words.what, element, words.detail, cudaGetErrorName(ended));
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    return strcmp(argv[1], "types") == 0 ? types(atoi(argv[2])) : launches(argc, argv);
+}
