@@ -1,5 +1,5 @@
-/* Tests of engine/cuda/program/dwarf.c on this program's own debug information: what is visited, and
- * that damaged sections do no harm. */
+/* Tests of engine/cuda/program/dwarf.c on this program's own debug information: what is visited,
+ * and that damaged sections do no harm. */
 #define _GNU_SOURCE
 #include "../../engine/cuda/program/dwarf.c"
 #include "../../engine/cuda/program/image.c"
@@ -15,37 +15,26 @@ static _Thread_local volatile float plain[3][5];
 typedef float row[7];
 static _Thread_local const volatile row named[2];
 
+enum { TYPES = 4096 };
+
 struct found {
     const char *wanted;
-    struct dwarf_entry variable, types[4096];
-    size_t counts[4096][4];
-    int type_count, count_counts[4096], visits;
+    struct dwarf_entry variable, types[TYPES];
+    size_t counts[TYPES][4];
+    int type_count, count_counts[TYPES];
 };
 
 static void look(const struct dwarf_entry *entry, void *data) {
     struct found *found = data;
-    found->visits++;
+    const int last = found->type_count - 1;
     if (entry->tag == DWARF_VARIABLE) {
         if (entry->name && strcmp(entry->name, found->wanted) == 0) found->variable = *entry;
     } else if (entry->tag == DWARF_SUBRANGE) {
-        int last = found->type_count - 1;
         if (last >= 0 && found->count_counts[last] < 4)
             found->counts[last][found->count_counts[last]++] = entry->count;
-    } else if (entry->tag != DWARF_FUNCTION && found->type_count < 4096) {
+    } else if (entry->tag != DWARF_FUNCTION && found->type_count < TYPES) {
         found->types[found->type_count++] = *entry;
     }
-}
-
-static struct found *find(const char *name) {
-    struct found *found = calloc(1, sizeof *found);
-    found->wanted = name;
-    struct dwarf_sections sections = {.info.size = 0};
-    CHECK(image_find_section(".debug_info", &sections.info));
-    CHECK(image_find_section(".debug_abbrev", &sections.abbrev));
-    image_find_section(".debug_str", &sections.str);
-    image_find_section(".debug_line_str", &sections.line_str);
-    dwarf_visit(&sections, look, found);
-    return found;
 }
 
 static int type_at(const struct found *found, size_t at) {
@@ -54,29 +43,30 @@ static int type_at(const struct found *found, size_t at) {
     return -1;
 }
 
-/* The array that the variable is, behind typedefs and qualifiers; -1: none. */
-static int array_of(const struct found *found) {
+/* The extents of the array that a variable is, behind typedefs and qualifiers. */
+static const size_t *extents_of(struct found *found, const char *name) {
+    struct dwarf_sections sections = {.info.size = 0};
+    memset(found, 0, sizeof *found);
+    found->wanted = name;
+    CHECK(image_find_section(".debug_info", &sections.info));
+    CHECK(image_find_section(".debug_abbrev", &sections.abbrev));
+    image_find_section(".debug_str", &sections.str);
+    image_find_section(".debug_line_str", &sections.line_str);
+    dwarf_visit(&sections, look, found);
+    CHECK(found->variable.tls_offset >= 0);
     int type = type_at(found, found->variable.type);
     for (int depth = 0; type >= 0 && found->types[type].tag != DWARF_ARRAY && depth < 8; depth++)
         type = type_at(found, found->types[type].type);
-    return type;
+    CHECK(type >= 0);
+    return found->counts[type];
 }
 
 TEST(an_array_has_its_dimensions) {
-    struct found *found = find("plain");
-    int type = array_of(found);
-    CHECK(type >= 0 && found->count_counts[type] == 2);
-    CHECK(found->counts[type][0] == 3 && found->counts[type][1] == 5);
-    CHECK(found->variable.tls_offset >= 0);
-    free(found);
+    static struct found found;
+    const size_t *extents = extents_of(&found, "plain");
+    CHECK(extents[0] == 3 && extents[1] == 5 && extents[2] == 0);
+    CHECK(extents_of(&found, "named")[0] == 2);
     plain[0][0] = named[0][0]; /* or there would be no such variables */
-}
-
-TEST(names_of_types_lead_to_what_they_name) {
-    struct found *found = find("named");
-    int type = array_of(found);
-    CHECK(type >= 0 && found->counts[type][0] == 2);
-    free(found);
 }
 
 /* A copy of a section of which each byte in turn of a few thousand is another one, and which ends

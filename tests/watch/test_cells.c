@@ -49,6 +49,12 @@ static void barrier(unsigned block) {
     begin_interval(block, epochs[block].interval + EPOCH_INTERVAL(1));
 }
 
+static struct shadow_cell *cell_of(unsigned bytes) {
+    struct shadow_cell *cell[WORD];
+    CHECK(cells_find(&cells, 0, bytes, cell) == 1);
+    return cell[0];
+}
+
 /* By the running thread, of word 0. */
 static struct conflict access(unsigned block, bool write, bool strong, struct stamp *now) {
     const struct access made = {.address = 4,
@@ -56,15 +62,20 @@ static struct conflict access(unsigned block, bool write, bool strong, struct st
                                 .write = write,
                                 .strong = strong,
                                 .code = __executable_start + 1};
-    struct shadow_cell *cell[WORD];
     *now = order_now(order[block], &made);
-    CHECK(cells_find(&cells, 0, ALL_BYTES, cell) == 1);
-    return cell_access(order[block], cell[0], &made, now);
+    return cell_access(order[block], cell_of(ALL_BYTES), &made, now);
 }
 
-static void atomic_of_flag(unsigned block) {
-    order_release(order[block], 64, false);
-    order_acquire(order[block], 64, false);
+static struct stamp read_by(unsigned block, unsigned thread) {
+    struct stamp now;
+    running_index.linear = thread;
+    access(block, false, false, &now);
+    return now;
+}
+
+static void atomic(unsigned block, uintptr_t flag) {
+    order_release(order[block], flag, false);
+    order_acquire(order[block], flag, false);
 }
 
 /* One of a few, so that the same ones meet. */
@@ -79,7 +90,7 @@ static void do_what_orders(unsigned block, bool pairs) {
     case 3: order_warp_met(order[block], warp, 1 + draw(7)); break;
     default:
         if (draw(2)) order_fence(order[block], draw(3));
-        if (draw(2)) atomic_of_flag(block);
+        if (draw(2)) atomic(block, 64);
         if (draw(2)) order_fence(order[block], draw(3));
     }
 }
@@ -108,34 +119,13 @@ static bool round_of(bool pairs) {
     return found;
 }
 
-static void rounds(bool pairs) {
-    unsigned found = 0;
-    begin_launch(THREADS);
-    for (int i = 0; i < ROUNDS; ++i) found += round_of(pairs);
-    CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20); /* both come about */
-    cells_drop(&cells);
-    CHECK(more_bytes == 0);
-}
-
-TEST(no_read_is_lost_where_warps_and_blocks_are_ordered) {
-    CHECK(!order_has_pairs());
-    rounds(false);
-    CHECK(!order_has_pairs());
-}
-
-TEST(no_read_is_lost_where_threads_are_ordered) {
-    order_expect_fences();
-    rounds(true);
-}
-
-/* --- words of shared memory ------------------------------------------------------------------- */
-
 static bool races_in_shared(epoch read) {
     const struct stamp stamp = order_stamp(order[0], read);
     return read >= epochs[0].interval && !order_before(order[0], &stamp, NULL);
 }
 
-static bool round_of_shared(void) {
+/* The same for a word of shared memory. */
+static bool round_of_shared(bool pairs) {
     struct shared_word word = {0, 0, 0, 0};
     epoch read[MANY_READS];
     unsigned reads = 0;
@@ -147,7 +137,7 @@ static bool round_of_shared(void) {
         if (draw(3))
             shared_word_read(&word, epochs[0].interval, read[reads++]);
         else
-            do_what_orders(0, false);
+            do_what_orders(0, pairs);
     }
     running_index.linear = any_thread();
     for (unsigned i = 0; i < reads; ++i) races_with_any |= races_in_shared(read[i]);
@@ -156,77 +146,77 @@ static bool round_of_shared(void) {
     return found;
 }
 
-TEST(two_readers_of_a_shared_word_stand_for_all) {
+static void rounds(bool round(bool), bool pairs) {
     unsigned found = 0;
-    for (int i = 0; i < ROUNDS; ++i) found += round_of_shared();
-    CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20);
+    begin_launch(THREADS);
+    for (int i = 0; i < ROUNDS; ++i) found += round(pairs);
+    CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20); /* both come about */
+    cells_drop(&cells);
+    CHECK(more_bytes == 0);
 }
+
+TEST(no_read_is_lost_where_warps_and_blocks_are_ordered) {
+    CHECK(!order_has_pairs());
+    rounds(round_of, false);
+    CHECK(!order_has_pairs());
+}
+
+TEST(no_read_is_lost_where_threads_are_ordered) {
+    order_expect_fences();
+    rounds(round_of, true);
+}
+
+TEST(two_readers_of_a_shared_word_stand_for_all) { rounds(round_of_shared, false); }
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
 static void all_read(unsigned threads) {
-    struct stamp now;
+    order_expect_fences();
     begin_launch(threads);
     cells_reset(&cells, 0);
-    for (unsigned i = 0; i < threads; ++i) {
-        running_index.linear = i;
-        access(0, false, false, &now);
-    }
+    for (unsigned i = 0; i < threads; ++i) read_by(0, i);
 }
 
 TEST(of_many_reads_two_of_each_warp_are_kept) {
-    struct shadow_cell *cell[WORD];
-    order_expect_fences();
     all_read(MAX_BLOCK_THREADS);
-    cells_find(&cells, 0, ALL_BYTES, cell);
-    CHECK(cell[0]->more_count <= MOST_READS);
+    const struct shadow_cell *cell = cell_of(ALL_BYTES);
+    CHECK(cell->more_count <= MOST_READS);
     for (unsigned warp = 0; warp < MAX_BLOCK_THREADS / WARP_SIZE; ++warp) {
-        unsigned kept = epoch_thread(cell[0]->other_read.when) / WARP_SIZE == warp;
-        for (unsigned i = 0; i < cell[0]->more_count; ++i)
-            kept += epoch_thread(cell[0]->more[i].when) / WARP_SIZE == warp;
+        unsigned kept = epoch_thread(cell->other_read.when) / WARP_SIZE == warp;
+        for (unsigned i = 0; i < cell->more_count; ++i)
+            kept += epoch_thread(cell->more[i].when) / WARP_SIZE == warp;
         CHECK(kept >= 2);
     }
     cells_drop(&cells);
 }
 
 TEST(without_memory_for_lists_two_reads_are_kept) {
-    struct shadow_cell *cell[WORD];
     struct stamp now;
-    order_expect_fences();
-    begin_launch(THREADS);
     more_bytes = MOST_READ_BYTES;
     all_read(THREADS);
-    cells_find(&cells, 0, ALL_BYTES, cell);
-    CHECK(!cell[0]->more_count && more_bytes == MOST_READ_BYTES);
+    CHECK(!cell_of(ALL_BYTES)->more_count && more_bytes == MOST_READ_BYTES);
     running_index.linear = 0;
-    const struct conflict conflict = access(0, true, false, &now);
-    CHECK(epoch_thread(conflict.with.when) == THREADS - 1);
+    CHECK(epoch_thread(access(0, true, false, &now).with.when) == THREADS - 1);
     more_bytes = 0;
     cells_drop(&cells);
 }
 
 TEST(the_bytes_of_a_word_have_been_read_as_the_word_has) {
-    struct shadow_cell *cell[WORD];
-    order_expect_fences();
-    begin_launch(THREADS);
     all_read(4);
-    CHECK(cells_find(&cells, 0, 1 << 2, cell) == 1 && cell[0]->more_count == 2);
-    CHECK(epoch_thread(cell[0]->more[1].when) == 3);
+    const struct shadow_cell *byte = cell_of(1 << 2);
+    CHECK(byte->more_count == 2 && epoch_thread(byte->more[1].when) == 3);
     cells_drop(&cells);
     CHECK(more_bytes == 0);
 }
 
 TEST(words_that_two_blocks_have_read_need_no_more_reads) {
-    struct stamp now;
     has_pairs = false;
     begin_launch(THREADS);
     cells_set_written(&cells, 0, 1);
-    running_index.linear = 0;
-    access(0, false, false, &now);
-    running_index.linear = WARP_SIZE;
-    access(0, false, false, &now);
+    read_by(0, 0);
+    read_by(0, WARP_SIZE);
     CHECK(!cells_know_reads(order[0], &cells, 0));
-    access(1, false, false, &now);
+    read_by(1, WARP_SIZE);
     CHECK(cells_know_reads(order[0], &cells, 0));
     cells_drop(&cells);
 }
@@ -246,11 +236,10 @@ static bool knows(unsigned block, unsigned thread, struct stamp earlier) {
     return order_before(order[block], &earlier, NULL);
 }
 
-static void atomic_between_fences(unsigned block, unsigned thread, uintptr_t flag) {
-    running_index.linear = thread;
+static void atomic_between_fences(unsigned block, uintptr_t flag) {
+    running_index.linear = 0;
     order_fence(order[block], true);
-    order_release(order[block], flag, false);
-    order_acquire(order[block], flag, false);
+    atomic(block, flag);
     order_fence(order[block], true);
 }
 
@@ -276,24 +265,18 @@ TEST(all_lanes_of_a_warp_that_is_not_full_are_a_whole_warp) {
     CHECK(!order_has_pairs());
 }
 
+/* But not what is released later at the same address. */
 TEST(what_has_been_acquired_is_released_again) {
-    begin_launch(THREADS);
-    const struct stamp first = now_of(0, 0);
-    atomic_between_fences(0, 0, 64);
-    atomic_between_fences(1, 0, 64);
-    atomic_between_fences(1, 0, 128);
-    atomic_between_fences(2, 0, 128);
-    CHECK(knows(2, 0, first));
-}
-
-TEST(what_is_released_later_at_the_same_address_has_not_been_acquired) {
-    begin_launch(THREADS);
-    const struct stamp first = now_of(0, 0);
-    atomic_between_fences(0, 0, 64);
-    atomic_between_fences(2, 0, 128);
-    atomic_between_fences(1, 0, 64);
-    atomic_between_fences(1, 0, 128);
-    CHECK(knows(1, 0, first) && !knows(2, 0, first));
+    for (unsigned early = 0; early < 2; ++early) {
+        begin_launch(THREADS);
+        const struct stamp first = now_of(0, 0);
+        atomic_between_fences(0, 64);
+        if (early) atomic_between_fences(2, 128);
+        atomic_between_fences(1, 64);
+        atomic_between_fences(1, 128);
+        if (!early) atomic_between_fences(2, 128);
+        CHECK(knows(1, 0, first) && knows(2, 0, first) == !early);
+    }
 }
 
 TEST(lanes_that_meet_know_the_fence_that_reaches_furthest) {
@@ -306,7 +289,7 @@ TEST(lanes_that_meet_know_the_fence_that_reaches_furthest) {
         order_fence(order[0], false);
         order_warp_met(order[0], 0, LANES_0_AND_1);
         order_release(order[0], 64, false);
-        atomic_between_fences(1, 0, 64);
+        atomic_between_fences(1, 64);
         CHECK(knows(1, 0, first));
     }
 }
@@ -328,6 +311,6 @@ TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
     barrier(0);
     running_index.linear = 0;
     order_release(order[0], 64, false);
-    atomic_between_fences(1, 0, 64);
+    atomic_between_fences(1, 64);
     CHECK(knows(1, 0, before) && !knows(1, 0, behind));
 }

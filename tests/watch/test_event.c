@@ -47,46 +47,40 @@ static bool wanted(enum finding_kind kind, int at, int other) {
     return event_is_wanted(kind, code + at, other < 0 ? NULL : code + other);
 }
 
-TEST(of_a_run_the_first_one_is_kept) {
+TEST(of_a_run_the_first_one_is_kept_and_the_first_grave_one_before_it) {
+    const struct event *events[EVENTS];
     begin(false);
     CHECK(!event_noted() && !event_enough() && !event_first());
     CHECK(note(FINDING_SHARED_RACE, 1, 2));
     CHECK(event_noted() && event_enough());
     CHECK(!note(FINDING_INPUT_WRITTEN, 3, -1) && !wanted(FINDING_INPUT_WRITTEN, 3, -1));
     CHECK(event_first()->kind == FINDING_SHARED_RACE);
-}
-
-TEST(a_grave_one_comes_first) {
-    begin(false);
-    note(FINDING_SHARED_RACE, 1, 2);
     CHECK(wanted(FINDING_TAMPERING, 4, -1) && note(FINDING_TAMPERING, 4, -1));
-    CHECK(!note(FINDING_HOST_FUNCTION, 5, -1)); /* the first grave one is kept */
-    const struct event *events[EVENTS];
-    CHECK(event_list(events) == 2);
-    CHECK(events[0] == event_first() && events[0]->kind == FINDING_TAMPERING);
-    CHECK(events[1]->kind == FINDING_SHARED_RACE);
+    CHECK(!note(FINDING_HOST_FUNCTION, 5, -1));
+    CHECK(event_list(events) == 2 && events[0] == event_first());
+    CHECK(events[0]->kind == FINDING_TAMPERING && events[1]->kind == FINDING_SHARED_RACE);
 }
 
 TEST(all_are_kept_once_for_a_kind_and_a_pair_of_places) {
+    const struct event *events[EVENTS];
     begin(true);
     CHECK(note(FINDING_SHARED_RACE, 1, 2));
     CHECK(!note(FINDING_SHARED_RACE, 1, 2) && !note(FINDING_SHARED_RACE, 2, 1));
     CHECK(!wanted(FINDING_SHARED_RACE, 2, 1) && wanted(FINDING_SHARED_RACE, 1, 3));
     CHECK(note(FINDING_SHARED_RACE, 1, 3) && note(FINDING_GLOBAL_RACE, 1, 2));
     CHECK(note(FINDING_OUT_OF_BOUNDS, 1, -1) && !note(FINDING_OUT_OF_BOUNDS, 1, -1));
-    CHECK(!event_enough());
-    const struct event *events[EVENTS];
-    CHECK(event_list(events) == 4);
+    CHECK(!event_enough() && event_list(events) == 4);
     CHECK(events[0]->kind == FINDING_SHARED_RACE && events[0]->other_code == code + 2);
     CHECK(events[3]->kind == FINDING_OUT_OF_BOUNDS);
-}
-
-TEST(a_place_may_be_a_line) {
+    /* A place may be a line. There is room for so many. */
     begin(true);
-    struct event event = {.kind = FINDING_LOCAL_OUT_OF_BOUNDS, .file = "kernel.cu", .line = 7};
-    CHECK(event_note(&event) && !event_note(&event));
-    event.line = 8;
-    CHECK(event_note(&event));
+    for (int i = 0; i < EVENTS + 3; i++) {
+        const struct event event = {.kind = FINDING_MISALIGNED, .file = "kernel.cu", .line = i + 1};
+        CHECK(event_enough() == (i >= EVENTS));
+        CHECK(!event_note(&event) == (i >= EVENTS) && !event_note(&event));
+    }
+    CHECK(event_list(events) == EVENTS && !wanted(FINDING_SHARED_RACE, 1, 2));
+    CHECK(events[0]->line == 1 && events[EVENTS - 1]->line == EVENTS);
 }
 
 TEST(one_takes_the_place_of_another) {
@@ -120,17 +114,4 @@ TEST(how_far_a_block_has_read_along_the_phases_is_known) {
     CHECK(event_here(w, FINDING_SHARED_RACE, &access).column == 1);
     phases = NULL;
     free(w);
-}
-
-TEST(there_is_room_for_so_many) {
-    begin(true);
-    for (int i = 0; i < EVENTS + 3; i++) {
-        const struct event event = {.kind = FINDING_MISALIGNED, .file = "kernel.cu", .line = i + 1};
-        CHECK(event_enough() == (i >= EVENTS));
-        CHECK(!event_note(&event) == (i >= EVENTS));
-    }
-    const struct event *events[EVENTS];
-    CHECK(event_list(events) == EVENTS);
-    CHECK(events[0]->line == 1 && events[EVENTS - 1]->line == EVENTS);
-    CHECK(!wanted(FINDING_SHARED_RACE, 1, 2));
 }
