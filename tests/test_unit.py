@@ -22,8 +22,6 @@ SANITIZED = slow_but(SOURCES, lambda _, source: source.stem in BY_DAY)
 NOT_SANITIZED = {
     # Seconds of sums under the sanitizers, in code that others reach with smaller matrices.
     "infinity_fails_where_the_bound_is_infinite",
-    # The first compilation unit of a sanitized program is one of the sanitizer's own.
-    "an_array_has_its_dimensions",
 }  # fmt: skip
 
 

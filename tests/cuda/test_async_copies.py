@@ -32,95 +32,69 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     cudaFree(scratch);
 }
 """
-COPY = "__pipeline_memcpy_async(&to[t], &A[t], 4);"
 DONE = "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();"
 BARRIERS = "for (int i = 0; i < 3; ++i) { to[32 + t] = i; __syncthreads(); }"
 LOOK, LOOK_ASIDE = "if (to[t] > 9) __trap();", "if (to[15 - t] > 9) __trap();"
 
 
-FOUND = {
-    "beyond A": (
-        f"__pipeline_memcpy_async(&to[t], &A[m * k - 8 + t], 4); {DONE}",
-        {"kind": "out-of-bounds", "variable": "A", "thread": [8, 0, 0]}, "",
-    ),
-    "partly beyond A": (
-        f"__pipeline_memcpy_async(&to[t * 4], &A[t ? 0 : m * k], 16, 4); {DONE}",
-        {"kind": "out-of-bounds", "variable": "A", "thread": [0, 0, 0]}, "",
-    ),
-    "beyond the shared array": (
-        f"float *far = to; far += t * 5; __pipeline_memcpy_async(far, &A[t], 4); {DONE}",
-        {"kind": "shared-out-of-bounds", "thread": [13, 0, 0]}, "",
-    ),
-    "source not aligned": (
-        f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16); {DONE}",
-        {"kind": "misaligned", "element": "A[0][1]"}, "not a multiple of 16",
-    ),
-    "source not aligned, part zeros": (
-        f"__pipeline_memcpy_async(&to[t * 4], &A[t], 16, 8); {DONE}",
-        {"kind": "misaligned"}, "",
-    ),
-    "destination not aligned": (
-        f"__pipeline_memcpy_async(&to[t], &A[t * 4], 16); {DONE}",
-        {"kind": "misaligned", "element": "to[1]"}, "not a multiple of 16",
-    ),
-    "no such size": (
-        f"__pipeline_memcpy_async(&to[t], &A[t], 2); {DONE}",
-        {"kind": "kernel-fault"}, "copies 4, 8 or 16 bytes",
-    ),
-    "from shared memory": (
-        f"to[t] = 0; __syncthreads(); __pipeline_memcpy_async(&to[t + 16], &to[t], 4); {DONE}",
-        {"kind": "kernel-fault"}, "reads global memory",
-    ),
-    "from memory that holds nothing": (
-        f"__pipeline_memcpy_async(&to[t], &scratch[t], 4); {DONE}",
-        {"kind": "uninitialized-global"}, "",
-    ),
-    "its own, read too early": (
-        f"{COPY} __pipeline_commit(); {LOOK} {DONE}",
-        {"kind": "shared-race", "element": "to[0]", "access": "read"}, "it began itself",
-    ),
-    "its own, overwritten before it is there": (
-        f"{COPY} to[t] = 0; {DONE}",
-        {"kind": "shared-race", "element": "to[0]", "access": "write"}, "before writing",
-    ),
-    "two to one element": (
-        f"{COPY} __pipeline_memcpy_async(&to[t], &A[0], 4); {DONE}",
-        {"kind": "shared-race", "element": "to[0]", "access": "write"}, "before writing",
-    ),
-    "in no group": (
-        f"__pipeline_commit(); {COPY} __pipeline_wait_prior(0); {LOOK}",
-        {"kind": "shared-race", "element": "to[0]"}, "__pipeline_wait_prior",
-    ),
-    "its own, where an atomic was, read too early": (
-        f"to[t] = 0; __syncthreads(); atomicAdd(&to[t], 1); __syncthreads(); "
-        f"{COPY} __pipeline_commit(); {LOOK} {DONE}",
-        {"kind": "shared-race", "element": "to[0]", "access": "read"}, "it began itself",
-    ),
-    "another's, of an earlier group than the reader's last one": (
-        f"to[t] = 0; __syncthreads(); {COPY} __pipeline_commit(); "
-        f"__pipeline_memcpy_async(&to[t + 16], &A[t], 4); __pipeline_commit(); __syncthreads(); "
-        f"{LOOK_ASIDE} {DONE}",
-        {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior",
-    ),
-    "to where another stores in the same interval": (
-        f"to[15 - t] = 0; {COPY} {DONE}",
-        {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()",
-    ),
+def copy(to: str, source: str, *bytes: int | str) -> str:
+    return f"__pipeline_memcpy_async(&{to}, &{source}, {', '.join(map(str, bytes))});"
+
+
+COPY = copy("to[t]", "A[t]", 4)
+TO_RACE = {"kind": "shared-race", "element": "to[0]"}
+FOUND = {  # what is done, some of the finding, and words of it
+    "beyond A":
+        (copy("to[t]", "A[m * k - 8 + t]", 4) + DONE,
+         {"kind": "out-of-bounds", "variable": "A", "thread": [8, 0, 0]}, ""),
+    "partly beyond A":
+        (copy("to[t * 4]", "A[t ? 0 : m * k]", 16, 4) + DONE,
+         {"kind": "out-of-bounds", "variable": "A", "thread": [0, 0, 0]}, ""),
+    "beyond the shared array":
+        ("float *far = to; far += t * 5;" + copy("*far", "A[t]", 4) + DONE,
+         {"kind": "shared-out-of-bounds", "thread": [13, 0, 0]}, ""),
+    "source not aligned":
+        (copy("to[t * 4]", "A[t]", 16) + DONE,
+         {"kind": "misaligned", "element": "A[0][1]"}, "not a multiple of 16"),
+    "source not aligned, part zeros": (copy("to[t * 4]", "A[t]", 16, 8) + DONE, {"kind": "misaligned"}, ""),
+    "destination not aligned":
+        (copy("to[t]", "A[t * 4]", 16) + DONE,
+         {"kind": "misaligned", "element": "to[1]"}, "not a multiple of 16"),
+    "no such size": (copy("to[t]", "A[t]", 2) + DONE, {"kind": "kernel-fault"}, "copies 4, 8 or 16 bytes"),
+    "from shared memory":
+        ("to[t] = 0; __syncthreads();" + copy("to[t + 16]", "to[t]", 4) + DONE,
+         {"kind": "kernel-fault"}, "reads global memory"),
+    "from memory that holds nothing": (copy("to[t]", "scratch[t]", 4) + DONE, {"kind": "uninitialized-global"}, ""),
+    "its own, read too early":
+        (f"{COPY} __pipeline_commit(); {LOOK} {DONE}", TO_RACE | {"access": "read"}, "it began itself"),
+    "its own, overwritten before it is there":
+        (f"{COPY} to[t] = 0; {DONE}", TO_RACE | {"access": "write"}, "before writing"),
+    "two to one element":
+        (COPY + copy("to[t]", "A[0]", 4) + DONE, TO_RACE | {"access": "write"}, "before writing"),
+    "in no group":
+        (f"__pipeline_commit(); {COPY} __pipeline_wait_prior(0); {LOOK}", TO_RACE, "__pipeline_wait_prior"),
+    "its own, where an atomic was, read too early":
+        ("to[t] = 0; __syncthreads(); atomicAdd(&to[t], 1); __syncthreads();"
+         f"{COPY} __pipeline_commit(); {LOOK} {DONE}", TO_RACE | {"access": "read"}, "it began itself"),
+    "another's, of an earlier group than the reader's last one":
+        (f"to[t] = 0; __syncthreads(); {COPY} __pipeline_commit(); {copy('to[t + 16]', 'A[t]', 4)}"
+         f"__pipeline_commit(); __syncthreads(); {LOOK_ASIDE} {DONE}",
+         {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
+    "to where another stores in the same interval":
+        (f"to[15 - t] = 0; {COPY} {DONE}",
+         {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()"),
 }  # fmt: skip
-
-
 NOT_FOUND = [
     f"{COPY} __pipeline_commit(); __pipeline_wait_prior(0); {LOOK}",  # its own, after the wait
     f"{COPY} {DONE} {LOOK_ASIDE}",  # another's, after the barrier
     f"{COPY} {DONE} __syncthreads(); {COPY} {DONE}",  # once more to the same place
     f"{COPY} {DONE} to[t] = 0;",
-    f"__pipeline_memcpy_async(&to[t], &A[1 << 28], 4, 4); {DONE} {LOOK_ASIDE}",  # reads nothing
+    copy("to[t]", "A[1 << 28]", 4, 4) + DONE + LOOK_ASIDE,  # reads nothing
     f"if (t % 2) {COPY} else to[t] = 0; {DONE} {LOOK_ASIDE}",
     f"{COPY} __pipeline_commit(); {BARRIERS} {DONE} {LOOK_ASIDE}",  # on its way over them
     f"{COPY} if (t < 8) return; {DONE}",  # on its way when its thread returns
 ]
-COUNTED = ("__pipeline_memcpy_async(&to[t * 4], &B[t * 4], 16);"
-           f"{DONE} __pipeline_memcpy_async(&to[t], &B[t < 8 ? t : 0], 4, t < 8 ? 0 : 4); {DONE}")
+COUNTED = copy("to[t * 4]", "B[t * 4]", 16) + DONE + copy("to[t]", "B[t < 8 ? t : 0]", 4, "t < 8 ? 0 : 4") + DONE
 BODIES = {
     8: COUNTED,
     33: " __syncthreads(); ".join(f"{{ {body} }}" for body in NOT_FOUND),  # one behind the other

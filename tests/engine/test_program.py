@@ -218,7 +218,7 @@ def test_usage() -> None:
 # one stores it, if that is done for `all`.
 MANY = """\
 __global__ void kernel(int *a, int n) {
-    __shared__ int s[64];
+    typedef int row[64]; __shared__ row s;
     const int i = threadIdx.x;
     if (i == 3) a[-5] = 1;
     if (i == 5) a[n + n] = 1;
@@ -259,6 +259,8 @@ def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
     assert sorted(found, key=str) == sorted([
         ("out-of-bounds", 4, None), ("out-of-bounds", 5, None), ("shared-race", 7, 6),
         ("global-race", 7, 7), ("out-of-bounds", 9, None)], key=str)
+    elements = {one["kind"]: one["element"] for one in report["findings"]}
+    assert elements["shared-race"].startswith("s["), elements
     assert the_engine().run(ENGINE_FIRST="1", status=1).stderr.count("program.cu:") == 1
 
 
