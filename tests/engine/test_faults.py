@@ -45,9 +45,7 @@ FAULTS = [
     Fault("shared-race", "transpose", BARRIER, "", "= tile[u][v];"),
 
     Fault("global-race", "reduction", "out[blockIdx.x] = part[0];", "out[0] = part[0];"),
-    Fault("global-race", "scan", SCAN_STORE, "out[t] = sums[now][t];"),
     Fault("global-race", "histogram", "atomicAdd(&out[t], counts[t]);", "out[t] += counts[t];"),
-    Fault("global-race", "stencil", "out[y * n + x] = sum / 5;", "out[x] = sum / 5;"),
     Fault("global-race", "transpose", "out[row * n + col] = tile[u][v];", "out[col] = tile[u][v];"),
 
     Fault("uninitialized-shared", "reduction", "part[t] = i < n ? in[i] : 0;", "if (i < n) part[t] = in[i];",
@@ -61,22 +59,13 @@ FAULTS = [
           "= tile[u][v];"),
 
     Fault("uninitialized-global", "reduction", "out[blockIdx.x] = part[0];", "out[blockIdx.x] += part[0];"),
-    Fault("uninitialized-global", "scan", "out[i] = sums[now][t];", "out[i] += sums[now][t];"),
     Fault("uninitialized-global", "histogram", "cudaMemset(d_out, 0, out_bytes);", "",
           "atomicAdd(&out[t], counts[t]);"),
-    Fault("uninitialized-global", "stencil", "out[y * n + x] = sum / 5;", "out[y * n + x] += sum / 5;"),
-    Fault("uninitialized-global", "transpose", "out[row * n + col] = tile[u][v];",
-          "out[row * n + col] += tile[u][v];"),
 
-    Fault("out-of-bounds", "reduction", "in[i] : 0;", "in[i + n * n] : 0;"),
     Fault("out-of-bounds", "reduction", "out[blockIdx.x] =", "out[blockIdx.x + n * n] ="),
     Fault("out-of-bounds", "scan", "in[i] : 0;", "in[i + n * n] : 0;"),
-    Fault("out-of-bounds", "scan", "out[i] =", "out[i + n * n] ="),
     Fault("out-of-bounds", "histogram", "&counts[in[i]]", "&counts[in[i + n * n]]"),
-    Fault("out-of-bounds", "histogram", "&out[t]", "&out[t + n * n]"),
     Fault("out-of-bounds", "stencil", "in[row * n + col]", "in[row * n + col + n * n]"),
-    Fault("out-of-bounds", "stencil", "out[y * n + x] =", "out[y * n + x + n * n] ="),
-    Fault("out-of-bounds", "transpose", "in[y * n + x]", "in[y * n + x + n * n]"),
     Fault("out-of-bounds", "transpose", "out[row * n + col] =", "out[row * n + col + n * n] ="),
 
     # What has nothing to do with what a program computes.

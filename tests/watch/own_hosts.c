@@ -62,42 +62,42 @@ static int launches(int argc, char **argv) {
     return result.finding.kind != FINDING_NONE;
 }
 
-static void say_counts(void) {
-    const struct counted_launch *launches;
-    counts_launches(&launches);
-    const struct counted *x = &launches->of[X][COUNTED_LOADS],
-                         *flags = &launches->of[FLAGS][COUNTED_LOADS],
-                         *cube = &launches->of[CUBE][COUNTED_STORES];
-    printf("elements %d %d %d needed %d\n", (int)x->elements, (int)flags->elements,
-           (int)cube->elements, (int)launches->needed);
-    printf("bytes %d %d %d\n", (int)x->bytes, (int)flags->bytes, (int)cube->bytes);
-}
+static void say(const struct engine_result *result, cudaError_t ended) {
+    static const int arrays[] = {X, FLAGS, CUBE, TRACE_SHARED};
+    const struct counted_launch *counted;
+    counts_launches(&counted);
+    for (int a = X; a <= CUBE; a++) {
+        const struct counted *of = &counted->of[a][a == CUBE ? COUNTED_STORES : COUNTED_LOADS];
+        printf("%d elements, %d bytes; ", (int)of->elements, (int)of->bytes);
+    }
+    printf("needed %d\n", (int)counted->needed);
 
-static void say_phases(void) {
     const struct phases *p = phases_shown();
     const struct phase_array *shared = &p->phases[0].arrays[0];
-    double third = 0;
-    element_value(shared->element, shared->bytes + 3 * element_type_bytes(shared->element), &third);
+    double value = 0;
+    element_value(shared->element, shared->bytes + 3 * element_type_bytes(shared->element), &value);
     printf("phase %s %s %zu %g by %d, stored %d %d\n", shared->name,
-           element_type_name(shared->element), shared->count, third, shared->writer[3],
+           element_type_name(shared->element), shared->count, value, shared->writer[3],
            p->stored[CUBE][15], p->stored[CUBE][16]);
-}
 
-/* The last access of each array, by the block that is kept. */
-static void say_trace(void) {
-    const struct trace *t = trace_shown();
-    static const int arrays[] = {X, FLAGS, CUBE, TRACE_SHARED};
+    const struct trace *t =
+        trace_shown(); /* the last access of each array, by the block that is kept */
     for (int a = 0; a < 4; a++) {
         const struct trace_access *last = NULL;
-        double value = 0;
+        const enum element element = trace_element(t, arrays[a]);
         for (size_t i = 0; i < t->count; i++)
             if (t->access[i].array == arrays[a]) last = &t->access[i];
         if (!last) continue;
-        const enum element element = trace_element(t, arrays[a]);
         element_value(element, last->bytes, &value);
         printf("trace %d %s %lld %d %g\n", arrays[a], element_type_name(element),
                (long long)last->offset, last->elements, value);
     }
+
+    struct finding_words words;
+    char element[ELEMENT_TEXT];
+    finding_say(&result->finding, &words);
+    finding_element(&result->finding, element, sizeof element);
+    printf("%s\n%s\n%s\n%s\n", words.what, element, words.detail, cudaGetErrorName(ended));
 }
 
 static int types(int too_far) {
@@ -123,14 +123,7 @@ static int types(int too_far) {
     run(N, x, flags, cube, too_far);
     const cudaError_t ended = cudaDeviceSynchronize();
     engine_end(&result);
-    say_counts();
-    say_phases();
-    say_trace();
-    struct finding_words words;
-    char element[ELEMENT_TEXT];
-    finding_say(&result.finding, &words);
-    finding_element(&result.finding, element, sizeof element);
-    printf("%s\n%s\n%s\n%s\n", words.what, element, words.detail, cudaGetErrorName(ended));
+    say(&result, ended);
     return 0;
 }
 

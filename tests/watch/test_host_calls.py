@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from checked import EACH_COMPILER, Builder, run_check, shared_kernel
+from conftest import REPOSITORY
 
 CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "getenv(text)": "a kernel calls getenv, a host function",
@@ -33,10 +34,10 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     'printf("%d%%n %s", m, text)': None,
     "memcpy(text + 8, text, 8); free(malloc(8)); delete new int(m); free(C)": None,
 }
-HOST = """std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
-    fprintf(stderr, "%d\\n", m); cudaGetLastError()"""
-
-KERNEL = """#include <math.h>
+HOST = """    std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
+    fprintf(stderr, "%d\\n", m); cudaGetLastError();
+"""
+CALL = """#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,32 +54,11 @@ __host__ __device__ static void call(int m, int n, const float *A, float *C, flo
     double whole;
     (void)text, (void)sine, (void)cosine, (void)exponent, (void)end, (void)whole;
     switch (n) {
-    CASES
-    }
-}
-
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = 0.0f;
-    if (i < m && j < n) {
-        for (int p = 0; p < k; ++p)
-            sum += A[i * k + p] * B[p * n + j];
-        call(m, n, A, C, sum);
-        C[i * n + j] = sum;
-    }
-}
-
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
-    dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
-    HOST;
-    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
-}
-"""
-CASES = "\n".join(f"case {n}: {call}; break;" for n, call in enumerate(CALLS, 1))
-TEXT = KERNEL.replace("CASES", CASES).replace("HOST", HOST)
-LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index("C[i *")].count("\n"))
+""" + "".join(f"    case {n}: {call}; break;\n" for n, call in enumerate(CALLS, 1)) + "    }\n}\n"
+STORE, LAUNCH = "        C[row * n + col] = sum;", "\n    mysgemm<<<"
+TEXT = CALL + (REPOSITORY / "instructor/solutions/1_naive.cu").read_text().replace(
+    STORE, f"        call(m, n, A, C, sum);\n{STORE}").replace(LAUNCH, HOST + LAUNCH)
+LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index(STORE)].count("\n") + 1)
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
