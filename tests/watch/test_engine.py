@@ -1,5 +1,5 @@
-"""The engine without a lab: tests/watch/no_arrays.cu, a host that names no arrays, and own_hosts.c, hosts whose
-arrays are no matrices of floats, and which launch several kernels."""
+"""The engine without a lab: own_hosts.c, whose arrays are no matrices of floats, and which launches several
+kernels. (A host that names no arrays: engine/test_embedded.py.)"""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Tree, clean_environment, sample
-from corpus import faulty
+from conftest import Tree, clean_environment
 
 RUN_SECONDS = 60
-KERNELS = {
-    # What a kernel of the corpus is, and what the memory itself says of it.
-    "instructor/solutions/2_tiled.cu": ("none", ""),
-    faulty("01_first_barrier"): ("shared-race", "A_s[0][1]"),
-    faulty("07_load_commented_out"): ("uninitialized-shared", "b_tile[0][7]"),
-    faulty("04_no_guards"): ("out-of-bounds", "byte 4624 of memory[i] of 4624 bytes"),
-}  # fmt: skip
 
 
-def build(tree: Tree, host: str, kernel: str) -> Path:
-    program = f"build/check/{host}"
-    tree.make("-f", "Makefile", "-f", "tests/watch/hosts.mk", "BACKEND=cpu", f"KERNEL={kernel}", program)
+@pytest.fixture(scope="module")
+def hosts(tree: Tree) -> Path:
+    program = "build/check/own_hosts"
+    tree.make("-f", "Makefile", "-f", "tests/watch/own_hosts.mk", "BACKEND=cpu",
+              "KERNEL=tests/watch/own_kernels.cu", program)
     return tree.path / program
 
 
@@ -32,23 +26,6 @@ def printed(program: Path, *args: object) -> list[str]:
                          timeout=RUN_SECONDS, check=True)
     assert not ran.stderr, ran
     return ran.stdout.splitlines()
-
-
-@pytest.mark.parametrize("kernel", sample([*KERNELS], every=3), ids=lambda kernel: Path(kernel).stem)
-def test_mistakes_are_found_where_no_array_is_named(tree: Tree, kernel: str) -> None:
-    kind, element = KERNELS[kernel]
-    ran = finding, launch = printed(build(tree, "no_arrays", kernel))
-    found, line, at = finding.split(" ", 2)
-    assert (found, at[: len(element)]) == (kind, element), ran
-    assert (int(line) > 0) == (kind != "none"), ran
-    # There is no output whose size a launch could be compared with.
-    assert launch == "" if kind == "none" else launch.startswith("mysgemm<<<"), ran
-    assert ";" not in launch, ran
-
-
-@pytest.fixture(scope="module")
-def hosts(tree: Tree) -> Path:
-    return build(tree, "own_hosts", "tests/watch/own_kernels.cu")
 
 
 def test_arrays_are_counted_and_kept_by_their_element_type(hosts: Path) -> None:
