@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, need, need_nvcc, sample, slow_but
@@ -30,10 +30,7 @@ OF_EACH_STEP = ["brace_missing_in_kernel", "helper_without_device", "launch_with
 """What the rewriter refuses, what the calls in the object show, and what the compiler refuses."""
 
 
-@dataclass(frozen=True)
-class Refused:
-    """What is expected."""
-
+class Refused(NamedTuple):
     path: str
     text: str
     line: int
@@ -63,23 +60,20 @@ def check_make(tree: Tree, name: str, target: str, program: str, *arguments: str
 FIRSTS = {*{expected(name).phrase: name for name in reversed(NAMES)}.values()}
 
 
-@pytest.mark.parametrize("name", slow_but(NAMES, lambda number, name: name in FIRSTS and number % 8 == 5))
-def test_make(name: str, tree: Tree) -> None:
+@pytest.fixture(scope="module")
+def trees(tree: Tree, tmp_path_factory: pytest.TempPathFactory, programs: Path) -> dict[str, Tree]:
+    """By the compiler."""
+    return {"c++": tree, "clang++": Tree(tmp_path_factory.mktemp("a checkout"), programs)}
+
+
+@pytest.mark.parametrize(("cxx", "name"), slow_but(
+    [(cxx, name) for cxx in ("c++", "clang++") for name in NAMES],
+    lambda number, value: value[1] in FIRSTS and number % 8 == 5 and number < len(NAMES)))
+def test_make(cxx: str, name: str, trees: dict[str, Tree]) -> None:
     """In `make test` some of those that are the first with their words. Of the steps to ./sgemm those that
     refuse, one after the other: of most the last, the compilation, is spared."""
-    check_make(tree, name, "build/cpu/kernel.spaces", "sgemm", "build/cpu/kernel.o", "-j1")
-
-
-@pytest.fixture(scope="module")
-def clang_tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
-    need("clang++")
-    return Tree(tmp_path_factory.mktemp("a checkout"), programs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sample(NAMES, 16))
-def test_make_with_clang(name: str, clang_tree: Tree) -> None:
-    check_make(clang_tree, name, "sgemm", "sgemm", "CXX=clang++")
+    need(cxx)
+    check_make(trees[cxx], name, "build/cpu/kernel.spaces", "sgemm", "build/cpu/kernel.o", "-j1", f"CXX={cxx}")
 
 
 @pytest.mark.parametrize(("step", "target", "program"), slow_but(
@@ -133,18 +127,18 @@ def test_arguments_are_checked_as_those_of_a_call(argument: str, error: str, tre
 TAKEN = sorted((Path(__file__).parent / "taken").glob("*.cu"))
 
 
-@pytest.mark.parametrize("cxx", ["g++", pytest.param("clang++", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cxx", ["c++", pytest.param("clang++", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", sample(TAKEN, 2), ids=lambda path: path.stem)
-def test_what_nvcc_takes_is_taken(path: Path, cxx: str, tree: Tree, clang_tree: Tree) -> None:
+def test_what_nvcc_takes_is_taken(path: Path, cxx: str, trees: dict[str, Tree]) -> None:
     """Calls and data that look like mistakes."""
-    tools = ("CXX=clang++",) if cxx == "clang++" else ()
-    where = clang_tree if tools else tree
-    marked = where.path / "build/cpu/kernel.marked.o"
+    need(cxx)
+    build = trees[cxx].path / "build"
+    marked = build / "cpu/kernel.marked.o"
     marked.unlink(missing_ok=True)
-    where.make("program", "BACKEND=cpu", f"KERNEL=tests/cuda/taken/{path.name}", *tools)
-    assert (where.path / "build" / "program").exists()
+    trees[cxx].make("program", "BACKEND=cpu", f"KERNEL=tests/cuda/taken/{path.name}", f"CXX={cxx}")
+    assert (build / "program").exists()
     # gcc does not take a mark in front of mutable: then nothing is checked.
-    assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "g++")
+    assert marked.exists() or (path.stem, cxx) == ("extended_lambda", "c++")
 
 
 @pytest.mark.parametrize("path", sample(TAKEN, 7), ids=lambda path: path.stem)
@@ -154,9 +148,8 @@ def test_nvcc_takes_it(path: Path, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran
 
 
-@pytest.mark.parametrize("name", sample(["4_register_tiles", "5_vector_loads"], 2))
-def test_what_a_compiler_adds_by_itself_is_no_call(name: str, tree: Tree) -> None:
-    built = tree.make("sgemm", "BACKEND=cpu", f"KERNEL=instructor/solutions/{name}.cu",
+def test_what_a_compiler_adds_by_itself_is_no_call(tree: Tree) -> None:
+    built = tree.make("build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=instructor/solutions/4_register_tiles.cu",
                       "CXX=c++ -fstack-protector-all")
     assert built.stderr == ""
 

@@ -95,61 +95,53 @@ static void do_what_orders(unsigned block, bool pairs) {
     }
 }
 
-/* Reads, and what orders them, and one write. Returns whether that raced with a read. */
-static bool round_of(bool pairs) {
-    struct stamp read[MANY_READS], now;
-    unsigned reads = 0;
-    bool races_with_any = false;
-    cells_reset(&cells, 0);
-    begin_launch(THREADS);
-    for (unsigned steps = draw(pairs ? 60 : 30); steps > 0 && reads < MANY_READS; --steps) {
-        const unsigned block = draw(BLOCKS);
-        running_index.linear = any_thread();
-        if (draw(3) < (pairs ? 1 : 2))
-            access(block, false, !draw(4), &read[reads++]);
-        else
-            do_what_orders(block, pairs);
-    }
-    const unsigned block = draw(BLOCKS);
-    const struct access write = {.address = 4, .write = true, .strong = !draw(3)};
-    running_index.linear = any_thread();
-    for (unsigned i = 0; i < reads; ++i) races_with_any |= races(order[block], &read[i], &write);
-    const bool found = access(block, true, write.strong, &now).with.when != 0;
-    CHECK(found == races_with_any);
-    return found;
-}
-
 static bool races_in_shared(epoch read) {
     const struct stamp stamp = order_stamp(order[0], read);
     return read >= epochs[0].interval && !order_before(order[0], &stamp, NULL);
 }
 
-/* The same for a word of shared memory. */
-static bool round_of_shared(bool pairs) {
+enum where { GLOBAL, GLOBAL_WITH_PAIRS, SHARED };
+
+/* Reads, and what orders them, and one write. Returns whether that raced with a read. */
+static bool round_of(enum where where) {
+    struct stamp stamp[MANY_READS], now;
     struct shared_word word = {0, 0, 0, 0};
     epoch read[MANY_READS];
     unsigned reads = 0;
-    bool races_with_any = false;
+    const bool pairs = where == GLOBAL_WITH_PAIRS;
+    bool races_with_any = false, found;
     begin_launch(THREADS);
-    for (unsigned steps = draw(30); steps > 0 && reads < MANY_READS; --steps) {
+    cells_reset(&cells, 0);
+    for (unsigned steps = draw(pairs ? 60 : 30); steps > 0 && reads < MANY_READS; --steps) {
+        const unsigned block = where == SHARED ? 0 : draw(BLOCKS);
         running_index.linear = any_thread();
-        read[reads] = epoch_now(&epochs[0], __executable_start + 1);
-        if (draw(3))
+        if (draw(3) >= (pairs ? 1 : 2)) {
+            do_what_orders(block, pairs);
+        } else if (where == SHARED) {
+            read[reads] = epoch_now(&epochs[0], __executable_start + 1);
             shared_word_read(&word, epochs[0].interval, read[reads++]);
-        else
-            do_what_orders(0, pairs);
+        } else {
+            access(block, false, !draw(4), &stamp[reads++]);
+        }
     }
+    const unsigned block = draw(BLOCKS);
+    const struct access write = {.address = 4, .write = true, .strong = !draw(3)};
     running_index.linear = any_thread();
-    for (unsigned i = 0; i < reads; ++i) races_with_any |= races_in_shared(read[i]);
-    const bool found = races_in_shared(word.read) || races_in_shared(word.other_read);
+    for (unsigned i = 0; i < reads; ++i)
+        races_with_any |=
+            where == SHARED ? races_in_shared(read[i]) : races(order[block], &stamp[i], &write);
+    if (where == SHARED)
+        found = races_in_shared(word.read) || races_in_shared(word.other_read);
+    else
+        found = access(block, true, write.strong, &now).with.when != 0;
     CHECK(found == races_with_any);
     return found;
 }
 
-static void rounds(bool round(bool), bool pairs) {
+static void rounds(enum where where) {
     unsigned found = 0;
     begin_launch(THREADS);
-    for (int i = 0; i < ROUNDS; ++i) found += round(pairs);
+    for (int i = 0; i < ROUNDS; ++i) found += round_of(where);
     CHECK(found > ROUNDS / 20 && found < ROUNDS - ROUNDS / 20); /* both come about */
     cells_drop(&cells);
     CHECK(more_bytes == 0);
@@ -157,16 +149,16 @@ static void rounds(bool round(bool), bool pairs) {
 
 TEST(no_read_is_lost_where_warps_and_blocks_are_ordered) {
     CHECK(!order_has_pairs());
-    rounds(round_of, false);
+    rounds(GLOBAL);
     CHECK(!order_has_pairs());
 }
 
 TEST(no_read_is_lost_where_threads_are_ordered) {
     order_expect_fences();
-    rounds(round_of, true);
+    rounds(GLOBAL_WITH_PAIRS);
 }
 
-TEST(two_readers_of_a_shared_word_stand_for_all) { rounds(round_of_shared, false); }
+TEST(two_readers_of_a_shared_word_stand_for_all) { rounds(SHARED); }
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
