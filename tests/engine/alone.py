@@ -66,12 +66,16 @@ class Alone:
         return report
 
 
+def engine_in(folder: Path) -> Alone:
+    shutil.copytree(ENGINE, folder / "engine")
+    return Alone(folder)
+
+
 @cache
 def the_engine() -> Alone:
-    path = Path(tempfile.mkdtemp(prefix="the engine ")) / "alone"
-    shutil.copytree(ENGINE, path / "engine")
-    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-    return Alone(path)
+    path = Path(tempfile.mkdtemp(prefix="the engine "))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return engine_in(path / "alone")
 
 
 def text_of(program: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
-ENGINE = Path(__file__).resolve().parent.parent.parent / "engine"
+from alone import Alone, engine_in
+
 THREADS, BLOCKS = "256", "1024"  # the contest's own
 GRAPH = "input/DAG_100n_200e.egr"
 BY_NAME = ("atomicBug", "syncBug", "guardBug", "raceBug")
-SECONDS = 120
 
 
 @dataclass
@@ -49,16 +48,12 @@ class Result:
         return bool(self.kinds) and not self.racy and "boundsBug" not in self.program
 
 
-def run(engine: Path, suite: Path, program: Path) -> Result:
-    made = subprocess.run(
-        ["make", "-s", "-f", "engine/Makefile", "build/check/program", "CHECK=1", f"KERNEL={program}",
-         f"INCLUDE={suite / 'indigo_include'}"], cwd=engine, capture_output=True, text=True, check=False)
+def run(engine: Alone, suite: Path, program: Path) -> Result:
+    made = engine.make("build/check/program", "CHECK=1", f"KERNEL={program}", f"INCLUDE={suite / 'indigo_include'}")
     if made.returncode:
         return Result(program.stem, [], made.stderr)
     try:
-        done = subprocess.run(["build/check/program", suite / GRAPH, THREADS, BLOCKS], cwd=engine,
-                              env={"PATH": os.environ["PATH"], "ENGINE_JSON": "1"}, check=False,
-                              timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        done = engine.run(str(suite / GRAPH), THREADS, BLOCKS, ENGINE_JSON="1")
         report = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError) as error:
         return Result(program.stem, [], str(error)[:200])
@@ -68,7 +63,7 @@ def run(engine: Path, suite: Path, program: Path) -> Result:
 
 def contest(suite: Path, programs: list[Path], jobs: int) -> Iterator[Result]:
     """In copies of the engine, each of which builds one program at a time."""
-    free: Queue[Path] = Queue()
+    free: Queue[Alone] = Queue()
 
     def one(program: Path) -> Result:
         engine = free.get()
@@ -79,8 +74,7 @@ def contest(suite: Path, programs: list[Path], jobs: int) -> Iterator[Result]:
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         for number in range(jobs):
-            shutil.copytree(ENGINE, Path(folder, str(number), "engine"))
-            free.put(Path(folder, str(number)))
+            free.put(engine_in(Path(folder, str(number))))
         yield from pool.map(one, programs)
 
 

@@ -4,11 +4,9 @@ the watch finds nothing, and the program runs."""
 from __future__ import annotations
 
 import re
-import shutil
-from pathlib import Path
 
 import pytest
-from alone import ENGINE, Alone
+from alone import ENGINE, Alone, engine_in
 
 # Races, reads what nobody wrote and what is outside, leaves memory behind, and fails a call.
 FAULTY = """\
@@ -66,9 +64,7 @@ NAMES = re.findall(r"^ *DETECTOR\((\w+)\)", (ENGINE / "watch/detectors.c").read_
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Alone:
     """A copy whose table the tests change."""
-    path = tmp_path_factory.mktemp("engine")
-    shutil.copytree(ENGINE, path / "engine")
-    return Alone(path)
+    return engine_in(tmp_path_factory.mktemp("engine"))
 
 
 def write_table(engine: Alone, *names: str) -> None:
