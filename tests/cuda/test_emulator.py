@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,56 +29,43 @@ from conftest import UNSPACED, Tree, clean_environment, missing, need, slow_but
 HERE = Path(__file__).parent
 FEATURES = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
 RUN_SECONDS = 60
-SYSROOT = "/usr/aarch64-linux-gnu"
 
 # The sanitizers stop at the first finding of either kind, with a status that no program returns.
 # Without much optimization: what it gains at run time here, it costs many times at compile time.
 SANITIZED = "-O1 -g -pthread -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
-@dataclass(frozen=True)
-class Setup:
-    """One way to build and run the programs."""
-
-    cc: str
-    cxx: str
-    variables: tuple[str, ...] = ()
-    run: tuple[str, ...] = ()
-    """What runs a program that this machine does not run by itself."""
-    environment: dict[str, str] = field(default_factory=dict)
-
-
-SETUPS = {
-    "gcc": Setup(CC, CXX),
-    "clang": Setup(CC, "clang++"),
-    "sanitized": Setup(
-        "gcc", "g++",
-        (f"C_FLAGS=-std=c11 {SANITIZED}", f"EMULATED_FLAGS=-std=c++17 -fno-strict-aliasing {SANITIZED}"),
-        # The programs do not free what they allocate.
-        environment={"ASAN_OPTIONS": "exitcode=99:detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}),
-    "aarch64": Setup("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", ("AR=aarch64-linux-gnu-ar",),
-                     run=("qemu-aarch64", "-L", SYSROOT)),
-}  # fmt: skip
+SANITIZER_OPTIONS = {"ASAN_OPTIONS": "exitcode=99:detect_leaks=0",  # the programs do not free what they allocate
+                     "UBSAN_OPTIONS": "print_stacktrace=1"}
+AARCH64 = "aarch64-linux-gnu"
+SETUPS = {  # variables of make
+    "gcc": [f"CC={CC}", f"CXX={CXX}"],
+    "clang": [f"CC={CC}", "CXX=clang++"],
+    "sanitized": ["CC=gcc", "CXX=g++", f"C_FLAGS=-std=c11 {SANITIZED}",
+                  f"EMULATED_FLAGS=-std=c++17 -fno-strict-aliasing {SANITIZED}"],
+    "aarch64": [f"CC={AARCH64}-gcc", f"CXX={AARCH64}-g++", f"AR={AARCH64}-ar"],
+}
+RUN_BY = {"aarch64": ["qemu-aarch64", "-L", f"/usr/{AARCH64}"]}
 
 
-def make(tree: Tree, setup: Setup, source: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    for tool in (setup.cc, setup.cxx, *setup.run[:1]):
+def make(tree: Tree, setup: str, source: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    arguments = [*SETUPS[setup]]
+    for tool in (*(word.split("=")[1] for word in arguments[:2]), *RUN_BY.get(setup, [])[:1]):
         need(tool)
-    arguments = [f"CC={setup.cc}", f"CXX={setup.cxx}", *setup.variables]
-    if setup.run:  # the rewriter and what checks spaces run here, whatever they work for
-        if not Path(SYSROOT).is_dir():
-            missing(SYSROOT, "the C library of aarch64 is not installed")
+    if setup in RUN_BY:  # the rewriter and what checks spaces run here, whatever they work for
+        if not Path(f"/usr/{AARCH64}").is_dir():
+            missing(f"/usr/{AARCH64}", "the C library of aarch64 is not installed")
         tools = ["build/cpu/rewrite", "build/cpu/spaces"]
         tree.make(*tools, "CC=gcc", "CXX=g++")
         arguments += [word for tool in tools for word in ("-o", tool)]  # leave them as they are
     return tree.make("program", "BACKEND=cpu", f"KERNEL={source}", *UNSPACED, *arguments, check=check)
 
 
-def run(tree: Tree, setup: Setup, name: str) -> tuple[int, str, str]:
+def run(tree: Tree, setup: str, name: str) -> tuple[int, str, str]:
     """Of what was made: exit status, standard output and standard error."""
     ran = subprocess.run(
-        [*setup.run, tree.path / "build/program", name], cwd=tree.path,
-        env=clean_environment(setup.environment), stdin=subprocess.DEVNULL, capture_output=True,
+        [*RUN_BY.get(setup, []), tree.path / "build/program", name], cwd=tree.path,
+        env=clean_environment(SANITIZER_OPTIONS), stdin=subprocess.DEVNULL, capture_output=True,
         text=True, errors="replace", timeout=RUN_SECONDS, check=False,
     )  # fmt: skip
     return ran.returncode, ran.stdout, ran.stderr
@@ -112,25 +98,17 @@ def join(names: Sequence[str]) -> str:
 def test_features(request: pytest.FixtureRequest, setup: str) -> None:
     tree = tree_of(request, setup)
     tree.write("tests/cuda/features.cu", join(FEATURES))
-    warnings = make(tree, SETUPS[setup], "tests/cuda/features.cu").stderr
+    warnings = make(tree, setup, "tests/cuda/features.cu").stderr
     assert setup not in ("gcc", "clang") or "warning" not in warnings, warnings
-    ran = {name: run(tree, SETUPS[setup], name) for name in FEATURES}
+    ran = {name: run(tree, setup, name) for name in FEATURES}
     assert {name: result for name, result in ran.items() if result != (0, "", "")} == {}
 
 
 # ---- faults --------------------------------------------------------------------------------------
 
 
-@dataclass
-class Fault:
-    name: str
-    stderr: list[str]  # regular expressions
-    status: int
-
-
-def read_faults(text: str) -> list[Fault]:
-    """Each is what lies between two comments at the start of a line."""
-    faults = []
+def read_faults(text: str) -> Iterator[tuple[str, list[str], int]]:
+    """Name, regular expressions and status of each: what lies between two comments at the start of a line."""
     for part in re.finditer(r"^/\* .*?(?=^/\* |\Z)", text, re.MULTILINE | re.DOTALL):
         name = re.search(r"^FAULT\((\w+)\)", part[0], re.MULTILINE)
         if not name:
@@ -139,9 +117,7 @@ def read_faults(text: str) -> list[Fault]:
         place = f"tests/cuda/faults\\.cu:{before_here.count(chr(10)) + 1}"
         status = re.search(r"^// status: (-?\d+)$", part[0], re.MULTILINE)
         lines = re.findall(r"^// expect: (.*)$", part[0], re.MULTILINE)
-        faults.append(Fault(name[1], [line.replace("{HERE}", place) for line in lines],
-                            int(status[1]) if status else 0))
-    return faults
+        yield name[1], [line.replace("{HERE}", place) for line in lines], int(status[1]) if status else 0
 
 
 def lines_of(stderr: str) -> list[str]:
@@ -153,12 +129,12 @@ def lines_of(stderr: str) -> list[str]:
 def test_faults(request: pytest.FixtureRequest, setup: str) -> None:
     need("addr2line")
     tree = tree_of(request, setup)
-    make(tree, SETUPS[setup], "tests/cuda/faults.cu")
-    for fault in read_faults((HERE / "faults.cu").read_text()):
-        status, printed, said = run(tree, SETUPS[setup], fault.name)
-        assert (status, printed) == (fault.status, ""), (fault, said)
+    make(tree, setup, "tests/cuda/faults.cu")
+    for name, expected, status in read_faults((HERE / "faults.cu").read_text()):
+        ended, printed, said = run(tree, setup, name)
         lines = lines_of(said)
-        assert len(lines) == len(fault.stderr) and all(map(re.fullmatch, fault.stderr, lines)), (fault, said)
+        assert (ended, printed, len(lines)) == (status, "", len(expected)), (name, said)
+        assert all(map(re.fullmatch, expected, lines)), (name, said)
 
 
 # A header that is missing, with CUDA installed or not; and some that are there, and their use. The line
@@ -174,6 +150,6 @@ REFUSED = {
 def test_refused(tree: Tree) -> None:
     for text, message in REFUSED.items():
         tree.write("refused.cu", f"{text}\nint main() {{ return 0; }}\n")
-        built = make(tree, SETUPS["gcc"], "refused.cu", check=False)
+        built = make(tree, "gcc", "refused.cu", check=False)
         [said] = lines_of(built.stderr)
         assert built.returncode != 0 and said.startswith(message), text
