@@ -65,9 +65,12 @@ CALLS = [
     ("zeros<<<1, 1>>>(m, n, k, A, B, C);\ncudaFree((void *)7); cudaGetLastError();", "cudaFree", FORGOTTEN),
 ]
 NO_LAUNCH = "float x = *A;\nnothing<<<1, x>>>(m, n, k, A, B, C);"
-CASES = dict(enumerate([NO_LAUNCH, *(code for code, *_ in (*CALLS, *LAUNCHES))], 34))
+# Eight launches are kept; and the first one that loads an input, however many come before.
+MANY_BEFORE = f"for (int i = 0; i < 9; ++i) zeros<<<1, 1>>>(m, n, k, A, B, C);\n{ONE_SUM}\n{ONE_SUM}"
+CASES = dict(enumerate([NO_LAUNCH, MANY_BEFORE, *(code for code, *_ in (*CALLS, *LAUNCHES))], 34))
 TEXT = f"{KERNELS}void basicSgemm{PROTOTYPE}\n{{\nswitch (k) {{\n" + "".join(
-    f"case {k}: {{\n{code}\n}} break;\n" for k, code in CASES.items()) + "}\n}\n"
+    f"{'default: ' if code == MANY_BEFORE else ''}case {k}: {{\n{code}\n}} break;\n"
+    for k, code in CASES.items()) + "}\n}\n"
 
 
 @pytest.fixture
@@ -112,6 +115,12 @@ def test_what_is_shown_of_a_launch(program: Path) -> None:
 def test_no_launch_is_shown_before_the_first(program: Path) -> None:
     finding = run(program, 34, NO_LAUNCH, "--json").finding
     assert (finding["kind"], finding["launch"]) == ("device-pointer-on-host", None)
+
+
+def test_the_first_launch_that_loads_an_input_is_kept(program: Path) -> None:
+    for what in ("indices", "phases"):  # the former of a shape of its own
+        shown = run(program, 1, MANY_BEFORE, "--json", f"--{what}").json[what]
+        assert (shown["number"], shown["of"]) == (10, 11)
 
 
 def test_a_call_that_failed(program: Path) -> None:

@@ -1,26 +1,16 @@
-// Hosts of the engine that are no make check, linked with own_kernels.cu.
-//
-//     launches KEEPS LAUNCH COUNT...   which launches a run keeps: engine_run.keeps and .launch;
-//     then how many
-//                                      elements each launch copies, in order (0: it fills). Prints
-//                                      the launches of the trace with their accesses, and those of
-//                                      the phases with their phases; and which ones are shown
-//     types TOO_FAR                    arrays that are no matrices of floats: doubles in one
-//     dimension, bytes,
-//                                      and ints in three. Prints what is counted, kept and found,
-//                                      and how the launch ended. The last store is so much too far
+// A host of the engine whose arrays are no matrices of floats: doubles in one dimension, bytes, and
+// ints in three. Prints what is counted, kept and found, and how the launch ended. Argument: how
+// much too far the last store is.
 #include "../../engine/cuda/runtime/runtime.h"
 #include "../../engine/engine.h"
 #include "../../engine/watch/record/counts.h"
 #include "../../engine/watch/record/trace.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-void copy(const float *x, float *y, int count);
 void run(int n, const double *x, const unsigned char *flags, int *cube, int too_far);
 
-enum { X, FLAGS, CUBE, N = 2 * 3 * 5, MOST = 64 };
+enum { X, FLAGS, CUBE, N = 2 * 3 * 5 };
 
 static struct engine_array array_of(const char *name, const void *elements, enum element element,
                                     enum role role, int count) {
@@ -32,34 +22,6 @@ static struct engine_array array_of(const char *name, const void *elements, enum
                                  .extent = {count},
                                  .phase_axis = -1,
                                  .axis_of = {-1, -1, -1}};
-}
-
-static int launches(int argc, char **argv) {
-    const struct trace *const *traces;
-    const struct phases *phases, *shown;
-    struct engine_result result;
-    struct engine_run watched = {.keeps = (unsigned)atoi(argv[2]),
-                                 .launch = (uint64_t)atoi(argv[3]),
-                                 .limits.alone_threads = UINT64_MAX};
-    static float host[MOST];
-    float *x, *y;
-    cudaMalloc((void **)&x, sizeof host);
-    cudaMalloc((void **)&y, sizeof host);
-    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
-    watched.arrays[0] = array_of("x", x, ELEMENT_F32, ROLE_INPUT, MOST);
-    watched.arrays[1] = array_of("y", y, ELEMENT_F32, ROLE_OUTPUT, MOST);
-    engine_begin(&watched);
-    for (int i = 4; i < argc; i++) copy(x, y, atoi(argv[i]));
-    cudaDeviceSynchronize();
-    engine_end(&result);
-    const int traced = trace_launches(&traces), count = phases_launches(&phases);
-    for (int i = 0; i < traced; i++) printf("%d:%zu ", (int)traces[i]->launch, traces[i]->count);
-    printf("shows %d\n", (int)trace_shown()->launch);
-    for (int i = 0; i < count; i++)
-        printf("%d/%d:%d ", (int)phases[i].number, (int)phases[i].many, phases[i].count);
-    shown = phases_shown();
-    printf("shows %d\n", shown ? (int)shown->number : 0);
-    return result.finding.kind != FINDING_NONE;
 }
 
 static void say(const struct engine_result *result, cudaError_t ended) {
@@ -100,7 +62,7 @@ static void say(const struct engine_result *result, cudaError_t ended) {
     printf("%s\n%s\n%s\n%s\n", words.what, element, words.detail, cudaGetErrorName(ended));
 }
 
-static int types(int too_far) {
+int main(int argc, char **argv) {
     struct engine_run watched = {.keeps = KEEP_COUNTS | KEEP_PHASES | KEEP_BLOCK,
                                  .limits.alone_threads = UINT64_MAX};
     struct engine_result result;
@@ -120,13 +82,9 @@ static int types(int too_far) {
     watched.arrays[CUBE].extent[1] = 3;
     watched.arrays[CUBE].extent[2] = 5;
     engine_begin(&watched);
-    run(N, x, flags, cube, too_far);
+    run(N, x, flags, cube, argc > 1 ? atoi(argv[1]) : 0);
     const cudaError_t ended = cudaDeviceSynchronize();
     engine_end(&result);
     say(&result, ended);
     return 0;
-}
-
-int main(int argc, char **argv) {
-    return strcmp(argv[1], "types") == 0 ? types(atoi(argv[2])) : launches(argc, argv);
 }
