@@ -6,36 +6,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from alone import ENGINE, Alone, engine_in
+from alone import ENGINE, Alone, engine_in, text_of
 
-# Races, reads what nobody wrote and what is outside, leaves memory behind, and fails a call.
-FAULTY = """\
-#include <cstdio>
-
-__global__ void kernel(int *in, int *out) {
-    __shared__ int part[32];
-    const int t = threadIdx.x;
-    part[t] = in[t + 1];
-    out[t] = part[(t + 1) % 32];
-    __syncthreads();
-    part[t] = t;
-    __syncthreads();
-    atomicAdd(&out[32], part[31 - t]);
-}
-
-int main() {
-    int *in, *out, sum;
-    cudaMalloc(&in, 32 * sizeof(int));
-    cudaMalloc(&out, 33 * sizeof(int));
-    cudaMemset(out + 32, 0, sizeof(int));
-    kernel<<<1, 32>>>(in, out);
-    cudaMemcpy(&sum, out + 32, sizeof(int), cudaMemcpyDeviceToHost);
-    cudaMemcpy(&sum, out + 32, 8 * sizeof(int), cudaMemcpyDeviceToHost);
-    printf("%d\\n", sum);
-    return 0;
-}
-"""
-SECOND_BARRIER = 10
+BACK = "cudaMemcpy(out, d_out, out_bytes"
+# Races, leaves memory behind, and fails a call; but what it computes is right.
+FAULTY = (text_of("histogram").replace("atomicAdd(&counts[in[i]], 1)", "counts[in[i]] += 1")
+          .replace("cudaFree(d_in);", "").replace(BACK, f"{BACK} + 4, cudaMemcpyDeviceToHost);\n    {BACK}"))
+SECOND_BARRIER = FAULTY[:FAULTY.rindex("__syncthreads")].count("\n") + 1
 
 NEW = """\
 #include "../detector.h"
@@ -80,7 +57,7 @@ def test_nothing_alone(engine: Alone) -> None:
     write_table(engine, "nothing")
     engine.build(FAULTY)
     done = engine.run(status=0)
-    assert done.stdout == "496\n" and "no mistakes found" in done.stderr
+    assert done.stdout == "all counts are correct\n" and "no mistakes found" in done.stderr
 
 
 def test_a_file_and_a_line(engine: Alone) -> None:
@@ -88,4 +65,4 @@ def test_a_file_and_a_line(engine: Alone) -> None:
     write_table(engine, *NAMES, "second_barrier")
     found = {one["kind"]: one["line"] for one in engine.findings(FAULTY)["findings"]}
     assert found["kernel-fault"] == SECOND_BARRIER
-    assert found.keys() >= {"shared-race", "out-of-bounds", "uninitialized-global", "failed-call"}
+    assert found.keys() >= {"shared-race", "failed-call"}

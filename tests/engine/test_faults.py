@@ -81,7 +81,7 @@ FAULTS = [
           f"    if (own[n % 4] == -5) return;\n    {SCAN_STORE}", "own[j] += 1;"),
 ]  # fmt: skip
 BY_DAY = "divergent-barrier", "shared-out-of-bounds", "endless"
-"""In the first program. The others are seen by other tests: test_program.py, test_detectors.py,
+"""In the first program. The others are seen by other tests: test_program.py, test_races.py,
 watch/test_local_arrays.py and cuda/test_async_copies.py."""
 
 
