@@ -48,6 +48,7 @@ HOST = {  # what the host does behind the launch
     "hears and says": 'char line[80] = ""; fgets(line, 80, stdin); printf("%s, %s", argv[3], line); '
                       'fprintf(stderr, "aside\\n");',
     **{kind: code for kind, (code, _) in MISTAKES.items()},
+    "launches again": "kernel<<<1, block>>>(d_out, d_in, grid);",
     "goes on": "volatile int on = 1; while (on) {}",
     "waits": 'puts("waits"); fflush(stdout); getchar();',
     "makes a process": "if (fork() == 0) exit(0); wait(nullptr);",
@@ -162,6 +163,12 @@ def test_allocations_bear_the_name_that_cudamalloc_was_given() -> None:
         assert [one["element"] for one in found] == elements
 
 
+def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
+    """Neither the elements that it should have stored, which are read then, nor a barrier that it does not reach."""
+    found = the_engine().findings(PROGRAM, *arguments(999, "launches again"))["findings"]
+    assert [one["element"] for one in found] == ["d_in[1004]", "d_out[8]"]
+
+
 def test_arguments_input_and_output_are_the_programs() -> None:
     done = run(300, "hears and says", "a b", input="hello\n", status=0)
     assert done.stdout == "a b, hello\nthe sum is 300\n" and done.stderr.startswith("aside\n")
@@ -212,7 +219,8 @@ def test_usage() -> None:
     assert missing.returncode == 2 and "none.cu: no such file" in missing.stderr
     engine.write("__global__ void kernel() {}\n", "mainless.cu")
     mainless = engine.make("program", "CHECK=1", "KERNEL=mainless.cu")
-    assert mainless.returncode == 2 and "mainless.cu: has no main()" in mainless.stderr and "undefined" not in mainless.stderr
+    assert mainless.returncode == 2 and "mainless.cu: has no main()" in mainless.stderr
+    assert "undefined" not in mainless.stderr
 
 
 # Of each thread that cannot go on the others do. And a sum, in which a thread adds to an element before another
@@ -271,16 +279,3 @@ def test_an_element_that_a_thread_adds_to_before_another_stores_it() -> None:
     for argument, kind in (("all", "shared-race"), ("one", "uninitialized-shared")):
         first, *_ = the_engine().findings(MANY, argument)["findings"]
         assert (first["kind"], first["line"]) == (kind, line)
-
-
-def test_what_an_ended_thread_leaves_out_is_no_mistake() -> None:
-    """Neither the element that it should have stored, nor a barrier that it does not reach."""
-    text = edited(
-        REDUCTION,
-        ("in[i] : 0;", "in[t == 77 ? -1 : i] : 0;"),
-        (LAUNCH, f"{LAUNCH}\n    kernel<<<1, block>>>(d_out, d_in, grid);"),
-        ("if (t == 0) out[blockIdx.x] = part[0];",
-         "if (t == 0) out[in[0] == 0 && blockIdx.x == 3 ? -1 : blockIdx.x] = part[0];"))
-    report = the_engine().findings(text)
-    assert [(one["kind"], one["line"]) for one in report["findings"]] == [
-        ("out-of-bounds", 10), ("out-of-bounds", 15)]
