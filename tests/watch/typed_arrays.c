@@ -7,6 +7,7 @@
 #include "../../engine/watch/record/trace.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void run(int n, const double *x, const unsigned char *flags, int *cube, int too_far);
 
@@ -14,14 +15,13 @@ enum { X, FLAGS, CUBE, N = 2 * 3 * 5 };
 
 static struct engine_array array_of(const char *name, const void *elements, enum element element,
                                     enum role role, int count) {
-    return (struct engine_array){.name = name,
-                                 .elements = elements,
-                                 .element = element,
-                                 .role = role,
-                                 .dimensions = 1,
-                                 .extent = {count},
-                                 .phase_axis = -1,
-                                 .axis_of = {-1, -1, -1}};
+    struct engine_array array = {.name = name, .elements = elements, .element = element};
+    array.role = role;
+    array.dimensions = 1;
+    array.extent[0] = count;
+    array.phase_axis = -1;
+    memset(array.axis_of, -1, sizeof array.axis_of);
+    return array;
 }
 
 static void say(const struct engine_result *result, cudaError_t ended) {
