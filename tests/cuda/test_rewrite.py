@@ -342,12 +342,12 @@ def test_what_no_compiler_takes_is_refused_and_what_people_nest_is_not(rewrite: 
 
 
 LONG = {
-    "statements": "void f() {" + "x = 1;" * 100_000 + "}",
-    "blocks": "void f() {" + "if (x) { y = 1; } else { y = 2; } " * 100_000 + "}",
-    "functions": "__device__ int f(int a) { return (a + 1) * 2; }\n" * 50_000,
-    "a table": "int t[] = {" + "1, " * 200_000 + "};",
-    "a table of rows": "int t[][2] = {" + "{1, 2}, " * 100_000 + "};",
-    "names of numbers": "enum {" + "".join(f"n{i} = {i}, " for i in range(50_000)) + "};",
+    "statements": "void f() {" + "x = 1;" * 20_000 + "}",
+    "blocks": "void f() {" + "if (x) { y = 1; } else { y = 2; } " * 20_000 + "}",
+    "functions": "__device__ int f(int a) { return (a + 1) * 2; }\n" * 10_000,
+    "a table": "int t[] = {" + "1, " * 40_000 + "};",
+    "a table of rows": "int t[][2] = {" + "{1, 2}, " * 20_000 + "};",
+    "names of numbers": "enum {" + "".join(f"n{i} = {i}, " for i in range(10_000)) + "};",
     "a header": '# 1 "big.h" 1 3\n' + "static inline int f(int a) { return a << 2; }\n" * 50_000
                 + '# 1 "kernel.cu" 2\nk<<<1,2>>>();\n',
 }
