@@ -357,12 +357,9 @@ def test_the_line_behind_which_a_barrier_is_missing(core: Core) -> None:
 
 # ---- more blocks than C needs --------------------------------------------------------------------
 
-SURPLUS = [REPOSITORY / f"tests/kernels/right/surplus_blocks_{what}.cu" for what in ("return", "load")]
-
-
-@pytest.fixture(scope="module", params=sample(SURPLUS, every=2), ids=lambda path: path.stem)
-def surplus(request: pytest.FixtureRequest, core: Core) -> Programs:
-    return core.build(request.param.read_bytes())
+@pytest.fixture(scope="module")
+def surplus(core: Core) -> Programs:
+    return core.build((REPOSITORY / "tests/kernels/right/surplus_blocks_load.cu").read_bytes())
 
 
 def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(surplus: Programs, tiled: Programs, core: Core) -> None:
