@@ -51,7 +51,6 @@ ifneq ($(value V),1)
 endif
 .DEFAULT_GOAL = all
 .PHONY: all check walk clean distclean help
-lab_name = build/lab.name# what was built for one lab is linked again for another
 host  := engine/ engine/form/ engine/host/ engine/host/driver/
 check := $(wildcard engine/explain/*/) engine/show/ $(wildcard engine/show/*/) engine/host/check/
 include engine/engine.mk
@@ -107,14 +106,14 @@ build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
 build/check/locals: build/check/kernel.ii build/check/insert $(watched) $(explains) ; $(locals)
 build/check/locals_command: FORCE build/c/settings          ; $(step) keep $@ $(locals)
-build/check/locals_command.o: build/check/locals_command engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
+build/check/locals_command.o: build/check/locals_command engine/embedded.S build/c/settings ; $(step) embed $@ $<
 build/check/plain_kernel.o: build/check/kernel.ii build/cpu/settings ; $(step) plain $@
 build/check/writers: build/check/plain_kernel.o build/c/engine/host/check/writers_program.o \
         build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o $(driver) build/libruntime.a ; $(step) quietly $@ $^
 build/check/plain: build/check/plain_kernel.o $(addprefix build/cpu/,main.o $(LAB)/call.o engine/host/driver/launches.o) \
         build/check/source.o $(driver) build/libruntime.a   ; $(step) quietly $@ $^
-build/check/writers_program.o: build/check/writers engine/host/check/embedded.S build/c/settings ; $(step) embed $@ $<
-build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/show/page/page.S build/c/settings
+build/check/writers_program.o: build/check/writers engine/embedded.S build/c/settings ; $(step) embed $@ $<
+build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/embedded.S build/c/settings
 	$(step) page $@
 
 include $(filter-out Makefile,$(makefiles))

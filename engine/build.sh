@@ -51,9 +51,14 @@ guard() { # object, the same with -guarded: its calls of host functions pass thr
     sh engine/watch/guard/host_calls.sh "$1" engine/watch/guard/host_call.S "$2" && run $CC -c "$2.S" -o "${2%ed}s.o"
 }
 
-carry() { # file: the name of kernel.cu and its bytes, which a program carries along
+embed() { # symbol, file: an object that holds the file's bytes
+    run $CC "-DPROGRAM=$1" "-DFILE=\"$2\"" -c engine/embedded.S -o "$out"
+}
+
+carry() { # file: what a program carries along: the lab, if it is not the usual one; kernel.cu's name and its bytes
     [ -f "$KERNEL" ] || fail 2 "${KERNEL:-(no KERNEL)}: no such file; KERNEL=... names the .cu file to build"
-    { printf '%s\0' "$KERNEL" && cat "$KERNEL"; } | replace "$1"
+    case $LAB in lab) lab= ;; *) lab=$LAB ;; esac
+    { printf '%s\0%s\0' "$lab" "$KERNEL" && cat "$KERNEL"; } | replace "$1"
 }
 
 case $step in
@@ -122,10 +127,7 @@ kernel)
         say "CXX $KERNEL$said" && compile $flags
     fi
     ;;
-carried) # beside them, the name of a lab that is not the one at hand
-    case $LAB in lab) LAB= ;; esac
-    run $CC "-DKERNEL_SOURCE=\"$1\"" "-DLAB=\"$LAB\"" -c engine/report/text/source.S -o "$out"
-    ;;
+carried) embed kernel_source "$1" ;;
 guarded) guard "$1" "$base" ;;
 nvcc_c) run "$NVCC" $(for flag in $C_FLAGS; do echo -Xcompiler "$flag"; done) $dependencies -c "$1" -o "$out" ;;
 link) link "$@" ;;
@@ -160,10 +162,8 @@ plain) # kernel.cu as the plain program has it; of what is debug information, li
     preprocess "$KERNEL" 2>/dev/null && mv "$base.new" "$base.ii" && compile $flags 2>/dev/null || : >"$out"
     ;;
 quietly) link "$@" 2>/dev/null || : >"$out" ;;
-embed) # a file in an object, by its name
-    run $CC "-DPROGRAM=$(basename "$base")" "-DFILE=\"$1\"" -c engine/host/check/embedded.S -o "$out"
-    ;;
-page) sh engine/show/page/page.sh build/check && run $CC -c engine/show/page/page.S -o "$out" ;;
+embed) embed "$(basename "$base")" "$1" ;;
+page) sh engine/show/page/page.sh build/check && embed walk_page_text build/check/walk.html ;;
 response) # a host's objects stand between the two, so that kernel.cu's debug information is the first
     linked "$@" >/dev/null && echo "$objects" >"$out" &&
         echo "$(linked $archives) -lm -pthread" >"${out%.rsp}-libraries.rsp"

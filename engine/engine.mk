@@ -10,7 +10,7 @@ engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
 spaces  := engine/cuda/spaces/
 fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
            writers) $(addprefix watch/,access block detector detectors event fence observe shadow/% record/%))
-alone   := %/extents.c %/host_run.c engine/watch/detectors/%.c $(wildcard $(LAB)/*.c)# others define the same
+alone   := %/extents.c engine/watch/detectors/%.c $(wildcard $(LAB)/*.c)# others define the same
 files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c,$(wildcard $($1:=*.c)))
 cold    = $(filter-out $(fast) $(alone),$(files))
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) $(and $(cold),build/c/$1/cold.o) \
@@ -29,7 +29,7 @@ build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/
 build/%/kernel.ii build/%/kernel.source: FORCE build/cpu/rewrite build/%/settings ; $(step) text build/$*/kernel.ii
 build/%/kernel.spaces: build/%/kernel.ii build/cpu/spaces ; $(step) spaces $@
 build/cpu/kernel.o build/check/kernel.o: build/%/kernel.o: build/%/kernel.ii build/%/settings ; $(step) kernel $@
-build/%/source.o: build/%/kernel.source build/c/settings $(lab_name) ; $(step) carried $@ $<
+build/%/source.o: build/%/kernel.source engine/embedded.S build/c/settings ; $(step) carried $@ $<
 build/%/guarded.o build/%/guards.o: build/%/kernel.o      ; $(step) guarded build/$*/guarded.o $<
 watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.o c/engine/cuda/program/kernel_end.o \
             check/guards.o check/source.o libengine.a libreport.a libruntime.a)

@@ -42,7 +42,7 @@ enum {
 /* Where the address of a finding is; none: it has no address, or it says nothing. */
 enum finding_memory { FINDING_MEMORY_NONE, FINDING_MEMORY_SHARED, FINDING_MEMORY_GLOBAL };
 
-/* Whether a run is asked for the mistake behind it: explain/rules.h, locals_program.c. */
+/* Whether a run is asked for the mistake behind it: explain/rules.h, host/check/programs.c. */
 enum finding_cause { FINDING_CAUSE_NEVER, FINDING_CAUSE_LOCAL, FINDING_CAUSE_MAYBE };
 
 /* What depends on the kind alone: see findings.def. */
@@ -187,6 +187,26 @@ double slot_real(const struct finding_slot slot[FINDING_SLOTS], enum slot_name n
 
 /* The line behind which a __syncthreads() is missing; 0: none, or not known. */
 int finding_barrier_after(const struct finding *finding);
+
+/* Which values a slot has: see slots.def. */
+enum slot_type {
+    SLOT_TYPE_FLAG,
+    SLOT_TYPE_LINE,
+    SLOT_TYPE_COUNT,
+    SLOT_TYPE_SIZE,
+    SLOT_TYPE_INTEGER,
+    SLOT_TYPE_REAL,
+    SLOT_TYPE_UNSTORED,
+    SLOT_TYPE_WRAPPED,
+    SLOT_TYPE_FAULT
+};
+
+/* Of a name between SLOT_NONE and SLOTS. */
+enum slot_type slot_type(enum slot_name name);
+
+/* The member "slots": an object, {"barrier_after": 14, "overwritten": true}. */
+struct json;
+void json_slots(struct json *json, const struct finding_slot slot[FINDING_SLOTS]);
 
 /* --- whether bytes are a record: report/record/finding.c -------------------------------------- */
 

@@ -415,12 +415,6 @@ uint64_t lab_least_loads(const struct lab *lab, const struct shape *shape);
 
 /* The first output: threads are launched for its elements. */
 int lab_first_output(const struct lab *lab);
-/* The launch beside that one; and launch_describe() of report/launch.h of it. */
-struct finding_launch lab_launch_beside(const struct lab *lab, const struct finding_launch *launch,
-                                        const struct shape *shape);
-void lab_launch_text(const struct lab *lab, const struct finding_launch *launch,
-                     const struct shape *shape, char text[LAUNCH_TEXT]);
-
 /* lab.words, with the names of the output and of the wrapper. */
 struct vocabulary lab_words(const struct lab *lab);
 

@@ -35,7 +35,7 @@ worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker
     build/libcheck.a build/libengine.a $(driver) build/libruntime.a \
     grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
     engine/host/check_kernel.sh engine/watch/guard/host_calls.sh \
-    engine/watch/guard/host_call.S engine/report/text/source.S
+    engine/watch/guard/host_call.S engine/embedded.S
 # The one header of this project that a submission may include, and what it includes.
 include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driver/*.h \
                                       engine/report/*.h engine/report/*.def engine/report/*/*.h engine/report/*/*.def)

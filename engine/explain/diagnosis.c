@@ -2,8 +2,11 @@
  * facts are found by a function for each kind that has any. */
 #define _GNU_SOURCE
 #include "../cuda/program/program.h"
+#include "../report/text/source.h"
 #include "../report/text/text.h"
+#include "../report/words/threads.h"
 #include "explain.h"
+#include "outline.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +52,9 @@ static void find_outside_of_arrays(struct diagnosis *d) {
 /* Whether the thread meant an element beyond the last one of a row. */
 static bool is_beyond_last_column(const struct diagnosis *d) {
     const struct engine_array *array = d->region->array;
-    struct element_at at;
-    return array->dimensions > 1 && element_intended(&at, d, &d->f->at) &&
-           at.index[0] < array->extent[0] &&
-           at.index[array->dimensions - 1] >= array_columns(array);
+    int64_t index[ENGINE_DIMENSIONS];
+    return array->dimensions > 1 && element_intended(index, d, &d->f->at) &&
+           index[0] < array->extent[0] && index[array->dimensions - 1] >= array_columns(array);
 }
 
 static void find_out_of_bounds(struct diagnosis *d) {
@@ -143,6 +145,184 @@ static void find_leak(struct diagnosis *d) {
 
 static void find_host_function(struct diagnosis *d) { name_object(d, d->e->called); }
 
+/* --- lines of threads that wait at a barrier, do not, or never stop ----------------------------
+ *
+ * They are those of kernel.cu's text, where the program carries it along; where it does not, or the
+ * text cannot be read, less is known. */
+
+/* Of the text in which a party's line is; null: not known. */
+static const struct structure *structure_at(const struct finding_party *party) {
+    static struct structure structure;
+    static bool read, known;
+    if (!party->line || !source_is(party->file)) return NULL;
+    if (!read) known = structure_read(&structure, source_text());
+    read = true;
+    return known ? &structure : NULL;
+}
+
+/* Likewise, if both lines are in one function, so that one comes before the other. */
+static const struct structure *structure_at_both(const struct finding_party *a,
+                                                 const struct finding_party *b) {
+    const struct structure *s = structure_at(a);
+    if (!s || structure_at(b) != s) return NULL;
+    const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, a->line);
+    return function && function == structure_around(s, CONSTRUCT_FUNCTION, b->line) ? s : NULL;
+}
+
+/* Of code in the same file as the party; 0: not known. */
+static int line_of_code(const void *code, const struct finding_party *party) {
+    if (!code) return 0;
+    const struct place place = place_before(code);
+    return strncmp(place.file, party->file, sizeof party->file - 1) == 0 ? place.line : 0;
+}
+
+/* --- races on shared memory ------------------------------------------------------------------- */
+
+/* Whether the value is overwritten that is being read; else it is read too early. A reader that has
+ * stored its own part in this interval has done so before or after: where it waits by now, between
+ * the two lines or not, decides. */
+static bool is_overwritten(const struct diagnosis *d) {
+    const struct event *e = d->e;
+    const int read = d->f->at.line, write = d->f->other.line;
+    if (!e->overwritten || !e->reader_wrote) return e->overwritten;
+    const int waits = line_of_code(e->reader_at, &d->f->at);
+    return !waits || write >= read || (write < waits && waits < read);
+}
+
+/* The line behind which a barrier covers this one as well, before `second`: the end of the loops
+ * that are around it and not around the other. */
+static int line_behind(const struct structure *s, int line, int second) {
+    const struct construct *left = structure_outermost_without(s, CONSTRUCT_LOOP, line, second);
+    return left ? left->last : line;
+}
+
+/* Two shared arrays that are filled together need one barrier: behind the last store that comes
+ * before the read. */
+static int behind_all_stores(const struct diagnosis *d, const struct structure *s, int after,
+                             int before) {
+    const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);
+    for (int i = 0; i < STORES; ++i) {
+        const int line = line_of_code(d->e->stores[i], &d->f->at);
+        if (!line || structure_around(s, CONSTRUCT_FUNCTION, line) != function) continue;
+        const int behind = line_behind(s, line, before);
+        if (behind > after && behind < before) after = behind;
+    }
+    return after;
+}
+
+/* Where a barrier between the line that is executed first and the other one belongs: outside of
+ * loops that are around one of them only. */
+static void find_missing_barrier(struct diagnosis *d, int first, int second) {
+    const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
+    if (!s) return;
+    const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
+    const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
+    const int before = entered ? entered->first : second;
+    int after = line_behind(s, first, second), barrier;
+    bool same_phase = false;
+    if (after < before && !d->e->reader_ahead) {
+        same_phase = d->f->phases > 0; /* both accesses are in it */
+        if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
+        barrier = structure_barrier_between(s, after + 1, before - 1);
+        if (!barrier) SET(BARRIER_BEFORE, before);
+        if (!barrier && turns && d->f->object.dimensions > 2) SET_FLAG(BUFFERS);
+    } else if (turns) {
+        barrier = structure_barrier_between(s, after + 1, turns->last);
+        if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
+        if (!barrier) SET(BARRIER_LOOP, turns->first);
+    } else {
+        return;
+    }
+    if (!barrier) {
+        SET(BARRIER_AFTER, after);
+        return;
+    }
+    SET(BARRIER_PASSED, barrier);
+    if (same_phase) SET(PASSED_PHASE, d->f->phase);
+}
+
+static void find_shared_race(struct diagnosis *d) {
+    const struct event *e = d->e;
+    const int at = d->f->at.line, other = d->f->other.line;
+    if (e->pending) {
+        SET_FLAG(PENDING_COPY);
+        if (e->overwritten && !e->write) SET_FLAG(OVERWRITTEN);
+    } else if (e->atomic || e->other_atomic) {
+        SET_FLAG(ATOMIC);
+    } else if (!e->write && is_overwritten(d)) {
+        SET_FLAG(OVERWRITTEN);
+        find_missing_barrier(d, at, other);
+    } else if (!e->write) {
+        find_missing_barrier(d, other, at);
+    }
+}
+
+/* --- barriers --------------------------------------------------------------------------------- */
+
+/* Of two barriers at which threads wait, whether the second one is passed by and not the first:
+ * where all waited at one of them before and both are in one loop, it is the other one; else the
+ * one that is first in the text. Without the text: where fewer threads wait. */
+static bool barriers_exchanged(const struct diagnosis *d) {
+    const struct event *e = d->e;
+    const struct finding_party *at = &d->f->at, *other = &d->f->other;
+    const struct structure *s = structure_at_both(at, other);
+    if (!s) return threads_count(&e->waiting) > threads_count(&e->elsewhere);
+    const int last = line_of_code(e->last_barrier, at);
+    if ((last == at->line || last == other->line) &&
+        structure_common(s, CONSTRUCT_LOOP, at->line, other->line))
+        return last == at->line;
+    return at->line > other->line;
+}
+
+static void find_divergent_barrier(struct diagnosis *d) {
+    const struct finding_party *at = &d->f->at, *other = &d->f->other;
+    const struct structure *s = structure_at_both(at, other);
+    const struct construct *branch =
+        s ? structure_innermost_without(s, CONSTRUCT_IF, at->line, other->line) : NULL;
+    if (branch) SET(BRANCH, branch->first);
+    d->f->at.access = d->f->other.access = FINDING_NO_ACCESS;
+}
+
+static void find_early_return(struct diagnosis *d) { d->f->at.access = FINDING_NO_ACCESS; }
+
+static void find_deadlock(struct diagnosis *d) { d->f->other.access = FINDING_NO_ACCESS; }
+
+/* --- what never goes on ----------------------------------------------------------------------- */
+
+/* More barriers than any of the sizes asks for. */
+static bool has_many_barriers(const struct event *e) {
+    uint64_t largest = 250;
+    for (const struct region *r = region_first(); r; r = r->next) {
+        for (int i = 0; r->array && i < r->array->dimensions; ++i)
+            if (largest < (uint64_t)r->array->extent[i]) largest = (uint64_t)r->array->extent[i];
+    }
+    return e->barriers > 4 * largest;
+}
+
+/* The loop around the line that does not end; null: not known. It is the only one in its kernel
+ * around the line; or the outermost, with inner ones that have ended at each of many barriers. */
+static const struct construct *endless_loop(const struct diagnosis *d, const struct structure *s) {
+    const struct finding_party *at = &d->f->at;
+    const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, at->line);
+    const struct construct *inner = structure_around(s, CONSTRUCT_LOOP, at->line);
+    const struct construct *outer = structure_outermost_without(s, CONSTRUCT_LOOP, at->line, 0);
+    if (!function || !function->kernel || !inner) return NULL;
+    if (inner == outer) return outer;
+    const int barrier = line_of_code(d->e->last_barrier, at);
+    if (!has_many_barriers(d->e) || !barrier) return NULL;
+    return structure_common(s, CONSTRUCT_LOOP, at->line, barrier) == outer ? outer : NULL;
+}
+
+/* Of a kernel that does not end. */
+static void find_endless_loop(struct diagnosis *d) {
+    const struct structure *s = structure_at(&d->f->at);
+    const struct construct *loop = s ? structure_around(s, CONSTRUCT_LOOP, d->f->at.line) : NULL;
+    const struct construct *endless = loop ? endless_loop(d, s) : NULL;
+    if (endless) SET_FLAG(LOOP_ENDLESS);
+    if (loop) SET(LOOP, endless ? endless->first : loop->first);
+    if (has_many_barriers(d->e)) SET(BARRIERS, (int64_t)d->e->barriers);
+}
+
 /* --- what the runtime says -------------------------------------------------------------------- */
 
 static void find_fault(struct diagnosis *d) {
@@ -186,10 +366,6 @@ static void (*const find_kind[FINDING_KINDS])(struct diagnosis *d) = {
     [FINDING_HOST_FAULT] = find_fault,
 };
 
-void facts_find(struct diagnosis *d) {
-    if (find_kind[d->f->kind]) find_kind[d->f->kind](d);
-}
-
 /* --- the finding ------------------------------------------------------------------------------ */
 
 static void find_phase(struct finding *f, const struct event *e) {
@@ -205,14 +381,14 @@ static void find_phase(struct finding *f, const struct event *e) {
  * which is in the next row: what is wrong is that store. */
 static bool is_column_overrun(const struct diagnosis *d) {
     struct finding *f = d->f;
-    struct element_at at = {{0}};
+    int64_t index[ENGINE_DIMENSIONS] = {0};
     if (!d->region || d->e->kind != FINDING_GLOBAL_RACE) return false;
     for (int i = 0; i < 2; ++i) {
         struct finding_party *party = i ? &f->other : &f->at;
-        if (party->access != FINDING_WRITE || !element_intended(&at, d, party)) continue;
+        if (party->access != FINDING_WRITE || !element_intended(index, d, party)) continue;
         if (party == &f->other) f->at = f->other;
         f->other = (struct finding_party){.known = false};
-        memcpy(f->object.index, at.index, sizeof at.index);
+        memcpy(f->object.index, index, sizeof index);
         return true;
     }
     return false;
@@ -228,12 +404,6 @@ static void exchange_barriers(struct finding *f) {
     f->elsewhere = waiting;
 }
 
-/* Beside which launches are shown. */
-static void set_output(struct finding_launch *launch) {
-    const struct region *r = region_output();
-    if (r) launch_beside(launch, r->array);
-}
-
 struct finding diagnose(const struct event *event) {
     struct finding finding = {.kind = event->kind};
     struct diagnosis d = {.e = event, .f = &finding};
@@ -243,7 +413,6 @@ struct finding diagnose(const struct event *event) {
     element_name(&d);
     find_phase(&finding, event);
     if (is_column_overrun(&d)) finding.kind = FINDING_OUT_OF_BOUNDS;
-    set_output(&finding.launch);
-    facts_find(&d);
+    if (find_kind[finding.kind]) find_kind[finding.kind](&d); /* it may differ from the event's */
     return finding;
 }

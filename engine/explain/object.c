@@ -2,22 +2,25 @@
  * address is (A_s[3][7], C[34][0]), also where it is none, because the index is wrong. */
 #define _GNU_SOURCE
 #include "../cuda/program/program.h"
+#include "../report/text/source.h"
 #include "../report/text/text.h"
 #include "explain.h"
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- parties ---------------------------------------------------------------------------------- */
 
-static void set_place(struct finding_party *party, const struct place *place) {
-    party->line = place->line;
-    if (!place->line) return;
-    snprintf(party->file, sizeof party->file, "%.*s", (int)sizeof party->file - 1, place->file);
+static void set_place(struct finding_party *party, struct place place) {
+    party->line = place.line;
+    if (!place.line) return;
+    snprintf(party->file, sizeof party->file, "%.*s", (int)sizeof party->file - 1, place.file);
     snprintf(party->function, sizeof party->function, "%.*s", (int)sizeof party->function - 1,
-             place->function);
+             place.function);
 }
 
-struct finding_party party_at(const struct place *place) {
+struct finding_party party_at(struct place place) {
     struct finding_party party = {.known = true};
     set_place(&party, place);
     return party;
@@ -34,10 +37,7 @@ static struct finding_party party_of(const struct event *e, const void *code, un
     struct finding_party party = {.known = true, .in_kernel = e->in_kernel, .access = access};
     party.thread = index_of(thread, e->block_size);
     party.block = index_of(block, e->grid_size);
-    if (code) {
-        const struct place place = place_before(code);
-        set_place(&party, &place);
-    }
+    if (code) set_place(&party, place_before(code));
     return party;
 }
 
@@ -59,7 +59,7 @@ void party_find(struct finding *f, const struct event *e) {
     f->returned = e->returned;
     f->at = party_of(e, e->code, e->thread, e->block,
                      e->size ? access_of(e->write) : FINDING_NO_ACCESS);
-    if (e->place.line) set_place(&f->at, &e->place);
+    if (e->place.line) set_place(&f->at, e->place);
     if (e->line) {
         snprintf(f->at.file, sizeof f->at.file, "%s", place_relative(e->file));
         f->at.line = e->line;
@@ -69,11 +69,7 @@ void party_find(struct finding *f, const struct event *e) {
             party_of(e, e->other_code, e->other_thread, e->other_block, access_of(e->other_write));
 }
 
-void launch_beside(struct finding_launch *launch, const struct engine_array *output) {
-    snprintf(launch->output, sizeof launch->output, "%s", output->name);
-    launch->dimensions = output->dimensions;
-    memcpy(launch->extent, output->extent, sizeof output->extent);
-}
+/* --- elements of shared memory ---------------------------------------------------------------- */
 
 bool element_is_dynamic(const struct event *e) {
     return e->shared_offset - e->dynamic_offset < SHARED_PER_BLOCK_OPTIN &&
@@ -150,6 +146,166 @@ static void name_shared(struct diagnosis *d) {
     }
 }
 
+/* --- names of allocations, from the line of source that made them ------------------------------
+ *
+ * A program that carries its source along has it at hand; headers are read where they lie. Of
+ * several calls in one line, the first to stand there is taken for the first in the program's code.
+ */
+
+struct allocation_name {
+    char text[48];  /* "d_in", of cudaMalloc(&d_in, bytes); "p->data", "rows[i]" */
+    size_t element; /* bytes of what the variable points to; 0: not known */
+    bool only;      /* no other allocation is called so */
+};
+
+static const char function[] =
+    "cudaMalloc"; /* and what begins so: cudaMallocManaged, Pitch, Async */
+
+static char *whole_file(const char *path) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) return NULL;
+    if (getdelim(&text, &bytes, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+/* The number-th call, from 0, that begins in this line; null: there is none. What follows its name.
+ */
+static const char *call_in(const char *line, int number) {
+    const char *end = line + strcspn(line, "\n"), *at = line;
+    while ((at = strstr(at, function)) && at < end) {
+        const bool begins = at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        at += strlen(function);
+        at += strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+        if (*at == '<') at += strcspn(at, "(\n"); /* cudaMalloc<float>( */
+        at += strspn(at, " ");
+        if (begins && *at == '(' && number-- == 0) return at + 1;
+    }
+    return NULL;
+}
+
+static bool has_semicolon(const char *begin, const char *end) {
+    return memchr(begin, ';', (size_t)(end - begin)) != NULL;
+}
+
+/* The number-th call of this line; or the one of a statement that begins some lines above the one
+ * that the compiler names, or goes on in the next. */
+static const char *call_near(const char *text, int line, int number) {
+    enum { LINES_ABOVE = 3 };
+    const char *here = text_line(text, line);
+    if (!here) return NULL;
+    if (call_in(here, 0)) return call_in(here, number);
+    for (int above = 1; above <= LINES_ABOVE && above < line; above++) {
+        const char *found = call_in(text_line(text, line - above), 0);
+        if (found) return has_semicolon(found, here) ? NULL : found;
+    }
+    const char *next = text_line(here, 2);
+    return next && !has_semicolon(here, next) ? call_in(next, 0) : NULL;
+}
+
+static const char *after_spaces(const char *at) { return at + strspn(at, " \t\n"); }
+
+static const char *after_parenthesis(const char *open) {
+    int depth = 0;
+    for (const char *at = open; *at; at++) {
+        if (*at == '(') depth++;
+        if (*at == ')' && --depth == 0) return at + 1;
+    }
+    return open + strlen(open);
+}
+
+/* Behind casts: (void **)&p, reinterpret_cast<void **>(&p). */
+static const char *after_casts(const char *at) {
+    at = after_spaces(at);
+    for (const char *word = strstr(at, "_cast"); word == at + strcspn(at, "_ (&,");) {
+        at = after_spaces(at + strcspn(at, "("));
+        return *at == '(' ? after_spaces(at + 1) : at;
+    }
+    while (*at == '(') {
+        const char *inside = after_spaces(at + 1);
+        const char *behind = after_spaces(after_parenthesis(at));
+        const bool cast = *behind == '&' || *behind == '(' || isalpha((unsigned char)*behind);
+        at = cast ? behind : inside; /* (&p) is no cast */
+    }
+    return at;
+}
+
+/* "d_in" of "&d_in, bytes)": up to the comma or parenthesis that ends the argument. */
+static bool take_variable(const char *argument, char *text, size_t size) {
+    const char *at = after_casts(argument);
+    size_t used = 0;
+    int depth = 0;
+    if (*at == '&') at = after_spaces(at + 1);
+    for (; *at && *at != '\n' && used + 1 < size; at++) {
+        if (depth == 0 && (*at == ',' || *at == ')')) break;
+        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+        if (*at != ' ') text[used++] = *at;
+    }
+    text[used] = '\0';
+    return used && depth == 0 && (isalpha((unsigned char)text[0]) || text[0] == '_');
+}
+
+static struct place place_of(const struct region *r) {
+    return place_find(r->frames, r->frame_count);
+}
+
+/* The innermost frame in the program's own functions. */
+static uintptr_t caller_of(const struct region *r) {
+    for (int i = 0; i < r->frame_count; i++)
+        if (program_is_kernels_code((uintptr_t)r->frames[i])) return (uintptr_t)r->frames[i];
+    return 0;
+}
+
+/* How many calls in the same line come before this one in the program's code. */
+static int calls_before(const struct region *r, const struct place *place) {
+    const uintptr_t own = caller_of(r);
+    uintptr_t seen[8] = {0};
+    int count = 0;
+    for (const struct region *other = region_first(); other; other = other->next) {
+        const uintptr_t caller = caller_of(other);
+        bool counted = caller >= own;
+        for (int i = 0; i < count; i++) counted |= seen[i] == caller;
+        if (counted || count == (int)(sizeof seen / sizeof *seen)) continue;
+        const struct place there = place_of(other);
+        if (place_same_line(&there, place)) seen[count++] = caller;
+    }
+    return count;
+}
+
+/* Calls of a host's code outside of kernel.cu have no caller in it, but lines. */
+static bool is_only(const struct region *r, const struct place *place) {
+    const uintptr_t own = caller_of(r);
+    for (const struct region *other = region_first(); other; other = other->next) {
+        if (other == r || caller_of(other) != own) continue;
+        const struct place there = place_of(other);
+        if (own || place_same_line(&there, place)) return false;
+    }
+    return true;
+}
+
+/* By the variable that cudaMalloc was given. False: the source does not say it, or cannot be read.
+ */
+static bool allocation_name(const struct region *r, struct allocation_name *name) {
+    const struct place place = place_of(r);
+    if (!place.line) return false;
+    char *read = source_name() && source_is(place.file) ? NULL : whole_file(place.file);
+    const char *text = source_name() && source_is(place.file) ? source_text() : read;
+    const char *argument = text ? call_near(text, place.line, calls_before(r, &place)) : NULL;
+    const bool found = argument && take_variable(argument, name->text, sizeof name->text);
+    free(read);
+    if (!found) return false;
+    name->element = name_points_to(name->text);
+    name->only = is_only(r, &place);
+    return true;
+}
+
+/* --- elements of global memory ---------------------------------------------------------------- */
+
 /* Which of the program's own allocations it is: by its name; or else by the line that made it. */
 static void name_scratch(struct finding_object *o, const struct region *r, long offset) {
     struct allocation_name name;
@@ -164,8 +320,7 @@ static void name_scratch(struct finding_object *o, const struct region *r, long 
         if (size) o->index[0] = (offset - (offset < 0 ? size - 1 : 0)) / size;
         return;
     }
-    const struct place place = place_find(r->frames, r->frame_count);
-    const struct finding_party maker = party_at(&place);
+    const struct finding_party maker = party_at(place_find(r->frames, r->frame_count));
     o->form = OBJECT_ALLOCATED;
     memcpy(o->file, maker.file, sizeof o->file);
     o->line = maker.line;
@@ -178,19 +333,6 @@ static void name_variable(struct finding_object *o, const struct event *e) {
     set_name(o, name.bytes > WORD ? OBJECT_PART : OBJECT_ELEMENT, name.name);
     o->byte = (int64_t)name.offset;
     o->bytes = (int64_t)name.bytes;
-}
-
-static void set_indices(struct finding_object *o, const struct element_at *at) {
-    memcpy(o->index, at->index, sizeof at->index);
-}
-
-static void name_array(struct finding_object *o, const struct engine_array *array,
-                       const struct element_at *at) {
-    set_name(o, OBJECT_ARRAY, array->name);
-    o->dimensions = array->dimensions;
-    o->element_bytes = (int64_t)array_element_bytes(array);
-    memcpy(o->extent, array->extent, sizeof array->extent);
-    set_indices(o, at);
 }
 
 int64_t element_number(const struct diagnosis *d) {
@@ -209,7 +351,6 @@ const struct region *element_region(const struct event *e) {
 /* An element of an array, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
     struct finding_object *o = &d->f->object;
-    struct element_at at = {{0}};
     if (program_holds(d->e->address)) {
         name_variable(o, d->e);
         return;
@@ -221,8 +362,11 @@ static void name_global(struct diagnosis *d) {
         return;
     }
     d->region = r;
-    array_index(r->array, element_number(d), at.index);
-    name_array(o, r->array, &at);
+    set_name(o, OBJECT_ARRAY, r->array->name);
+    o->dimensions = r->array->dimensions;
+    o->element_bytes = (int64_t)array_element_bytes(r->array);
+    memcpy(o->extent, r->array->extent, sizeof r->array->extent);
+    array_index(r->array, element_number(d), o->index);
 }
 
 /* The index along this axis that the thread has by its place in the grid; -1: none. */
@@ -246,32 +390,32 @@ static bool is_usual(const struct diagnosis *d, const struct engine_array *array
 
 /* The indices that threads have, and the one that they do not, which the address then says. False:
  * there are several of those. */
-static bool complete(struct element_at *at, const struct diagnosis *d,
+static bool complete(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *d,
                      const struct finding_party *party) {
     const struct engine_array *array = d->region->array;
     int64_t left = element_number(d);
     int open = -1;
     for (int i = 0; i < array->dimensions; ++i) {
-        at->index[i] = usual_index(d, party, i);
-        if (at->index[i] < 0 && open >= 0) return false;
-        if (at->index[i] < 0)
+        index[i] = usual_index(d, party, i);
+        if (index[i] < 0 && open >= 0) return false;
+        if (index[i] < 0)
             open = i;
         else
-            left -= at->index[i] * array_stride(array, i);
+            left -= index[i] * array_stride(array, i);
     }
     if (open < 0) return left == 0;
-    at->index[open] = left / array_stride(array, open);
+    index[open] = left / array_stride(array, open);
     return left >= 0 && left % array_stride(array, open) == 0;
 }
 
-bool element_intended(struct element_at *at, const struct diagnosis *d,
+bool element_intended(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *d,
                       const struct finding_party *party) {
     const struct engine_array *array = d->region->array;
     bool outside = false;
-    if (!party->in_kernel || !is_usual(d, array) || !complete(at, d, party)) return false;
+    if (!party->in_kernel || !is_usual(d, array) || !complete(index, d, party)) return false;
     for (int i = 0; i < array->dimensions; ++i) {
-        outside = outside || at->index[i] >= array->extent[i];
-        if (i && at->index[i] >= array->extent[i] + MAX_BLOCK_THREADS) return false;
+        outside = outside || index[i] >= array->extent[i];
+        if (i && index[i] >= array->extent[i] + MAX_BLOCK_THREADS) return false;
     }
     return outside;
 }
@@ -279,13 +423,13 @@ bool element_intended(struct element_at *at, const struct diagnosis *d,
 void element_name(struct diagnosis *d) {
     const struct event *e = d->e;
     const enum finding_memory memory = finding_text(e->kind)->memory;
-    struct element_at at = {{0}};
+    int64_t index[ENGINE_DIMENSIONS] = {0};
     if (memory == FINDING_MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
         name_shared(d);
         return;
     }
     if (memory != FINDING_MEMORY_GLOBAL || !e->address) return;
     name_global(d);
-    if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(&at, d, &d->f->at))
-        set_indices(&d->f->object, &at);
+    if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(index, d, &d->f->at))
+        memcpy(d->f->object.index, index, sizeof index);
 }

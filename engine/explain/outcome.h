@@ -17,10 +17,10 @@ extern "C" {
  * Each remark states figures that were counted, of one run on one shape; a kernel stays correct
  * whatever is remarked. Where a good kernel could object, nothing is said.
  *
- *   remark.c          a remark in words
- *   remark_counts.c   loads, sectors, banks, blocks: from counts.h
- *   remark_barrier.c  barriers: from trace.h */
-/* In the order of their weight. */
+ *   remark_counts.c   loads, sectors, banks, blocks: from counts.h; and a remark in words
+ *   remark_barrier.c  barriers: from trace.h
+ *
+ * In the order of their weight. */
 enum remark_kind {
     REMARK_NONE,
     REMARK_NAIVE_LOADS,

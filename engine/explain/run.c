@@ -24,34 +24,29 @@ static struct place place_of_code(const void *function) {
 }
 
 void engine_place(const void *function, struct finding_party *party) {
-    const struct place place = place_of_code(function);
-    *party = party_at(&place);
+    *party = party_at(place_of_code(function));
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* Null: none is named. */
-static const struct engine_array *output(void) {
-    for (const struct engine_array *a = run.arrays; a < run.arrays + ENGINE_ARRAYS; a++)
-        if (a->elements && role_is_output(a->role)) return a;
-    return NULL;
-}
-
-/* Which one it is, and beside what it is shown; without its line. */
-static bool describe_launch(uint64_t number, struct finding_launch *launch) {
-    const struct engine_array *beside = output();
-    if (!launches_find(number, launch)) return false;
-    launch->number = number;
-    launch->of = launches_noted();
-    if (beside) launch_beside(launch, beside);
-    return true;
+/* The first output that is named, if any: launches are shown beside it. */
+static void set_output(struct finding_launch *launch) {
+    int i = 0;
+    while (i < ENGINE_ARRAYS && !(run.arrays[i].elements && role_is_output(run.arrays[i].role)))
+        i++;
+    if (i == ENGINE_ARRAYS) return;
+    snprintf(launch->output, sizeof launch->output, "%s", run.arrays[i].name);
+    launch->dimensions = run.arrays[i].dimensions;
+    memcpy(launch->extent, run.arrays[i].extent, sizeof run.arrays[i].extent);
 }
 
 bool engine_find_launch(uint64_t number, bool where, struct finding_launch *launch) {
-    if (!describe_launch(number, launch)) return false;
+    if (!launches_find(number, launch)) return false;
+    launch->number = number;
+    launch->of = launches_noted();
+    set_output(launch);
     if (!where) return true;
-    const struct place place = launches_place(number);
-    const struct finding_party at = party_at(&place);
+    const struct finding_party at = party_at(launches_place(number));
     memcpy(launch->file, at.file, sizeof launch->file);
     launch->line = at.line;
     return true;
@@ -63,12 +58,17 @@ void engine_add_launch(struct finding *finding, bool where) {
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
+static void find_launch(const struct event *event, struct finding *finding) {
+    set_output(&finding->launch); /* also of a launch that is not kept */
+    engine_find_launch(event->launch, true, &finding->launch);
+}
+
 /* What has been seen so far. */
 static struct engine_result result(void) {
     struct engine_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
     const struct event *event = event_first();
     if (event) r.finding = diagnose(event);
-    if (event) engine_find_launch(event->launch, true, &r.finding.launch);
+    if (event) find_launch(event, &r.finding);
     return r;
 }
 
@@ -88,13 +88,10 @@ int engine_findings(struct finding findings[], int room) {
     const int all = event_list(events);
     int count = 0;
     for (int i = 0; i < all && count < room; i++) {
-        struct finding *f = &findings[count];
         int same = 0;
-        *f = diagnose(events[i]);
-        while (!same_mistake(&findings[same], f)) same++;
-        if (same < count) continue;
-        engine_find_launch(events[i]->launch, true, &f->launch);
-        count++;
+        findings[count] = diagnose(events[i]);
+        while (!same_mistake(&findings[same], &findings[count])) same++;
+        if (same == count) find_launch(events[i], &findings[count++]);
     }
     return count;
 }

@@ -1,6 +1,5 @@
 /* What follows from a lab's description: see ../lab.h. */
 #include "../lab.h"
-#include "../report/launch.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
 #include <errno.h>
@@ -133,20 +132,4 @@ int lab_first_output(const struct lab *l) {
     int i = 0;
     while (i + 1 < lab_arrays(l) && !role_is_output(l->arrays[i].role)) i++;
     return i;
-}
-
-struct finding_launch lab_launch_beside(const struct lab *l, const struct finding_launch *launch,
-                                        const struct shape *shape) {
-    const struct lab_array *array = &l->arrays[lab_first_output(l)];
-    struct finding_launch beside = *launch;
-    snprintf(beside.output, sizeof beside.output, "%s", array->name);
-    beside.dimensions = array->dimensions;
-    lab_extents(array, shape, beside.extent);
-    return beside;
-}
-
-void lab_launch_text(const struct lab *l, const struct finding_launch *launch,
-                     const struct shape *shape, char text[LAUNCH_TEXT]) {
-    const struct finding_launch beside = lab_launch_beside(l, launch, shape);
-    launch_describe(&beside, text);
 }

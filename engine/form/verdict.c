@@ -33,21 +33,29 @@ static bool make_right(const struct lab_case *which, const void *const arrays[LA
 /* --- one output ------------------------------------------------------------------------------- */
 
 struct output {
-    const struct lab_array *array;
+    const struct lab_case *which;
+    const void *const *arrays; /* of the case, as they came back */
     int number;
+    enum element element;
     int64_t elements, cols; /* cols: of its last axis; what is before it are rows */
     const unsigned char *got, *right;
     size_t size; /* of an element */
 };
 
-static struct output output_of(int i, const struct shape *shape, const void *got,
-                               const void *right) {
+static struct output output_of(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                               const struct right *right, int i) {
     const struct lab_array *array = &lab.arrays[i];
     int64_t extent[ENGINE_DIMENSIONS];
-    lab_extents(array, shape, extent);
-    return (struct output){
-        array, i,     lab_elements(array, shape),        extent[array->dimensions - 1],
-        got,   right, element_type_bytes(array->element)};
+    lab_extents(array, &which->shape, extent);
+    return (struct output){.which = which,
+                           .arrays = arrays,
+                           .number = i,
+                           .element = array->element,
+                           .elements = lab_elements(array, &which->shape),
+                           .cols = extent[array->dimensions - 1],
+                           .got = arrays[i],
+                           .right = right->of[i],
+                           .size = element_type_bytes(array->element)};
 }
 
 static bool is_unwritten(const struct output *o, int64_t i) {
@@ -56,20 +64,18 @@ static bool is_unwritten(const struct output *o, int64_t i) {
 
 static double value_at(const struct output *o, const unsigned char *of, int64_t i) {
     double value = NAN;
-    element_value(o->array->element, of + (size_t)i * o->size, &value);
+    element_value(o->element, of + (size_t)i * o->size, &value);
     return value;
 }
 
-static double bound_at(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                       const struct output *o, int64_t i) {
-    return lab_truth.bound ? lab_truth.bound(which, arrays, o->number, i) : 0;
+static double bound_at(const struct output *o, int64_t i) {
+    return lab_truth.bound ? lab_truth.bound(o->which, o->arrays, o->number, i) : 0;
 }
 
-static bool is_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                     const struct output *o, int64_t i) {
+static bool is_right(const struct output *o, int64_t i) {
     const size_t at = (size_t)i * o->size;
     if (memcmp(o->got + at, o->right + at, o->size) == 0) return true;
-    const double bound = bound_at(which, arrays, o, i);
+    const double bound = bound_at(o, i);
     return fabs(value_at(o, o->got, i) - value_at(o, o->right, i)) <= bound && bound > 0;
 }
 
@@ -97,21 +103,18 @@ static void map_add(struct verdict *v, const struct output *o, int64_t i, enum c
         *cell = CELL_PARTLY_UNWRITTEN;
 }
 
-static void add_wrong(struct verdict *v, const struct lab_case *which,
-                      const void *const arrays[LAB_ARRAYS], const struct output *o, int64_t i) {
+static void add_wrong(struct verdict *v, const struct output *o, int64_t i) {
     const double got = value_at(o, o->got, i);
     v->wrong++;
     v->nan += isnan(got);
     if (v->array != o->number) return;
     add_to(&v->wrong_box, o, i);
     if (v->first_count == FIRST_WRONG) return;
-    v->first[v->first_count++] =
-        (struct wrong_element){(int)(i / o->cols), (int)(i % o->cols), got,
-                               value_at(o, o->right, i), bound_at(which, arrays, o, i)};
+    v->first[v->first_count++] = (struct wrong_element){(int)(i / o->cols), (int)(i % o->cols), got,
+                                                        value_at(o, o->right, i), bound_at(o, i)};
 }
 
-static void compare(struct verdict *v, const struct lab_case *which,
-                    const void *const arrays[LAB_ARRAYS], const struct output *o) {
+static void compare(struct verdict *v, const struct output *o) {
     const bool shown = !v->wrong && !v->unwritten;
     if (shown) {
         v->array = o->number;
@@ -123,9 +126,9 @@ static void compare(struct verdict *v, const struct lab_case *which,
             state = CELL_UNWRITTEN;
             v->unwritten++;
             if (shown) add_to(&v->unwritten_box, o, i);
-        } else if (!is_right(which, arrays, o, i)) {
+        } else if (!is_right(o, i)) {
             state = CELL_WRONG;
-            add_wrong(v, which, arrays, o, i);
+            add_wrong(v, o, i);
         }
         if (shown) map_add(v, o, i, state);
     }
@@ -144,8 +147,8 @@ bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARR
     if (mode == VERIFY_NONE) return true;
     const bool enough = make_right(which, arrays, &right);
     for (int i = 0; enough && i < lab_arrays(&lab); i++) {
-        const struct output o = output_of(i, &which->shape, arrays[i], right.of[i]);
-        if (is_output(i)) compare(v, which, arrays, &o);
+        const struct output o = output_of(which, arrays, &right, i);
+        if (is_output(i)) compare(v, &o);
     }
     v->passed = !v->wrong && !v->unwritten;
     free_right(&right);
@@ -154,25 +157,23 @@ bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARR
 
 /* --- what a wrong output is instead ----------------------------------------------------------- */
 
-static bool fits(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                 const struct right *right, const struct output *o, int formula, int64_t block) {
+static bool fits(const struct output *o, const struct right *right, int formula, int64_t block) {
     for (int64_t i = 0; i < o->elements; i++) {
         const double value =
-            lab_truth.value(which, arrays, (const void *const *)right->of, formula, block, i);
-        if (!(fabs(value_at(o, o->got, i) - value) <= bound_at(which, arrays, o, i))) return false;
+            lab_truth.value(o->which, o->arrays, (const void *const *)right->of, formula, block, i);
+        if (!(fabs(value_at(o, o->got, i) - value) <= bound_at(o, i))) return false;
     }
     return true;
 }
 
 /* The only formula that gives all of the output; -1: there is none, or several. A block may have
  * more elements than there are. */
-static int find_formula(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                        const struct right *right, const struct output *o, int64_t *block) {
-    const int64_t widest = lab_widest(&lab, &which->shape);
+static int find_formula(const struct output *o, const struct right *right, int64_t *block) {
+    const int64_t widest = lab_widest(&lab, &o->which->shape);
     int found = -1, count = 0;
     for (int f = 0; f < LAB_FORMULAS && lab.formulas[f].name; f++)
         for (int64_t size = lab.formulas[f].in_blocks ? 2 : widest; size < 2 * widest; size *= 2) {
-            if (!fits(which, arrays, right, o, f, size)) continue;
+            if (!fits(o, right, f, size)) continue;
             found = f;
             *block = size < widest ? size : 0;
             count++;
@@ -193,16 +194,15 @@ static void explain_by(const struct lab_formula *formula, int64_t block, const s
 
 int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   const struct verdict *verdict, struct explanation *out) {
-    const int output = lab_first_output(&lab);
     struct right right = {{NULL}};
     int64_t block = 0;
     int formula = -1;
     if (lab_truth.explain) return lab_truth.explain(which, arrays, verdict, out);
     if (!lab_truth.value || verdict->unwritten || !verdict->wrong) return 0;
     if (make_right(which, arrays, &right)) {
-        const struct output o = output_of(output, &which->shape, arrays[output], right.of[output]);
+        const struct output o = output_of(which, arrays, &right, lab_first_output(&lab));
         if ((uint64_t)o.elements == lab_outputs(&lab, &which->shape)) /* nothing else is wrong */
-            formula = find_formula(which, arrays, &right, &o, &block);
+            formula = find_formula(&o, &right, &block);
     }
     free_right(&right);
     if (formula >= 0) explain_by(&lab.formulas[formula], block, verdict, out);
@@ -211,24 +211,22 @@ int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARR
 
 /* --- for the page ----------------------------------------------------------------------------- */
 
-static bool is_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                     const struct output *o, int64_t i, double *expected) {
-    if (lab_truth.is_wrong) return lab_truth.is_wrong(&which->shape, arrays, i, expected);
+static bool is_wrong(const struct output *o, int64_t i, double *expected) {
+    if (lab_truth.is_wrong) return lab_truth.is_wrong(&o->which->shape, o->arrays, i, expected);
     *expected = value_at(o, o->right, i);
-    return !is_right(which, arrays, o, i);
+    return !is_right(o, i);
 }
 
 int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,
                 struct wrong_element *wrong) {
-    const int output = lab_first_output(&lab);
     struct right right = {{NULL}};
     const bool known =
         lab_truth.is_wrong || (lab_truth.reference && make_right(which, arrays, &right));
-    const struct output o = output_of(output, &which->shape, arrays[output], right.of[output]);
+    const struct output o = output_of(which, arrays, &right, lab_first_output(&lab));
     int found = 0;
     for (int64_t i = 0; known && i < o.elements && found < most; i++) {
         double expected;
-        if (is_unwritten(&o, i) || !is_wrong(which, arrays, &o, i, &expected)) continue;
+        if (is_unwritten(&o, i) || !is_wrong(&o, i, &expected)) continue;
         wrong[found++] = (struct wrong_element){
             .row = (int)(i / o.cols), .col = (int)(i % o.cols), .expected = expected};
     }

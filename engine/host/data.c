@@ -11,15 +11,11 @@ static void set_words(unsigned char *bytes, size_t count, uint32_t word) {
     memcpy(bytes + i, &word, count - i);
 }
 
-static void find_elements(struct host_data *d) {
-    for (int i = 0; i < d->layout.arrays; i++)
-        d->elements[i] = d->memory + d->layout.offset[i] + d->layout.guard[i];
-}
-
 static struct host_data allocate(const struct lab_case *which, const struct host_layout *layout) {
     struct host_data d = {.which = *which, .layout = *layout};
     d.memory = aligned_alloc(256, layout->all);
-    if (d.memory) find_elements(&d);
+    for (int i = 0; d.memory && i < layout->arrays; i++)
+        d.elements[i] = d.memory + layout->offset[i] + layout->guard[i];
     return d;
 }
 

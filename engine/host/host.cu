@@ -1,6 +1,7 @@
-// host.cu: a lab's arrays on the device. See host.h.
+// host.cu: a lab's arrays on the device, and how the engine is told of them. See host.h.
 #include <cuda_runtime.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "host.h"
 
@@ -70,4 +71,27 @@ const char *host_free(const struct host_arrays *h) {
     for (int i = 0; i < h->layout.arrays && !problem; i++)
         problem = failed("cudaFree", cudaFree(h->allocated[i]));
     return problem;
+}
+
+// --- for the engine ---
+
+struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]) {
+    static struct vocabulary words;
+    struct engine_run run = {};
+    words = lab_words(&lab);
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        const struct lab_array *a = &lab.arrays[i];
+        struct engine_array *array = &run.arrays[i];
+        array->elements = elements[i];
+        array->name = a->name;
+        array->element = a->element;
+        array->role = a->role;
+        array->dimensions = a->dimensions;
+        lab_extents(a, shape, array->extent);
+        array->phase_axis = a->phase_axis;
+        memcpy(array->axis_of, a->axis_of, sizeof array->axis_of);
+    }
+    run.wrapper = lab_call.wrapper;
+    run.words = &words;
+    return run;
 }

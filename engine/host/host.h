@@ -31,11 +31,6 @@ struct host_layout {
  * in them, and 64 K to 4 M elements. */
 struct host_layout host_layout_of(const struct lab *lab, const struct shape *shape, bool guards);
 
-/* --- host_run.c ------------------------------------------------------------------------------- */
-
-/* A run of the wrapper with these arrays, for the engine; the caller completes it. */
-struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]);
-
 /* --- memory.c: how much a run takes, and how much there is ------------------------------------ */
 
 /* Bytes of host memory that a plain run and its verdict take with these parameters (device memory
@@ -72,6 +67,17 @@ struct damage {
     uint64_t elements, before, after;
 };
 struct damage data_damage(const struct host_data *sent, const struct host_data *back, int array);
+
+/* --- result.c: from a wrong result to a finding ----------------------------------------------- */
+
+/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
+bool verdict_finding(const struct verdict *verdict, const struct shape *shape,
+                     struct finding *finding);
+/* And what the result is instead (report/words/print.h). */
+struct explained;
+bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct finding *finding,
+                   struct explained *explained);
 
 /* --- host.cu ---------------------------------------------------------------------------------- */
 
@@ -112,6 +118,9 @@ static inline void host_call(const struct host_arrays *arrays) {
 const char *host_bring_back(const struct host_arrays *arrays, void *to);
 
 const char *host_free(const struct host_arrays *arrays);
+
+/* A run of the wrapper with these arrays, for the engine; the caller completes it. */
+struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]);
 
 /* The part of array i's buffer that is on the device. */
 struct host_part {

@@ -5,7 +5,6 @@
  *     lab SIZES        as JSON, what a run of this shape takes
  *
  * The members are those of struct lab (lab.h); "findings": of each kind, its headline and hint. */
-#define _GNU_SOURCE /* open_memstream */
 #include "../lab.h"
 #include "../report/text/json.h"
 #include <string.h>
@@ -17,57 +16,45 @@ static const char *const roles[] = {[ROLE_SCRATCH] = "scratch",
                                     [ROLE_OUTPUT] = "output",
                                     [ROLE_IN_OUT] = "in-out"};
 
-static const struct lab_param *param_named(const char *name) {
-    const int i = lab_param(&lab, name);
-    return i < 0 ? NULL : &lab.params[i];
-}
-
 static const struct lab_array *array_named(const char *name) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (strcmp(lab.arrays[i].name, name) == 0) return &lab.arrays[i];
     return NULL;
 }
 
-/* "alpha", of "float alpha" too. */
-static const char *argument_name(const char *argument) {
-    const char *blank = strrchr(argument, ' ');
-    return blank ? blank + 1 : argument;
-}
+/* The wrapper's parameters. */
+struct signature {
+    char declared[2000]; /* "int m, const float *A" */
+    char types[2000];    /* "int, float const*": as c++filt prints them */
+};
 
-/* "int m, const float *A": the wrapper's parameters as they are declared. */
-static void print_parameters(FILE *out) {
+static struct signature signature(void) {
+    struct signature s = {"", ""};
     for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++) {
-        const struct lab_param *param = param_named(lab.arguments[i]);
-        const struct lab_array *array = array_named(lab.arguments[i]);
-        if (i) fputs(", ", out);
-        if (param) fprintf(out, "%s %s", param->type, param->name);
-        if (array)
-            fprintf(out, "%s%s *%s", array->role == ROLE_INPUT ? "const " : "", array->type,
-                    array->name);
-        if (!param && !array) fputs(lab.arguments[i], out);
+        const char *argument = lab.arguments[i], *comma = i ? ", " : "";
+        const int param = lab_param(&lab, argument);
+        const struct lab_array *array = array_named(argument);
+        const bool input = array && array->role == ROLE_INPUT;
+        APPEND(s.declared, "%s", comma);
+        APPEND(s.types, "%s", comma);
+        if (param >= 0) {
+            APPEND(s.declared, "%s %s", lab.params[param].type, argument);
+            APPEND(s.types, "%s", lab.params[param].type);
+        } else if (array) {
+            APPEND(s.declared, "%s%s *%s", input ? "const " : "", array->type, argument);
+            APPEND(s.types, "%s%s*", array->type, input ? " const" : "");
+        } else {
+            APPEND(s.declared, "%s", argument);
+            APPEND(s.types, "%.*s", (int)strcspn(argument, " "), argument);
+        }
     }
-}
-
-/* "int, float const*": their types, as c++filt prints them. */
-static void print_types(FILE *out) {
-    for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++) {
-        const struct lab_param *param = param_named(lab.arguments[i]);
-        const struct lab_array *array = array_named(lab.arguments[i]);
-        if (i) fputs(", ", out);
-        if (param) fputs(param->type, out);
-        if (array) fprintf(out, "%s%s*", array->type, array->role == ROLE_INPUT ? " const" : "");
-        if (!param && !array)
-            fprintf(out, "%.*s", (int)strcspn(lab.arguments[i], " "), lab.arguments[i]);
-    }
+    return s;
 }
 
 static void print_shell(FILE *out) {
-    fprintf(out, "kernel='%s'\nwrapper='%s'\nparameters='(", lab.kernel ? lab.kernel : "",
-            lab.wrapper);
-    print_parameters(out);
-    fputs(")'\ntypes='(", out);
-    print_types(out);
-    fputs(")'\n", out);
+    const struct signature s = signature();
+    fprintf(out, "kernel='%s'\nwrapper='%s'\nparameters='(%s)'\ntypes='(%s)'\n",
+            lab.kernel ? lab.kernel : "", lab.wrapper, s.declared, s.types);
 }
 
 static void json_params(struct json *json) {
@@ -124,8 +111,10 @@ static void json_list(struct json *json, const char *name, const char *const *na
 
 static void json_names(struct json *json) {
     json_open(json, "arguments", '[');
-    for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++)
-        json_text(json, NULL, argument_name(lab.arguments[i]));
+    for (int i = 0; i < LAB_ARGUMENTS && lab.arguments[i]; i++) {
+        const char *blank = strrchr(lab.arguments[i], ' '); /* "alpha", of "float alpha" too */
+        json_text(json, NULL, blank ? blank + 1 : lab.arguments[i]);
+    }
     json_close(json, ']');
     json_list(json, "command_line", lab.command_line, LAB_PARAMS);
     json_list(json, "comparisons", lab_truth.comparisons, LAB_COMPARISONS);
@@ -153,10 +142,7 @@ static void json_findings(struct json *json) {
 }
 
 static void print_json(FILE *out) {
-    char *parameters = NULL;
-    size_t length;
-    FILE *text = open_memstream(&parameters, &length);
-    if (text) print_parameters(text);
+    const struct signature s = signature();
     struct json json = {.out = out};
     json_open(&json, NULL, '{');
     json_value(&json, "schema", "%d", LAB_SCHEMA);
@@ -166,7 +152,7 @@ static void print_json(FILE *out) {
     json_text(&json, "wrapper", lab.wrapper);
     json_text(&json, "version", lab.version);
     json_text(&json, "beside", lab.beside ? lab.beside : "a copy");
-    if (text && fclose(text) == 0) json_text(&json, "parameters", parameters);
+    json_text(&json, "parameters", s.declared);
     json_params(&json);
     json_arrays(&json);
     json_names(&json);

@@ -1,6 +1,7 @@
-/* See result.h. */
-#include "result.h"
+/* From a wrong result to a finding: see host.h. */
 #include "../report/text/text.h"
+#include "../report/words/print.h"
+#include "host.h"
 
 #define SET(name, value) slot_set(f->slot, SLOT_##name, (int64_t)(value))
 #define SET_REAL(name, value) slot_set_real(f->slot, SLOT_##name, value)

@@ -200,7 +200,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
 
 def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:
     """What `make check` runs of a submission: its -check program; and beside it, the program that knows the
-    local variables (engine/host/check/locals_program.c). Linked once, where it is asked for. Raises NotBuilt,
+    local variables (engine/host/check/programs.c). Linked once, where it is asked for. Raises NotBuilt,
     Refused, MachineFault and OSError."""
     shared, place = (programs.checked.parent.with_name(name) for name in ("parts", CHECK))
     if not place.exists():

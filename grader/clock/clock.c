@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
-#include "../../engine/host/result.h"
+#include "../../engine/report/words/print.h"
 #include "replay.h"
 #include "timer.h"
 #include <cuda.h>

@@ -17,7 +17,6 @@
 #define _GNU_SOURCE
 #include "../../engine/cores.h"
 #include "../../engine/form/cause.h"
-#include "../../engine/host/result.h"
 #include "../../engine/report/words/print.h"
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"

@@ -94,8 +94,8 @@ constructors_apart() {
 checked_objects() {
     sh "$parts/host_calls.sh" checked.o "$parts/host_call.S" guarded &&
         $CXX -c guarded.S -o guards.o &&
-        { printf 'kernel.cu\0' && cat kernel.cu; } >kernel.source &&
-        $CXX -DKERNEL_SOURCE='"kernel.source"' -c "$parts/source.S" -o source.o
+        { printf '\0kernel.cu\0' && cat kernel.cu; } >kernel.source &&
+        $CXX -DPROGRAM=kernel_source -DFILE='"kernel.source"' -c "$parts/embedded.S" -o source.o
 }
 
 checked_program() {

@@ -36,8 +36,8 @@ static void values_of(const struct trace *t, int block, unsigned thread, int pha
 
 static bool exists(const struct situation *s, const struct view *v, int matrix,
                    const int value[INDEX_VARIABLES]) {
-    const long long row = part_value(&v->layout.row, v->formula, value),
-                    col = part_value(&v->layout.col, v->formula, value);
+    const long long row = index_offset(&v->layout.row, value),
+                    col = index_offset(&v->layout.col, value);
     return row >= 0 && col >= 0 && row < s->size[cause_rows[matrix]].value &&
            col < s->size[cause_columns[matrix]].value;
 }
@@ -45,8 +45,8 @@ static bool exists(const struct situation *s, const struct view *v, int matrix,
 static struct chance chance_of(const struct situation *s, const struct view *v, int matrix,
                                const int value[INDEX_VARIABLES]) {
     const struct view *other = matrix < 2 ? &s->load[!matrix] : NULL;
-    struct chance c = {.row = part_value(&v->layout.row, v->formula, value),
-                       .col = part_value(&v->layout.col, v->formula, value),
+    struct chance c = {.row = index_offset(&v->layout.row, value),
+                       .col = index_offset(&v->layout.col, value),
                        .c_row = -1,
                        .c_col = -1};
     for (int i = 0; i < 3; i++) {
@@ -54,8 +54,8 @@ static struct chance chance_of(const struct situation *s, const struct view *v, 
         c.block[i] = (unsigned)value[INDEX_BLOCK_X + i];
     }
     if (s->store.access && s->store.layout.size == SIZE_N) {
-        c.c_row = part_value(&s->store.layout.row, s->store.formula, value);
-        c.c_col = part_value(&s->store.layout.col, s->store.formula, value);
+        c.c_row = index_offset(&s->store.layout.row, value);
+        c.c_col = index_offset(&s->store.layout.col, value);
     }
     c.exists = exists(s, v, matrix, value);
     c.other_exists = !other || !other->access || exists(s, other, !matrix, value);

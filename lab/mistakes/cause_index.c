@@ -62,12 +62,14 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
 /* --- which row, which column ------------------------------------------------------------------ */
 
 /* The rows of A, or the columns of B, are also C's; its other dimension is along k. */
-static const struct part *own(const struct layout *l, int matrix) {
+static const struct index_formula *own(const struct layout *l, int matrix) {
     return matrix == MATRIX_A ? &l->row : &l->col;
 }
-static const struct part *other(const struct layout *l, int matrix) { return own(l, !matrix); }
+static const struct index_formula *other(const struct layout *l, int matrix) {
+    return own(l, !matrix);
+}
 
-static const struct part *along_k(const struct situation *s, int matrix) {
+static const struct index_formula *along_k(const struct situation *s, int matrix) {
     return other(&s->use[matrix].layout, matrix);
 }
 
@@ -89,15 +91,15 @@ static bool is_known(const struct situation *s) {
 }
 
 /* The rows of A that reach the products, and of C; the columns of B, and of C. */
-static const struct part *used(const struct situation *s, int matrix) {
+static const struct index_formula *used(const struct situation *s, int matrix) {
     return own(&s->use[matrix].layout, matrix);
 }
-static const struct part *stored(const struct situation *s, int matrix) {
+static const struct index_formula *stored(const struct situation *s, int matrix) {
     return own(&s->store.layout, matrix);
 }
 /* Whether two accesses use the same threads, or blocks, for something; as far as both are known. */
-static bool agree(const struct view *v, const struct part *a, const struct view *w,
-                  const struct part *b, unsigned variables) {
+static bool agree(const struct view *v, const struct index_formula *a, const struct view *w,
+                  const struct index_formula *b, unsigned variables) {
     return part_same(a, b, variables & v->varied & w->varied);
 }
 static const char *const direction[] = {"row", "column"};
@@ -105,10 +107,10 @@ static const char *const directions[] = {"rows", "columns"};
 
 static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
     char text[160];
-    part_write(text, sizeof text, used(s, matrix));
+    index_write(text, sizeof text, used(s, matrix), NULL, 0);
     CAUSE_SAY(DETAIL, ROW(MULTIPLIED), W(direction[matrix]), W(text),
               W(cause_array_name(s, matrix)));
-    part_write(text, sizeof text, stored(s, matrix));
+    index_write(text, sizeof text, stored(s, matrix), NULL, 0);
     CAUSE_SAY(DETAIL, ROW(STORED), W(s->store.access->place.line), W(direction[matrix]), W(text));
 }
 
@@ -130,7 +132,7 @@ bool cause_store_transposed(const struct situation *s, struct cause *cause) {
     cause_say_access(s, cause, s->store.access);
     for (int i = 0; i < 2; i++) {
         char text[160];
-        part_write(text, sizeof text, used(s, i));
+        index_write(text, sizeof text, used(s, i), NULL, 0);
         CAUSE_SAY(DETAIL, ROW(TAKEN_FROM), W(direction[i]), W(text), W(cause_array_name(s, i)));
     }
     CAUSE_SAY(HINT, ROW(ASK_STORED));
@@ -164,7 +166,7 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
 enum threads_as { AS_STORED, EXCHANGED, OTHERWISE };
 
 static enum threads_as threads_as(const struct situation *s, const struct view *v,
-                                  const struct part *part, int matrix) {
+                                  const struct index_formula *part, int matrix) {
     if (agree(v, part, &s->store, stored(s, matrix), LAYOUT_THREAD)) return AS_STORED;
     if (agree(v, part, &s->store, stored(s, !matrix), LAYOUT_THREAD)) return EXCHANGED;
     return OTHERWISE;
@@ -296,7 +298,7 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
 }
 
 static long long steps_of(const struct situation *s, int matrix) {
-    const struct part *part = along_k(s, matrix);
+    const struct index_formula *part = along_k(s, matrix);
     long long steps = 1;
     for (int i = 0; i < part->terms; i++) {
         const struct index_term *t = &part->term[i];
@@ -409,8 +411,7 @@ static void add_rows_of(const struct situation *s, const struct recovered *load,
         struct index_sample sample;
         if (r->of[i] != load - r->access) continue;
         recover_sample(r, i, 0, &sample);
-        const long long row =
-            (sample.offset - part_value(&l.col, &load->formula, sample.value)) / columns;
+        const long long row = (sample.offset - index_offset(&l.col, sample.value)) / columns;
         if (row > *last) *last = row;
         if (row < *first) *first = row;
     }
@@ -443,7 +444,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
     if (!is_known(s) || !s->load[MATRIX_A].access || !load) return false;
-    const struct part *row = &s->load[MATRIX_B].layout.row;
+    const struct index_formula *row = &s->load[MATRIX_B].layout.row;
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
     if (!cause_rows_of_b(s, &first, &last)) return false;

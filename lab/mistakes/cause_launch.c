@@ -223,7 +223,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
 static bool gaps_between_blocks(const struct situation *s, struct cause *cause) {
     if (!s->whole && !s->only_store) return false;
     const unsigned *block = s->recovery->trace->block;
-    const struct part *part[] = {&s->store.layout.row, &s->store.layout.col};
+    const struct index_formula *part[] = {&s->store.layout.row, &s->store.layout.col};
     static const char *const words[] = {"rows", "columns"};
     int most[INDEX_VARIABLES];
     if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;

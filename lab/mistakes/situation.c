@@ -27,7 +27,7 @@ static long long most_of_term(const struct index_term *term, const int most[INDE
     return term->coefficient > 0 ? term->coefficient * digits : 0;
 }
 
-long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
+long long cause_extent(const struct index_formula *part, const int most[INDEX_VARIABLES],
                        unsigned variables) {
     long long last = 0;
     for (int i = 0; i < part->terms; i++)
@@ -62,11 +62,11 @@ unsigned char *cause_uses_of_words(const struct situation *s, int array) {
 /* --- words ------------------------------------------------------------------------------------ */
 
 void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access) {
-    cause_begin(cause, (int)kind, place_relative(access->place.file), access->place.line);
+    cause_begin(cause, (int)kind, access->place.file, access->place.line);
 }
 
 void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct situation *s) {
-    cause_begin(cause, (int)kind, place_relative(s->launch->file), s->launch->line);
+    cause_begin(cause, (int)kind, s->launch->file, s->launch->line);
 }
 
 const char *cause_array_name(const struct situation *s, int array) {

@@ -78,7 +78,7 @@ cause_rule cause_guard;
 void cause_limits(const struct situation *s, const struct recovered *access, const unsigned grid[3],
                   int most[INDEX_VARIABLES]);
 /* How many rows or columns a part runs through, from 0 on, by these variables alone. */
-long long cause_extent(const struct part *part, const int most[INDEX_VARIABLES],
+long long cause_extent(const struct index_formula *part, const int most[INDEX_VARIABLES],
                        unsigned variables);
 
 /* The first and the last row of B that its loads get to, by their indices: what lies beyond the

@@ -1,8 +1,8 @@
-/* Tests of engine/explain/index/rows.c, and of index_split(): which terms of an index formula
- * belong to the row and which to the column, by the sizes that their coefficients are multiples of.
+/* Tests of layout_of() of engine/explain/index/formula.c, and of index_split(): which terms of an
+ * index formula belong to the row and which to the column, by the sizes that their coefficients are
+ * multiples of.
  */
 #include "../../engine/explain/index/formula.c"
-#include "../../engine/explain/index/rows.c"
 
 #include "../check.h"
 
@@ -25,8 +25,8 @@ static void check_layout(struct index_formula formula, int size, bool mixed, con
                          const char *col) {
     const struct layout l = layout_of(&formula, sizes, 3, BY_K);
     char row_text[200], col_text[200];
-    part_write(row_text, sizeof row_text, &l.row);
-    part_write(col_text, sizeof col_text, &l.col);
+    index_write(row_text, sizeof row_text, &l.row, NULL, 0);
+    index_write(col_text, sizeof col_text, &l.col, NULL, 0);
     CHECK_STRING(row_text, row);
     CHECK_STRING(col_text, col);
     CHECK_THAT(l.size == size && l.mixed == mixed, "row %s: size %d, mixed %d", row, l.size,
@@ -128,14 +128,14 @@ TEST(what_a_part_has) {
     value[INDEX_THREAD_Y] = 4;
     value[INDEX_BLOCK_Y] = 1;
     value[INDEX_PHASE] = 7;
-    CHECK_INT(part_value(&l.row, &a_load, value), 16 + 4);
-    CHECK_INT(part_value(&l.col, &a_load, value), 16 * 2 + 35 / 16 + 2);
+    CHECK_INT(index_offset(&l.row, value), 16 + 4);
+    CHECK_INT(index_offset(&l.col, value), 16 * 2 + 35 / 16 + 2);
 }
 
 TEST(parts_that_are_the_same) {
-    static const struct part a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
-                             wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
-    static const struct part turned = {
+    static const struct index_formula a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
+                                      wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
+    static const struct index_formula turned = {
         5, 3, {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}};
     CHECK(part_same(&a, &turned, LAYOUT_BLOCK | LAYOUT_THREAD));
     CHECK(!part_same(&a, &turned, LAYOUT_PHASE) && !part_same(&turned, &a, LAYOUT_PHASE));

@@ -1,4 +1,4 @@
-"""What a finding says beyond its kind and line (engine/explain/diagnosis.c, barrier_lines.c,
+"""What a finding says beyond its kind and line (engine/explain/diagnosis.c,
 engine/report/words/words.c): between which lines a barrier is missing, which threads wait where, which loop
 does not end, what of a tile is not stored.
 

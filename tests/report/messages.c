@@ -5,7 +5,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../../engine/finding.h"
 #include "../../engine/report/device.h"
-#include "../../engine/report/record/slots.h"
 #include "../../engine/report/words/threads.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Fits index formulas: linear equations over the bits of the variables, solved exactly. */
+/* Fits index formulas: linear equations over the bits of the variables, solved exactly. Writes
+ * them, and divides them into rows and columns. */
 #include "index.h"
 
 #include "../../report/text/text.h"
@@ -281,7 +282,7 @@ static int append_terms(char *text, size_t size, const struct index_formula *for
 
 static size_t group_of(long long coefficient, const struct index_size *sizes, size_t count) {
     size_t group = 0;
-    while (group < count && (sizes[group].value < 2 || coefficient % sizes[group].value)) group++;
+    while (group < count && !index_is_multiple(coefficient, &sizes[group])) group++;
     return group;
 }
 
@@ -299,9 +300,9 @@ static size_t group_of_constant(const struct index_formula *formula, const size_
     return count;
 }
 
-static bool has_multiple_of(const struct index_formula *formula, long long size) {
+bool index_has_multiple(const struct index_formula *formula, const struct index_size *size) {
     for (int i = 0; i < formula->terms; i++)
-        if (formula->term[i].coefficient % size == 0) return true;
+        if (index_is_multiple(formula->term[i].coefficient, size)) return true;
     return false;
 }
 
@@ -310,8 +311,8 @@ struct index_formula index_split(const struct index_formula *formula,
     struct index_formula f = *formula;
     for (int i = 0; i < formula->terms; i++)
         for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
-            if (sizes[s].value < 2 || f.term[i].coefficient != sizes[s].value + 1) continue;
-            if (!has_multiple_of(formula, sizes[s].value)) continue;
+            if (f.term[i].coefficient != sizes[s].value + 1) continue;
+            if (!index_has_multiple(formula, &sizes[s])) continue;
             f.term[i].coefficient = sizes[s].value;
             f.term[f.terms] = f.term[i];
             f.term[f.terms++].coefficient = 1;
@@ -341,4 +342,81 @@ void index_write(char *text, size_t size, const struct index_formula *unsplit,
     if (append_terms(text, size, formula, group, count, 1, first)) first = false;
     if ((formula->constant && constant == count) || first)
         append_constant(text, size, formula->constant, first);
+}
+
+/* ---- rows and columns ------------------------------------------------------------------------ */
+
+/* The first size that a term is a multiple of, but for `except`; -1: none. */
+static int size_of_terms(const struct index_formula *f, const struct index_size *sizes,
+                         size_t count, int except) {
+    for (int i = 0; i < f->terms; i++)
+        for (size_t s = 0; s < count; s++)
+            if ((int)s != except && index_is_multiple(f->term[i].coefficient, &sizes[s]))
+                return (int)s;
+    return -1;
+}
+
+/* A constant belongs to the row as far as it is whole rows; -1 is the column before the first. */
+static void divide_constant(struct layout *l, long long constant, long long columns) {
+    l->row.constant = constant / columns;
+    l->col.constant = constant % columns;
+    if (llabs(l->col.constant) > columns / 2) {
+        const int sign = l->col.constant > 0 ? 1 : -1;
+        l->row.constant += sign;
+        l->col.constant -= sign * columns;
+    }
+}
+
+struct layout layout_of(const struct index_formula *unsplit, const struct index_size *sizes,
+                        size_t count, int expected) {
+    const struct index_formula split = index_split(unsplit, &sizes[expected], 1), *f = &split;
+    struct layout l = {.size = expected};
+    l.row.phase_first = l.col.phase_first = f->phase_first;
+    l.row.phase_every = l.col.phase_every = f->phase_every;
+    if (!index_has_multiple(f, &sizes[expected])) l.size = size_of_terms(f, sizes, count, -1);
+    l.mixed = l.size >= 0 && size_of_terms(f, sizes, count, l.size) >= 0;
+    const long long columns = l.size >= 0 ? sizes[l.size].value : sizes[expected].value;
+    for (int i = 0; i < f->terms; i++) {
+        struct index_term term = f->term[i];
+        const bool row = l.size >= 0 && term.coefficient % columns == 0;
+        struct index_formula *part = row ? &l.row : &l.col;
+        if (row) term.coefficient /= columns;
+        part->term[part->terms++] = term;
+    }
+    divide_constant(&l, f->constant, columns);
+    return l;
+}
+
+bool part_has(const struct index_formula *part, unsigned variables) {
+    for (int i = 0; i < part->terms; i++)
+        if (variables >> part->term[i].variable & 1) return true;
+    return false;
+}
+
+static bool has_term(const struct index_formula *part, const struct index_term *term) {
+    for (int i = 0; i < part->terms; i++) {
+        const struct index_term *t = &part->term[i];
+        if (t->variable == term->variable && t->shift == term->shift &&
+            t->coefficient == term->coefficient)
+            return true;
+    }
+    return false;
+}
+
+static bool has_terms_of(const struct index_formula *a, const struct index_formula *b,
+                         unsigned variables) {
+    for (int i = 0; i < b->terms; i++)
+        if ((variables >> b->term[i].variable & 1) && !has_term(a, &b->term[i])) return false;
+    return true;
+}
+
+bool part_same(const struct index_formula *a, const struct index_formula *b, unsigned variables) {
+    return has_terms_of(a, b, variables) && has_terms_of(b, a, variables);
+}
+
+long long part_coefficient(const struct index_formula *part, enum index_variable variable) {
+    for (int i = 0; i < part->terms; i++)
+        if (part->term[i].variable == variable && !part->term[i].shift)
+            return part->term[i].coefficient;
+    return 0;
 }

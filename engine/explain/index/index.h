@@ -66,6 +66,12 @@ struct index_size {
     long long value;  /* over 1 */
 };
 
+static inline bool index_is_multiple(long long coefficient, const struct index_size *size) {
+    return size->value > 1 && coefficient % size->value == 0;
+}
+/* Whether a term of the formula is one. */
+bool index_has_multiple(const struct index_formula *formula, const struct index_size *size);
+
 /* The same formula with the terms apart that belong to a row and to a column at once: where a
  * coefficient is a size plus 1, beside multiples of the size, a variable counts both. */
 struct index_formula index_split(const struct index_formula *formula,
@@ -77,18 +83,11 @@ void index_write(char *text, size_t size, const struct index_formula *formula,
                  const struct index_size *sizes, size_t count);
 
 /* Rows and columns of an index formula: offset = row * (elements of a row) + column. */
-/* A sum of terms: what a row or a column number is computed from. */
-struct part {
-    long long constant;
-    int terms;
-    struct index_term term[INDEX_TERMS];
-};
-
 struct layout {
     int size;   /* which of the sizes is taken for the elements of a row; -1: none, there is one row
                  */
     bool mixed; /* other terms are multiples of other sizes */
-    struct part row, col;
+    struct index_formula row, col;
 };
 
 /* Divides a formula into row and column. The coefficients of rows are multiples of a size; if
@@ -103,17 +102,12 @@ struct layout layout_of(const struct index_formula *formula, const struct index_
 #define LAYOUT_PHASE (1u << INDEX_PHASE)
 #define LAYOUT_STEP (1u << INDEX_STEP)
 
-/* Whether a part has terms of any of these variables. */
-bool part_has(const struct part *part, unsigned variables);
+/* Whether a part, a row or a column, has terms of any of these variables. */
+bool part_has(const struct index_formula *part, unsigned variables);
 /* Whether two parts have the same terms of these variables. */
-bool part_same(const struct part *a, const struct part *b, unsigned variables);
+bool part_same(const struct index_formula *a, const struct index_formula *b, unsigned variables);
 /* The coefficient of a variable, all of whose bits count; 0: it has none, or digits only. */
-long long part_coefficient(const struct part *part, enum index_variable variable);
-/* Its value for these values of the variables, phases counted as `formula` counts them. */
-long long part_value(const struct part *part, const struct index_formula *formula,
-                     const int value[INDEX_VARIABLES]);
-/* Writes it as C. */
-void part_write(char *text, size_t size, const struct part *part);
+long long part_coefficient(const struct index_formula *part, enum index_variable variable);
 
 /* --- recover.c: from a trace (trace.h) to formulas -------------------------------------------- */
 

@@ -293,8 +293,8 @@ static bool write_row_and_column(char *text, size_t size, const struct trace_arr
     char row[160], col[160];
     struct layout l;
     if (!recover_row_and_column(array, formula, &l)) return false;
-    part_write(row, sizeof row, &l.row);
-    part_write(col, sizeof col, &l.col);
+    index_write(row, sizeof row, &l.row, NULL, 0);
+    index_write(col, sizeof col, &l.col, NULL, 0);
     append(text, size, "%s[%s][%s]", array->name, row, col);
     return true;
 }

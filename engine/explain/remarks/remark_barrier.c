@@ -174,12 +174,9 @@ static int times_of(const struct trace *t, struct locations *l, int group) {
 static bool has_syncthreads(const char *text, int line) {
     static const char name[] = "__syncthreads";
     char copy[240] = "";
-    for (; text && line > 1; line--) {
-        text = strchr(text, '\n');
-        text += text != NULL;
-    }
-    if (!text) return false;
-    snprintf(copy, sizeof copy, "%.*s", (int)strcspn(text, "\n"), text);
+    const char *begin = text_line(text, line);
+    if (!begin) return false;
+    snprintf(copy, sizeof copy, "%.*s", (int)strcspn(begin, "\n"), begin);
     const char *call = strstr(copy, name);
     if (!call) return false;
     call += strlen(name);

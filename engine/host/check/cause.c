@@ -1,14 +1,27 @@
-/* Mistakes that the engine itself proves: see cause.h. */
+/* Mistakes that the engine itself proves, in any lab: what make check has beside the rules of
+ * lab_rules. */
 #define _GNU_SOURCE
-#include "cause.h"
 #include "../../cuda/runtime/runtime.h" /* place_relative() */
 #include "../../explain/outline.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../watch/record/trace.h"
 #include "check.h"
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+/* The sentences of the causes that are the engine's own, by their names. */
+enum {
+#define SENTENCE(name, text) SAY_##name,
+#include "../../form/cause_sentences.def"
+#undef SENTENCE
+};
+
+/* Says one of them in *cause: ENGINE_SAY(DETAIL, its number, its words). */
+#define ENGINE_SAY(part, ...) CAUSE_ADD(&cause_sentences, part, __VA_ARGS__)
 
 /* --- a body that never runs, or that a ; cuts off: read in the source alone ------------------- */
 
@@ -67,8 +80,7 @@ static const struct recovered *store_of(int array, const struct recovery *r) {
 
 static void set_cause(struct cause *cause, int formula, const struct recovered *store,
                       uint64_t launch, int launches) {
-    cause_begin(cause, CAUSE_FORMULA + formula, place_relative(store->place.file),
-                store->place.line);
+    cause_begin(cause, CAUSE_FORMULA + formula, store->place.file, store->place.line);
     if (launches > 1)
         ENGINE_SAY(DETAIL, ROW(LAST_STORE), W((int64_t)launch), W((int64_t)launches),
                    W(lab.arrays[store->array].name));
@@ -91,10 +103,12 @@ bool cause_of_formula(value_decoder *decode, const struct outcome *failed, struc
     return true;
 }
 
-/* Mistakes of local variables, proved by what becomes of the run when such a variable is another
+/* --- mistakes of local variables --------------------------------------------------------------
+ *
+ * Proved by what becomes of the run when such a variable is another
  * one: it begins with zeros, or the threads of a block have it together.
  *
- * In the program that knows the local variables (locals_program.c). Nothing is concluded from what
+ * In the program that knows the local variables (programs.c). Nothing is concluded from what
  * a variable is called or how it looks: the wrapper runs again on the shape that went wrong, with
  * one change, and either the mistake is gone or it is not. */
 
@@ -259,7 +273,7 @@ static bool fails_as(const struct outcome *outcome, const struct locals_failed *
            (f->kind && f->at.in_kernel && f->at.line && f->at.line == failed->line);
 }
 
-void cause_of_locals(const struct check_options *o, struct cause *cause) {
+static void cause_of_locals(const struct check_options *o, struct cause *cause) {
     struct experiment e = {.options = o,
                            .shape = o->shapes[0],
                            .seen = shared_memory(sizeof *e.seen),
@@ -269,4 +283,13 @@ void cause_of_locals(const struct check_options *o, struct cause *cause) {
     const struct locals_change none = {0};
     if (!run_with(&e, none, &e.base) || !fails_as(&e.base, &o->locals_failed)) return;
     if (!find_shared(&e, cause)) find_unset(&e, cause);
+}
+
+void locals_answer(const struct check_options *o) {
+    struct cause cause = {.kind = CAUSE_NONE};
+    fcntl(o->locals_answer, F_SETFD, FD_CLOEXEC);
+    cause_of_locals(o, &cause);
+    if (cause.kind && write(o->locals_answer, &cause, sizeof cause) != (ssize_t)sizeof cause)
+        exit(EXIT_MACHINE);
+    exit(EXIT_PASSED);
 }

@@ -3,22 +3,22 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
  *   check_run.c     one shape: arrays, the wrapper, what was seen, what came out
- *   plain.c         what the plain build says of the same shape, and which blocks write
- *                   (writers_program.c)
+ *   programs.c      other programs that are asked: what the plain build says of the same shape,
+ *                   which blocks write (writers_program.c), what local variables have to do with it
  *   ../result.c     from a wrong result to a finding
- *   evidence.c      a run that shows what a kernel's indices are
+ *   evidence.c      runs that show what a kernel's indices are, and what a correct one could do
+ *                   better
  *   cause.c         the mistake behind a finding, from the source, from runs with other local
  *                   variables; a lab's rules (explain/rules.h) do the same from evidence
- *   locals_program.c  the program that has such runs
  *   child.c         the processes that all this runs in
  *   check_print.c   findings as text and as JSON
- *   check_remarks.c what a correct kernel could do better: runs for ../../explain/remarks/
  *
  * Behind it, ../../show/ has what --counts, --phases, --indices and --walk print.
  *
  * Always on the CPU, on a machine with a GPU too. */
 #ifndef ENGINE_HOST_CHECK_H
 #define ENGINE_HOST_CHECK_H
+#include "../../explain/index/index.h"
 #include "../../explain/outcome.h"
 #include "../../lab.h"
 #include "../../show/show.h"
@@ -40,7 +40,6 @@ struct check_options {
     int launch;        /* --launch: whose phases, indices, walkthrough; 0: not given */
     bool block_given;  /* --block */
     unsigned block[3]; /* whose phases (of z = 0), or whose walkthrough */
-    bool fill_given;   /* --fill */
     FILE *report;      /* what --counts and --phases say: written by the shape's process; or null */
     FILE *walk_data;   /* for the walkthrough of this run: ../show/page/walk.h; or null */
     unsigned walk_block[3];
@@ -49,7 +48,7 @@ struct check_options {
     int shape_count;
     int calls;       /* of the wrapper, for each shape */
     bool all_blocks; /* are watched, however many there are */
-    /* In the program that knows the local variables: locals_program.c. */
+    /* In the program that knows the local variables: programs.c. */
     const char *locals_program; /* a file; null: it is within this program */
     int answer;                 /* descriptor for a struct cause_answer; 0: none is asked for */
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
@@ -99,33 +98,32 @@ bool evidence_shape(const struct outcome *run, struct shape *shape);
 void run_evidence(const struct check_options *options, struct shape shape,
                   const struct outcome *failed, FILE *indices, struct outcome *outcome);
 
-/* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
- * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
- * engine.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
- * ends the run calls `stopped`, and the machine's fault ends the process. */
-bool evidence_run(struct shape shape, double seconds, bool counts,
-                  const struct writers *(*writers)(void),
-                  void (*stopped)(const struct engine_result *result));
-
-/* --- check_remarks.c -------------------------------------------------------------------------- */
-
-/* Of a kernel that is correct. `room` is shared with children. */
+/* What a correct kernel could do better: runs for ../../explain/remarks/. `room` is shared with
+ * children. */
 struct remark find_remark(struct outcome *room);
 
-/* --- plain.c ---------------------------------------------------------------------------------- */
+/* --- cause.c ---------------------------------------------------------------------------------- */
 
-/* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it
- * did not come to its end, or is not there. */
-const struct writers *ask_writers(const struct check_options *options, struct shape shape,
-                                  bool *correct);
+/* A loop whose body never runs, and a loop or an if that a ; cuts off from its body: sets *cause if
+ * the source has one in the finding's function, before its line; of a finding
+ * without a line, anywhere. What it says is true whether or not the finding comes from it. */
+void cause_of_body(const struct finding *finding, struct cause *cause);
 
-/* The plain program beside the watched one, which the grader asks, too, whether C is right: the
- * compiler makes something else of the same kernel.cu there. Runs o->plain on the shape of an
- * outcome that has no finding, with the same values. True, and a finding: that program says that
- * the kernel is wrong. False where it does not, or cannot be run. */
-bool plain_is_wrong(const struct check_options *o, struct outcome *outcome);
+/* Where a result that is wrong in one way throughout (lab.formulas) was stored: sets *cause, if a
+ * formula gives what the failed run came to, to where the launches that this run has kept stored
+ * the output for the last time; else its kind is CAUSE_NONE. False: out of memory. */
+bool cause_of_formula(value_decoder *decode, const struct outcome *failed, struct cause *cause);
+
+/* Mistakes of local variables, in the program that knows them: answers the request of programs.c
+ * with one that runs on the first of the shapes prove, for the run that has gone wrong there. Takes
+ * some seconds at most. */
+void locals_answer(const struct check_options *o);
 
 /* --- check_print.c ---------------------------------------------------------------------------- */
+
+/* Ends the program with this message, as JSON too if that is asked for. */
+void check_stop(const struct check_options *options, enum exit_status status, const char *message)
+    __attribute__((noreturn));
 
 /* The submission's file, for findings that have no line. */
 void check_file(char *file, size_t bytes);
@@ -135,6 +133,8 @@ void print_clean(FILE *out, const struct outcome *outcomes, int count);
 void print_remark(FILE *out, const struct remark *remark);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
+/* All that the file has. */
+void copy_report(FILE *out, FILE *report);
 /* Writes what --counts and --phases say of the run so far to options->report, if
  * they were given. */
 void print_report(const struct check_options *options, struct outcome *outcome,
@@ -167,45 +167,34 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 void child_end(void) __attribute__((noreturn));
 
-/* A program that is embedded in this one (embedded.S), as a file without a name, which no other
- * program inherits. The caller closes it. -1: it is empty, or no file can be made. */
-int child_program(const char *name, const char *begin, const char *end);
+/* --- programs.c ------------------------------------------------------------------------------- */
 
-/* The words of a command line, for another program of the lab's. */
-enum { COMMAND_WORDS = 8 + LAB_PARAMS, COMMAND_BYTES = 64 };
-
-/* Zeroed, it has none. Words are cut at 63 bytes. */
-struct command {
-    int count;
-    char word[COMMAND_WORDS][COMMAND_BYTES];
-    char *words[COMMAND_WORDS + 1];
+/* What the program says that is embedded in make check: see writers_program.c. */
+struct plain_run {
+    struct writers writers;
+    bool correct; /* the result */
 };
 
-void command_add(struct command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it
+ * did not come to its end, or is not there. */
+const struct writers *ask_writers(const struct check_options *options, struct shape shape,
+                                  bool *correct);
 
-/* The values of the parameters, in the order in which they are typed. */
-void command_add_shape(struct command *command, const struct shape *shape);
-
-/* For exec: ends with null, and lives as long as the command. */
-char **command_words(struct command *command);
-
-/* --- locals_program.c ------------------------------------------------------------------------- */
+/* The plain program beside the watched one, which the grader asks, too, whether C is right: the
+ * compiler makes something else of the same kernel.cu there. Runs o->plain on the shape of an
+ * outcome that has no finding, with the same values. True, and a finding: that program says that
+ * the kernel is wrong. False where it does not, or cannot be run. */
+bool plain_is_wrong(const struct check_options *o, struct outcome *outcome);
 
 /* make check once more, from the same kernel.cu, but one that says which local variables come
  * into scope (locals/insert.c). Where there are such variables, it is made and runs when a mistake
  * may come of one. */
-
-/* Whether a mistake of a local variable can have shown itself so. */
-bool locals_are_asked(enum finding_kind kind);
 
 /* Starts that program, and sets *cause if it proves one for the run that failed. */
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause);
 
 /* In that program: reads the request in the value of its option; false: it is none. */
 bool locals_read_request(const char *value, struct check_options *o);
-/* ... and answers it. */
-void locals_answer(const struct check_options *o);
 
 #ifdef __cplusplus
 }

@@ -40,33 +40,26 @@ static const double most_walked = 1e9;
 static const double counting_slows = 5; /* times, beside a run that only checks */
 static const double small_timeout = 5;  /* seconds; all blocks together take some milliseconds */
 
-static bool take(int *argc, char **argv, const char *option) {
+/* Takes out the option, which has so many words, and returns the last of them; null: it is not
+ * there. */
+static const char *take(int *argc, char **argv, const char *option, int words) {
+    int i = 1;
+    while (i + words <= *argc && strcmp(argv[i], option) != 0) i++;
+    if (i + words > *argc) return NULL;
+    const char *last = argv[i + words - 1];
+    *argc -= words;
+    memmove(&argv[i], &argv[i + words], (size_t)(*argc - i + 1) * sizeof *argv);
+    return last;
+}
+
+static bool take_flag(int *argc, char **argv, const char *option) {
     bool found = false;
-    int kept = 1;
-    for (int i = 1; i < *argc; i++) {
-        if (strcmp(argv[i], option) == 0)
-            found = true;
-        else
-            argv[kept++] = argv[i];
-    }
-    argv[kept] = NULL;
-    *argc = kept;
+    while (take(argc, argv, option, 1)) found = true;
     return found;
 }
 
-/* Whether a long option is there, shortened or not, or with its value behind a "=". */
-static bool given(int argc, char **argv, const char *option) {
-    for (int i = 1; i < argc; i++) {
-        size_t length = strcspn(argv[i], "=");
-        if (length > 2 && strncmp(argv[i], option, length) == 0) return true;
-    }
-    return false;
-}
-
-static void fail(const struct check_options *o, enum exit_status status, const char *message) {
-    if (o->run.json) print_json(stdout, o, NULL, 0, status, message);
-    fprintf(stderr, "%s-check: %s\n", lab.name, message);
-    exit(status);
+static const char *take_value(int *argc, char **argv, const char *option) {
+    return take(argc, argv, option, 2);
 }
 
 /* Beside what a plain run takes: the device's copies, and eight words for each element of outputs,
@@ -76,7 +69,8 @@ static void check_memory(const struct check_options *o) {
     const struct host_layout layout = host_layout_of(&lab, s, false);
     const size_t more = layout.all + 8 * sizeof(uint32_t) * (size_t)lab_outputs(&lab, s);
     if (memory_needed(s) + more <= memory_available()) return;
-    fail(o, EXIT_MACHINE, "these sizes need more memory than this machine has: use smaller ones");
+    check_stop(o, EXIT_MACHINE,
+               "these sizes need more memory than this machine has: use smaller ones");
 }
 
 /* --walk shows one block, for which all others run, too. */
@@ -88,19 +82,7 @@ static void check_walk(const struct check_options *o) {
              "--walk shows one block, and a run with %s takes too long for that: it may have "
              "%.0f million operations at most; try a small one, such as 34",
              lab_shape_text(&lab, s).of, most_walked / 1e6);
-    fail(o, EXIT_USAGE, message);
-}
-
-/* The value of `option`, which is taken out; null: it is not there. */
-static const char *take_value(int *argc, char **argv, const char *option) {
-    const char *value = NULL;
-    for (int i = 1; i + 1 < *argc && !value; i++) {
-        if (strcmp(argv[i], option) != 0) continue;
-        value = argv[i + 1];
-        memmove(&argv[i], &argv[i + 2], (size_t)(*argc - i - 1) * sizeof *argv);
-        *argc -= 2;
-    }
-    return value;
+    check_stop(o, EXIT_USAGE, message);
 }
 
 static void take_block(struct check_options *o, int *argc, char **argv) {
@@ -113,9 +95,9 @@ static void take_block(struct check_options *o, int *argc, char **argv) {
         o->walk && !two &&
         sscanf(block, "%u,%u,%u%c", &o->block[0], &o->block[1], &o->block[2], &more) == 3;
     if (strchr(block, '-') || !(two || three))
-        fail(o, EXIT_USAGE,
-             o->walk ? "--block needs two numbers, or three: --block 1,0"
-                     : "--block needs two numbers: --block 1,0");
+        check_stop(o, EXIT_USAGE,
+                   o->walk ? "--block needs two numbers, or three: --block 1,0"
+                           : "--block needs two numbers: --block 1,0");
 }
 
 static void take_launch(struct check_options *o, int *argc, char **argv) {
@@ -123,7 +105,7 @@ static void take_launch(struct check_options *o, int *argc, char **argv) {
     if (!launch) return;
     o->launch = launch[0] - '0';
     if (launch[0] < '1' || o->launch > OUTCOME_LAUNCHES || launch[1])
-        fail(o, EXIT_USAGE, "--launch needs a number from 1 to 8: --launch 2");
+        check_stop(o, EXIT_USAGE, "--launch needs a number from 1 to 8: --launch 2");
 }
 
 static void choose_shapes(struct check_options *o) {
@@ -134,10 +116,7 @@ static void choose_shapes(struct check_options *o) {
     while (!o->sized && truth_shape(purpose, o->shape_count, 0, &shape)) o->shape_count++;
     if (o->sized) o->shape_count = 1;
     o->shapes = malloc((size_t)o->shape_count * sizeof *o->shapes);
-    if (!o->shapes) {
-        fprintf(stderr, "%s-check: out of memory\n", lab.name);
-        exit(EXIT_MACHINE);
-    }
+    if (!o->shapes) check_stop(o, EXIT_MACHINE, "out of memory");
     for (int i = 0; i < o->shape_count; i++)
         if (!truth_shape(purpose, i, 0, &o->shapes[i]) || o->sized)
             o->shapes[i] = o->run.which.shape;
@@ -148,30 +127,28 @@ static void choose_shapes(struct check_options *o) {
 struct check_options check_options_read(int argc, char **argv) {
     char message[MESSAGE_SIZE];
     struct check_options o = {0};
-    o.counts = take(&argc, argv, "--counts");
-    o.phases = take(&argc, argv, "--phases");
-    o.indices = take(&argc, argv, "--indices");
+    o.counts = take_flag(&argc, argv, "--counts");
+    o.phases = take_flag(&argc, argv, "--phases");
+    o.indices = take_flag(&argc, argv, "--indices");
     o.walk = take_value(&argc, argv, "--walk");
     o.plain = take_value(&argc, argv, "--plain");
     o.locals_program = take_value(&argc, argv, "--locals-program"); /* of the grader */
     const char *answer = take_value(&argc, argv, "--answer");       /* likewise */
-    const char *locals = take_value(&argc, argv, "--locals"); /* of locals_program.c, for itself */
+    const char *locals = take_value(&argc, argv, "--locals");       /* of programs.c, for itself */
     take_block(&o, &argc, argv);
     take_launch(&o, &argc, argv);
     enum exit_status status = options_parse(argc, argv, &o.run, message);
-    for (int i = 1; i < argc; i++) o.run.json = o.run.json || strcmp(argv[i], "--json") == 0;
     if (status == EXIT_PASSED && o.run.help) {
         printf(help_text, lab.name, lab.wrapper, lab.name, lab.name, lab.name);
         exit(EXIT_PASSED);
     }
-    if (status != EXIT_PASSED) fail(&o, status, message);
+    if (status != EXIT_PASSED) check_stop(&o, status, message);
     if (answer) o.answer = atoi(answer);
-    if (locals && !locals_read_request(locals, &o)) fail(&o, EXIT_USAGE, "--locals");
+    if (locals && !locals_read_request(locals, &o)) check_stop(&o, EXIT_USAGE, "--locals");
     o.sized = optind < argc; /* where options_parse found the first size */
-    if (!o.sized && !given(argc, argv, "--timeout")) o.run.timeout = small_timeout;
-    if ((o.counts || o.phases) && !given(argc, argv, "--timeout")) o.run.timeout *= counting_slows;
-    o.fill_given = given(argc, argv, "--fill");
-    if (o.phases && !o.fill_given) o.run.which.fill = lab.counting_fill;
+    if (!o.sized && !o.run.timeout_given) o.run.timeout = small_timeout;
+    if ((o.counts || o.phases) && !o.run.timeout_given) o.run.timeout *= counting_slows;
+    if (o.phases && !o.run.fill_given) o.run.which.fill = lab.counting_fill;
     if (o.sized && o.walk) check_walk(&o);
     if (o.sized) check_memory(&o);
     choose_shapes(&o);

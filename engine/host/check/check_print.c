@@ -119,15 +119,12 @@ void print_remark(FILE *out, const struct remark *remark) {
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_blocks(struct json *json, const struct engine_blocks *b) {
-    if (!b->all) {
+    if (b->all)
+        json_value(json, "blocks",
+                   "{\"all\": %" PRIu64 ", \"watched\": %" PRIu64 ", \"writing\": %" PRIu64 "}",
+                   b->all, b->watched, b->writing);
+    else
         json_text(json, "blocks", NULL);
-        return;
-    }
-    json_open(json, "blocks", '{');
-    json_unsigned(json, "all", b->all);
-    json_unsigned(json, "watched", b->watched);
-    json_unsigned(json, "writing", b->writing);
-    json_close(json, '}');
 }
 
 static void json_finding(struct json *json, const struct check_options *o,
@@ -162,10 +159,11 @@ static void json_remark(struct json *json, const struct remark *remark) {
     json_close(json, '}');
 }
 
-/* The members that the shape's own process has written (print_report). */
-static void json_report(FILE *out, FILE *report) {
+void copy_report(FILE *out, FILE *report) {
+    char bytes[4096];
+    size_t count;
     rewind(report);
-    for (int c = fgetc(report); c != EOF; c = fgetc(report)) fputc(c, out);
+    while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
 }
 
 /* One object on one line:
@@ -195,7 +193,7 @@ static void json_report(FILE *out, FILE *report) {
  *     m, k, n, seed, fill  the run that shows it again
  *     cause            the mistake that all this comes from, or null where none is proved: name
  *                      (docs/check.md), file, line, what, detail, hint
- *   remark       what a correct kernel could do better, or null: name (remark.c),
+ *   remark       what a correct kernel could do better, or null: name (remark_name),
  *                file, line, what, detail
  *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and
  *                --phases, where the last shape came so far
@@ -223,9 +221,17 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
     else
         json_text(&json, "finding", NULL);
     json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){.kind = REMARK_NONE});
-    if (o->report) json_report(out, o->report);
+    if (o->report) copy_report(out, o->report); /* the members that print_report() has written */
     json_close(&json, '}');
     fputc('\n', out);
+}
+
+void check_stop(const struct check_options *o, enum exit_status status, const char *message) {
+    if (o->run.json) print_json(stdout, o, NULL, 0, status, message);
+    child_end_line();
+    fflush(stdout);
+    fprintf(stderr, "%s-check: %s\n", lab.name, message);
+    exit(status);
 }
 
 /* --- what a shape's own process says of its counts and phases --------------------------------- */

@@ -10,7 +10,6 @@
 
 #include "../../report/text/clock.h"
 #include "../../show/page/walk.h"
-#include "../result.h"
 #include "check.h"
 
 static struct outcome *outcome;
@@ -24,15 +23,6 @@ static void fault_of_machine(const char *what) {
     outcome->done = true;
     _exit(EXIT_MACHINE);
 }
-
-// An error before the wrapper runs, or after it went well, is the machine's.
-static void must_succeed(cudaError_t error, const char *what) {
-    char text[MESSAGE_SIZE];
-    if (error == cudaSuccess) return;
-    snprintf(text, sizeof text, "%s: %s", what, cudaGetErrorString(error));
-    fault_of_machine(text);
-}
-#define CUDA(call) must_succeed(call, #call " failed")
 
 static double started;
 
@@ -67,7 +57,8 @@ static void end_with(const struct finding *finding) {
     _exit(EXIT_WRONG);
 }
 
-static void run_stopped(const struct engine_result *result) {
+// Does not return where something was found.
+static void run_ended(const struct engine_result *result) {
     outcome->blocks = result->blocks;
     outcome->launches = (uint64_t)result->launches;
     end_with(&result->finding);
@@ -91,7 +82,7 @@ static const struct writers *writers_of_shape(void) {
 // mistake may well not end.
 static const double usual_block_seconds = 0.5;
 
-// Null: none.
+// An error before the wrapper runs, or after it went well, is the machine's. Null: there is none.
 static void stop_at(const char *problem) {
     if (problem) fault_of_machine(problem);
 }
@@ -100,8 +91,8 @@ static void stop_at(const char *problem) {
 static void *zeros(const struct shape *s) {
     const size_t widest = (size_t)lab_widest(&lab, s), bytes = widest * widest * sizeof(double);
     void *memory;
-    CUDA(cudaMalloc(&memory, bytes));
-    CUDA(cudaMemset(memory, 0, bytes));
+    if (cudaMalloc(&memory, bytes) != cudaSuccess || cudaMemset(memory, 0, bytes) != cudaSuccess)
+        fault_of_machine("no memory for zeros");
     return memory;
 }
 
@@ -122,7 +113,7 @@ static void run_watched(const struct host_arrays *device) {
         run.limits.alone_threads = UINT64_MAX;
     else if (truth_operations(s) <= small)
         run.limits.alone_threads = threads_of_small;
-    run.stopped = run_stopped;
+    run.stopped = run_ended;
     run.machine_fault = fault_of_machine;
     if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
     engine_begin(&run);
@@ -131,9 +122,7 @@ static void run_watched(const struct host_arrays *device) {
     cudaDeviceSynchronize();
     struct engine_result result;
     engine_end(&result);
-    outcome->blocks = result.blocks;
-    outcome->launches = (uint64_t)result.launches;
-    end_with(&result.finding);
+    run_ended(&result);
     outcome->in_wrapper = false;
 }
 

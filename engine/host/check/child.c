@@ -2,14 +2,11 @@
 #define _GNU_SOURCE
 #include "../../report/text/clock.h"
 #include "check.h"
-#include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,38 +106,4 @@ bool child_quiet(struct shape shape, const struct child_limits *limits) {
 void child_end(void) {
     fflush(NULL);
     _exit(EXIT_PASSED);
-}
-
-int child_program(const char *name, const char *begin, const char *end) {
-    const int file = begin && begin < end ? memfd_create(name, MFD_CLOEXEC) : -1;
-    while (file >= 0 && begin < end) {
-        const ssize_t written = write(file, begin, (size_t)(end - begin));
-        if (written <= 0) {
-            close(file);
-            return -1;
-        }
-        begin += written;
-    }
-    return file;
-}
-
-/* --- the words of a command line -------------------------------------------------------------- */
-
-void command_add(struct command *c, const char *format, ...) {
-    va_list arguments;
-    assert(c->count < COMMAND_WORDS);
-    va_start(arguments, format);
-    vsnprintf(c->word[c->count++], COMMAND_BYTES, format, arguments);
-    va_end(arguments);
-}
-
-void command_add_shape(struct command *c, const struct shape *shape) {
-    for (int i = 0, param; (param = lab_typed(&lab, i)) >= 0; i++)
-        command_add(c, "%lld", (long long)shape->of[param]);
-}
-
-char **command_words(struct command *c) {
-    for (int i = 0; i < c->count; i++) c->words[i] = c->word[i];
-    c->words[c->count] = NULL;
-    return c->words;
 }

@@ -1,4 +1,5 @@
-/* One more run of a wrapper that went wrong, to learn what its kernel computes.
+/* One more run of a wrapper, to learn what its kernel computes: what went wrong, or what it could
+ * do better.
  *
  * Inputs hold values that say which element they are, so that a shared array's elements can be
  * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
@@ -9,7 +10,6 @@
 #include "../../watch/detectors/unannounced.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/trace.h"
-#include "cause.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +125,14 @@ static void evidence_stopped(const struct engine_result *result) {
 
 static const double longest_evidence = 0.5; /* seconds for a block, which takes some milliseconds */
 
-bool evidence_run(struct shape s, double seconds, bool counts,
-                  const struct writers *(*writers)(void),
-                  void (*stopped_here)(const struct engine_result *result)) {
+/* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
+ * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
+ * engine.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
+ * ends the run calls `stopped`, and the machine's fault ends the process. */
+static bool evidence_run(struct shape s, double seconds, bool counts,
+                         const struct writers *(*writers)(void),
+                         void (*stopped)(const struct engine_result *result)) {
+    run.shape = s;
     struct host_data data = coded(s);
     if (!data.memory) machine_fault("out of memory");
     struct host_arrays device = {.shape = s, .layout = data.layout, .placing = HOST_SPACED};
@@ -142,7 +147,7 @@ bool evidence_run(struct shape s, double seconds, bool counts,
     checked.keeps = KEEP_TRACE | (counts ? KEEP_COUNTS : 0);
     checked.launch = run.indices ? run.launch : 0;
     checked.writers = writers;
-    checked.stopped = stopped_here;
+    checked.stopped = stopped;
     checked.machine_fault = machine_fault;
     audit_nothing();
     engine_begin(&checked);
@@ -155,7 +160,6 @@ bool evidence_run(struct shape s, double seconds, bool counts,
 void run_evidence(const struct check_options *options, struct shape s, const struct outcome *failed,
                   FILE *indices, struct outcome *outcome) {
     run.options = options;
-    run.shape = s;
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
@@ -164,4 +168,70 @@ void run_evidence(const struct check_options *options, struct shape s, const str
         options->run.timeout < longest_evidence ? options->run.timeout : longest_evidence;
     evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, evidence_stopped);
     conclude();
+}
+
+/* --- what a correct kernel could do better: runs that remarks are made of --------------------- */
+
+static const double remark_seconds = 5; /* for a launch: a remark is worth no more */
+
+static void remark_stopped(const struct engine_result *result) {
+    (void)result;
+    _exit(EXIT_WRONG);
+}
+
+/* Which blocks write does not depend on the values that they read, as far as a remark goes. */
+static const struct writers *writers_of_remark(void) {
+    const struct check_options plain = {.run = {.timeout = remark_seconds}};
+    bool correct;
+    return ask_writers(&plain, run.shape, &correct);
+}
+
+/* Of counts; sets outcome->finding.launch, too. */
+static void run_counts(struct shape shape, struct outcome *outcome) {
+    outcome->done = evidence_run(shape, remark_seconds, true, writers_of_remark, remark_stopped);
+    if (!outcome->done) return;
+    outcome->blocks = surplus_seen();
+    remark_counts(shape, &outcome->remark);
+    engine_add_launch(&outcome->finding, true);
+}
+
+static void run_barriers(struct shape shape, struct outcome *outcome) {
+    outcome->done = evidence_run(shape, remark_seconds, false, writers_of_remark, remark_stopped);
+    if (outcome->done) remark_barriers(&outcome->remark);
+}
+
+/* In their parent. */
+typedef void remark_run(struct shape shape, struct outcome *outcome);
+
+static const struct remark no_remark = {.kind = REMARK_NONE};
+
+/* `room` is shared with the child. */
+static struct remark gather(remark_run *make, struct shape shape, struct outcome *room) {
+    const struct child_limits limits = {remark_seconds, 30};
+    memset(room, 0, sizeof *room);
+    if (child_quiet(shape, &limits)) {
+        make(shape, room);
+        child_end();
+    }
+    return room->done ? room->remark : no_remark;
+}
+
+/* A barrier that is not needed at the edges, nor on a shape without any. */
+static struct remark find_barrier(const struct outcome *counted, struct outcome *room) {
+    struct shape edges, whole;
+    if (!evidence_shape(counted, &edges)) return no_remark;
+    const struct remark remark = gather(run_barriers, edges, room);
+    if (!remark.kind || !truth_shape(SHAPE_WHOLE, 0, 0, &whole)) return remark;
+    return gather(run_barriers, whole, room).line == remark.line ? remark : no_remark;
+}
+
+struct remark find_remark(struct outcome *room) {
+    struct shape shape;
+    if (!truth_shape(SHAPE_COUNT, 0, 0, &shape)) return no_remark;
+    const struct remark first = gather(run_counts, shape, room);
+    const struct outcome counted = *room;
+    if (first.kind && first.kind < REMARK_UNNEEDED_BARRIER) return first;
+    if (first.kind && counted.blocks.all) return first; /* so many blocks come before a barrier */
+    const struct remark barrier = find_barrier(&counted, room);
+    return barrier.kind ? barrier : first;
 }

@@ -6,7 +6,6 @@
 #include "../../report/text/text.h"
 #include "../../show/page/walk.h"
 #include "../../watch/machine.h"
-#include "cause.h"
 #include "check.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +21,13 @@
 static const double grace = 5; /* seconds: the checker, which can say where, speaks first */
 
 static _Noreturn void machine(const struct check_options *o, const char *message) {
-    if (o->run.json) print_json(stdout, o, NULL, 0, EXIT_MACHINE, message);
-    if (!o->run.json) child_end_line();
-    fflush(stdout);
-    fprintf(stderr, "%s-check: %s\n", lab.name, message);
-    exit(EXIT_MACHINE);
+    check_stop(o, EXIT_MACHINE, message);
+}
+
+static FILE *temporary_file(const struct check_options *o) {
+    FILE *file = tmpfile();
+    if (!file) machine(o, "no temporary file can be made");
+    return file;
 }
 
 /* --- a child's end ---------------------------------------------------------------------------- */
@@ -145,13 +146,6 @@ static void suspect_sizes(const struct outcome *square, struct outcome *failed) 
     append(hint, size, " does this line use, and which does its condition?");
 }
 
-/* Whether another mistake can have shown itself so. Missing barriers, returns, pointers and the
- * rest are what the finding says they are. */
-static bool cause_is_asked(enum finding_kind kind) {
-    const struct finding_kind_text *text = finding_text(kind);
-    return text && text->cause == FINDING_CAUSE_MAYBE;
-}
-
 /* On shapes for parts of this width. */
 static void ask_rules(const struct check_options *o, int width, struct outcome *failed,
                       struct outcome *room) {
@@ -165,14 +159,18 @@ static void ask_rules(const struct check_options *o, int width, struct outcome *
     }
 }
 
-/* Sets the failed outcome's cause. `room` is shared with the children, for one outcome. */
+/* Sets the failed outcome's cause, if another mistake can have shown itself so. Missing barriers,
+ * returns, pointers and the rest are what the finding says they are. `room` is shared with the
+ * children, for one outcome. */
 static void find_cause(const struct check_options *o, struct outcome *failed,
                        struct outcome *room) {
-    const bool asked = cause_is_asked(failed->finding.kind);
-    if (asked) cause_of_body(&failed->finding, &failed->cause);
+    const enum finding_cause asked = finding_text(failed->finding.kind)->cause;
+    if (asked == FINDING_CAUSE_MAYBE) cause_of_body(&failed->finding, &failed->cause);
     if (failed->cause.kind) return;
-    if (locals_are_asked(failed->finding.kind)) locals_ask(o, failed, &failed->cause);
-    if (!asked || (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0)) return;
+    if (asked != FINDING_CAUSE_NEVER) locals_ask(o, failed, &failed->cause);
+    if (asked != FINDING_CAUSE_MAYBE ||
+        (!lab_rules.find && lab_formula(&lab, failed->explained.formula) < 0))
+        return;
     const int width = evidence_tile(failed);
     ask_rules(o, width, failed, room);
     /* A block that is narrow where elements are left out may be wider for another shape. */
@@ -186,15 +184,7 @@ static void open_report(struct check_options *o) {
     if (!o->counts && !o->phases && !o->indices) return;
     if (o->report) fclose(o->report);
     text_fit(stdout);
-    o->report = tmpfile();
-    if (!o->report) machine(o, "no temporary file can be made");
-}
-
-static void copy_report(FILE *out, FILE *report) {
-    char bytes[4096];
-    size_t count;
-    rewind(report);
-    while ((count = fread(bytes, 1, sizeof bytes, report)) > 0) fwrite(bytes, 1, count, out);
+    o->report = temporary_file(o);
 }
 
 /* Behind what else is reported. `last` is the outcome that it is about. */
@@ -206,11 +196,6 @@ static void report_indices(const struct check_options *o, const struct outcome *
     room->shape = shape;
 }
 
-/* Whether --phases was given and the shape has several phases. */
-static bool has_phases(const struct check_options *o, const struct outcome *outcome) {
-    return o->phases && outcome->phases > 1;
-}
-
 /* --- the walkthrough -------------------------------------------------------------------------- */
 
 static const double most_counted = 1
@@ -218,12 +203,6 @@ static const double most_counted = 1
 static const double endless_seconds = 1;  /* a block's accesses fill a page long before that */
 
 static const char no_disk[] = "a temporary file cannot be written: is the disk full?";
-
-static FILE *temporary_file(const struct check_options *o) {
-    FILE *file = tmpfile();
-    if (!file) machine(o, "no temporary file can be made");
-    return file;
-}
 
 /* Runs the shape once more, with the block under trace; room->walked says what came of it. */
 static void record_walk(const struct check_options *o, const struct outcome *shown,
@@ -268,7 +247,7 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
  * show the mistake, as it was found. */
 static void gather_walk(const struct check_options *o, const struct outcome *shown,
                         struct outcome *room) {
-    const int fill = o->fill_given ? o->run.which.fill : lab.counting_fill;
+    const int fill = o->run.fill_given ? o->run.which.fill : lab.counting_fill;
     const struct finding *f = &shown->finding;
     *room = (struct outcome){.done = true, .walked = {.result = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
@@ -410,7 +389,7 @@ int main(int argc, char **argv) {
     if (outcomes == MAP_FAILED) machine(&o, "out of memory");
     struct outcome *room = &outcomes[o.shape_count]; /* for further runs */
     while (count < o.shape_count && status == EXIT_PASSED &&
-           !(count && has_phases(&o, &outcomes[count - 1]))) {
+           !(o.phases && count && outcomes[count - 1].phases > 1)) { /* enough to be shown */
         struct outcome *outcome = &outcomes[count++];
         open_report(&o);
         check_shape(&o, o.shapes[count - 1], outcome);

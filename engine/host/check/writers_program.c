@@ -8,7 +8,6 @@
  * FILL is a position in lab.fills, SECONDS of processor time are what a block may take, OUT is an
  * open descriptor of a file of the size of struct plain_run, and SIZES are the lab's parameters as
  * they are typed. Exit status 0: that says something. */
-#include "writers_program.h"
 #include "check.h"
 #include <stdlib.h>
 #include <sys/mman.h>

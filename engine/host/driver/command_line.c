@@ -82,15 +82,7 @@ static void print_help(void) {
     fputs(other_options, stdout);
 }
 
-/* --- the program --------------------------------------------------------------------------------
- */
-
-static bool wants_json(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) return true;
-    }
-    return false;
-}
+/* --- the program ------------------------------------------------------------------------------ */
 
 void options_stop(enum exit_status status, const char *message, bool json) {
     fprintf(stderr, "%s: %s\n", lab.name, message);
@@ -119,5 +111,5 @@ struct options options_read(int argc, char **argv) {
             "these sizes need %.1f GB of memory and %.1f GB are available: choose smaller ones",
             (double)needed / 1e9, (double)available / 1e9);
     }
-    options_stop(status, message, wants_json(argc, argv));
+    options_stop(status, message, options.json);
 }

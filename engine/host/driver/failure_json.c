@@ -72,7 +72,7 @@ static void json_launches(struct json *json, const struct report *report) {
         json_unsigned(json, "static_shared", l->static_bytes);
         json_unsigned(json, "dynamic_shared", l->shared_bytes);
         json_value(json, "times", "%d", report->launch_repeats[i]);
-        lab_launch_text(&lab, l, &report->options.which.shape, text);
+        launch_describe(l, text);
         json_text(json, "text", text);
         json_close(json, '}');
     }

@@ -41,12 +41,21 @@ static bool same_launch(const struct finding_launch *a, const struct finding_lau
            a->shared_bytes == b->shared_bytes;
 }
 
+/* Beside which a launch is shown. */
+static void set_output(struct finding_launch *launch, const struct shape *shape) {
+    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
+    snprintf(launch->output, sizeof launch->output, "%s", array->name);
+    launch->dimensions = array->dimensions;
+    lab_extents(array, shape, launch->extent);
+}
+
 void report_launch(struct report *report, const struct finding_launch *launch) {
     int last = report->launch_count - 1;
     if (last >= 0 && !report->launches_left_out && same_launch(&report->launches[last], launch)) {
         report->launch_repeats[last]++;
     } else if (report->launch_count < REPORTED_LAUNCHES) {
         report->launches[report->launch_count] = *launch;
+        set_output(&report->launches[report->launch_count], &report->options.which.shape);
         report->launch_repeats[report->launch_count++] = 1;
     } else {
         report->launches_left_out++;
@@ -54,10 +63,9 @@ void report_launch(struct report *report, const struct finding_launch *launch) {
 }
 
 void report_print_launches(const struct report *report, FILE *out) {
-    const struct options *o = &report->options;
     for (int i = 0; i < report->launch_count; i++) {
         char text[LAUNCH_TEXT];
-        lab_launch_text(&lab, &report->launches[i], &o->which.shape, text);
+        launch_describe(&report->launches[i], text);
         if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
         print_paragraph("", "", text, out);
     }
@@ -74,11 +82,8 @@ bool report_has_shared(const struct report *report) {
 }
 
 bool report_has_threads(const struct report *report) {
-    for (int i = 0; i < report->launch_count; i++) {
-        const struct finding_launch launch =
-            lab_launch_beside(&lab, &report->launches[i], &report->options.which.shape);
-        if (launch_covers(&launch)) return true;
-    }
+    for (int i = 0; i < report->launch_count; i++)
+        if (launch_covers(&report->launches[i])) return true;
     return false;
 }
 

@@ -21,16 +21,11 @@ static const char *const verify_names[] = {"full", "quick", "none"};
 
 const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
 
-/* The place of a name in a list; -1: it is not there. */
-static int find(const char *name, const char *const names[], int count) {
-    while (--count >= 0 && strcmp(name, names[count]) != 0) continue;
-    return count;
-}
-
-bool verify_parse(const char *name, enum verify_mode *mode) {
-    const int found = find(name, verify_names, LENGTH(verify_names));
-    if (found >= 0) *mode = (enum verify_mode)found;
-    return found >= 0;
+static bool parse_verify(const char *name, enum verify_mode *mode) {
+    int i = 0;
+    while (i < LENGTH(verify_names) && strcmp(name, verify_names[i]) != 0) i++;
+    *mode = (enum verify_mode)i;
+    return i < LENGTH(verify_names);
 }
 
 /* A list in words. */
@@ -186,6 +181,7 @@ static enum exit_status parse_option(int option, const char *argument, struct op
                 quote(argument).text);
         break;
     case OPTION_FILL:
+        options->fill_given = true;
         options->which.fill = lab_fill(&lab, argument);
         if (options->which.fill < 0)
             return usage(message, "there is no fill '%s': choose one of %s", quote(argument).text,
@@ -198,11 +194,12 @@ static enum exit_status parse_option(int option, const char *argument, struct op
         options->repeat = (int)value;
         break;
     case OPTION_VERIFY:
-        if (!verify_parse(argument, &options->verify))
+        if (!parse_verify(argument, &options->verify))
             return usage(message, "--verify '%s' is wrong: choose full, quick or none",
                          quote(argument).text);
         break;
     case OPTION_TIMEOUT:
+        options->timeout_given = true;
         if (!parse_timeout(argument, &options->timeout))
             return usage(message, "--timeout '%s' is wrong: give seconds above 0, like 20 or 2.5",
                          quote(argument).text);
@@ -236,6 +233,7 @@ enum exit_status options_parse(int argc, char **argv, struct options *options,
     vocabulary_use(&words);
     *options = (struct options){.verify = VERIFY_FULL};
     options->which.seed = fresh_seed();
+    for (int i = 1; i < argc; i++) options->json |= strcmp(argv[i], "--json") == 0;
     message[0] = '\0';
     optind = 0; /* start afresh, also when called twice */
     opterr = 0; /* print no messages of its own */

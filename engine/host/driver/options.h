@@ -23,16 +23,17 @@ struct options {
     double timeout; /* seconds that one launch may take */
     bool json;
     bool help, version;
+    bool fill_given, timeout_given;
 };
 
 /* Read the command line into *options, defaults included (a seed that was not given is drawn
- * fresh). Prints nothing and does not exit. EXIT_PASSED, or EXIT_USAGE with a one-line message. */
+ * fresh). Prints nothing and does not exit. EXIT_PASSED, or EXIT_USAGE with a one-line message;
+ * then options->json says how to print it. */
 enum exit_status options_parse(int argc, char **argv, struct options *options,
                                char message[MESSAGE_SIZE]);
 
-/* Their names on the command line. *_parse: false where there is none of this name. */
+/* Its name on the command line. */
 const char *verify_name(enum verify_mode mode);
-bool verify_parse(const char *name, enum verify_mode *mode);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* What is known about one plain run, and what is said of it: a failure in words (failure.c) or as
- * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c, ending.c).
+ * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
  * ../../support.c prints it stage by stage. */
 #ifndef ENGINE_HOST_REPORT_H
 #define ENGINE_HOST_REPORT_H
@@ -103,10 +103,6 @@ void report_json(const struct report *report, enum exit_status status, const cha
 /* Why the run ended early, as text or as JSON: TEST FAILED and the cause, or (EXIT_MACHINE) a line
  * on standard error. Of a run whose result was said, no second one is. */
 void report_ended_early(struct report *report, enum exit_status status, const char *message);
-
-/* ending.c: why a process has ended without a result, or crashed after it; `how` is the status that
- * waitpid() returned. EXIT_PASSED: it was stopped, by Ctrl-C say, and nothing is to be said. */
-enum exit_status report_ending(const struct report *report, int how, char message[MESSAGE_SIZE]);
 
 /* So that what follows begins a line. */
 void report_end_line(struct report *report);

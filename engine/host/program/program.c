@@ -45,7 +45,7 @@ struct program_end {
     double seconds;
 };
 
-/* --- what is said of a run: text on standard error, or one JSON object on standard output ------
+/* --- what is said of a run: text on standard error, or a JSON object on standard output --------
  */
 
 static bool went_well(const struct program_end *end) { return !end->status && !end->signal; }
@@ -123,11 +123,14 @@ static void json_finding(struct json *json, const struct finding *f) {
 }
 
 /* One object on one line:
- *   status       "clean", "finding"; "failed": nothing was found, but the program says that it
- * failed; "error": the machine is at fault exit_status  0, 1 or 3 message      what is wrong with
- * the machine; else null source       what the program was built from program      exit_status and
- * signal (a number, or null) with which it ended, seconds launches     of kernels findings     the
- * gravest first, as in engine/host/check/check_print.c */
+ *   status       "clean", "finding"; "failed": nothing was found, but the program says that it did
+ *                not go well; "error": the machine is at fault
+ *   exit_status  0, 1 or 3
+ *   message      what is wrong with the machine; else null
+ *   source       what the program was built from
+ *   program      exit_status and signal (a number, or null) with which it ended, seconds
+ *   launches     of kernels
+ *   findings     the gravest first, as in engine/host/check/check_print.c */
 static void program_print_json(const struct program_run *run, const struct program_end *end) {
     const int status = program_exit_status(run, end), count = findings_of(run, end);
     struct json json = {stdout, false};

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE /* strnlen */
 #include "../../finding.h"
 #include "../device.h"
+#include "../text/json.h"
 #include "../text/text.h"
-#include "slots.h"
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -76,7 +76,7 @@ int finding_barrier_after(const struct finding *f) {
     return before ? before - 1 : after;
 }
 
-/* --- names and types of slots: see slots.h ---------------------------------------------------- */
+/* --- names and types of slots ----------------------------------------------------------------- */
 
 static const struct {
     const char *name;

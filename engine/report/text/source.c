@@ -11,19 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In source.S; a program that is built without it (the grader's plain one, the tests') knows no
- * source. */
+/* The folder of the lab, or nothing, where it is the usual one; kernel.cu's name; and its text:
+ * each with a zero byte behind it. A program that is built without it (the grader's plain one, the
+ * tests') knows no source. */
 extern const char kernel_source[] __attribute__((weak));
 extern const char kernel_source_end[] __attribute__((weak));
-extern const char kernel_lab[] __attribute__((weak)); /* the folder; empty: the usual one */
 
-const char *source_name(void) { return kernel_source; }
+static const char *behind(const char *text) { return text + strlen(text) + 1; }
 
-bool source_is_of_another_lab(void) { return kernel_source && *kernel_lab; }
+const char *source_name(void) { return kernel_source ? behind(kernel_source) : NULL; }
 
-const char *source_text(void) {
-    return kernel_source ? kernel_source + strlen(kernel_source) + 1 : NULL;
-}
+bool source_is_of_another_lab(void) { return kernel_source && *kernel_source; }
+
+const char *source_text(void) { return kernel_source ? behind(source_name()) : NULL; }
 
 bool source_may_say(const char *word) { return !source_text() || strstr(source_text(), word); }
 
@@ -47,8 +47,8 @@ static FILE *open_source(void) {
     char path[2 * PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
     while (length > 0 && path[length - 1] != '/') length--;
-    if (*kernel_source == '/' || length < 0) length = 0;
-    snprintf(path + length, PATH_MAX, "%s", kernel_source);
+    if (*source_name() == '/' || length < 0) length = 0;
+    snprintf(path + length, PATH_MAX, "%s", source_name());
     struct stat status;
     bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
     return regular ? fopen(path, "rb") : NULL;
@@ -83,9 +83,9 @@ static void print_kernel(const char *name, FILE *out) {
 
 /* What make takes where no KERNEL is given. */
 static bool is_usual_kernel(void) {
-    const size_t folder = strlen(kernel_lab);
-    return strncmp(kernel_source, kernel_lab, folder) == 0 &&
-           strcmp(kernel_source + folder, folder ? "/kernel.cu" : "kernel.cu") == 0;
+    const size_t folder = strlen(kernel_source);
+    return strncmp(source_name(), kernel_source, folder) == 0 &&
+           strcmp(source_name() + folder, folder ? "/kernel.cu" : "kernel.cu") == 0;
 }
 
 void source_print_next(enum source_state state, const char *program, const char *rebuild,
@@ -94,13 +94,13 @@ void source_print_next(enum source_state state, const char *program, const char 
     if (state == SOURCE_CHANGED) {
         bool color = use_color(out);
         fprintf(out, "%swarning:%s %s has changed since %s was built\n", color ? "\33[1;33m" : "",
-                color ? "\33[0m" : "", kernel_source, program);
+                color ? "\33[0m" : "", source_name(), program);
         next = rebuild;
     }
     if (!next) return;
     fprintf(out, "next: %s", next);
-    if (source_is_of_another_lab()) fprintf(out, " LAB=%s", kernel_lab);
-    if (!is_usual_kernel()) print_kernel(kernel_source, out);
+    if (source_is_of_another_lab()) fprintf(out, " LAB=%s", kernel_source);
+    if (!is_usual_kernel()) print_kernel(source_name(), out);
     fputc('\n', out);
 }
 
@@ -111,7 +111,7 @@ void source_json(struct json *json, enum source_state state) {
         return;
     }
     json_open(json, "source", '{');
-    json_text(json, "file", kernel_source);
+    json_text(json, "file", source_name());
     json_value(json, "changed", "%s", changed[state]);
     json_close(json, '}');
 }

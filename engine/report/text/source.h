@@ -1,4 +1,4 @@
-/* The submission's text, which a program carries along (source.S). */
+/* The submission's text, which a program carries along. */
 #ifndef ENGINE_REPORT_SOURCE_H
 #define ENGINE_REPORT_SOURCE_H
 #include <stdbool.h>

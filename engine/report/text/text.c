@@ -77,6 +77,14 @@ void append(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+const char *text_line(const char *text, int line) {
+    while (text && --line > 0) {
+        text = strchr(text, '\n');
+        if (text) text++;
+    }
+    return text;
+}
+
 /* --- characters ------------------------------------------------------------------------------- */
 
 #define WORDS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

@@ -51,6 +51,9 @@ static inline const char *list_separator(int i, int count) {
     return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
+/* Where this line of a text begins, from 1; null: it has none such, or there is no text. */
+const char *text_line(const char *text, int line);
+
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)

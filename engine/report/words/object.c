@@ -1,4 +1,5 @@
-/* Phrases that all findings have: who, where, which element. */
+/* Phrases that all findings have: who, where, which element, what the runtime says. */
+#include "../device.h"
 #include "say.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,4 +72,16 @@ struct phrase finding_element_of(const struct finding *f) {
     struct phrase p;
     finding_element(f, p.text, sizeof p.text);
     return p;
+}
+
+/* --- what the runtime says -------------------------------------------------------------------- */
+
+void say_what_ended_it(const struct finding *f, struct finding_words *w) {
+    const struct fault_facts fault = {.code = (enum fault_code)GET(FAULT),
+                                      .seconds = REAL(SECONDS),
+                                      .blocks = (uint64_t)GET(BLOCKS),
+                                      .of = (uint64_t)GET(OF),
+                                      .signal = (int)GET(SIGNAL),
+                                      .assertion = f->named[0] ? f->named : NULL};
+    fault_say(&fault, w->what, sizeof w->what);
 }

@@ -51,7 +51,7 @@ void print_index(FILE *out, struct finding_index i) {
 
 /* --- in JSON ---------------------------------------------------------------------------------- */
 
-static void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
+void json_index(struct json *json, const char *name, struct finding_index i, bool known) {
     if (known)
         json_value(json, name, "[%u, %u, %u]", i.x, i.y, i.z);
     else

@@ -3,7 +3,7 @@
 #ifndef ENGINE_REPORT_PRINT_H
 #define ENGINE_REPORT_PRINT_H
 #include "../../finding.h"
-#include "../record/slots.h"
+#include "../text/json.h"
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -40,6 +40,8 @@ void print_index(FILE *out, struct finding_index index);
 
 /* --- the members in JSON that all who print a finding have ------------------------------------ */
 
+/* [x, y, z]; null where it is not known. */
+void json_index(struct json *json, const char *name, struct finding_index index, bool known);
 /* kind, what, detail, hint */
 void json_words(struct json *json, const struct finding *finding,
                 const struct finding_words *words);

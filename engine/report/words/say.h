@@ -32,6 +32,8 @@ const char *finding_verb(const struct finding_party *party);
 
 typedef void finding_sayer(const struct finding *f, struct finding_words *w);
 
+/* What ended a kernel or the host's code, in the runtime's words. */
+finding_sayer say_what_ended_it;
 /* words_barrier.c */
 finding_sayer say_shared_race, say_divergent_barrier, say_early_return, say_deadlock, say_endless;
 

@@ -35,7 +35,8 @@ unsigned threads_first(const struct threads *set) {
     return 0;
 }
 
-struct threads threads_others(const struct threads *set, unsigned count) {
+/* Those of a block of `count` threads that are not in the set. */
+static struct threads others_than(const struct threads *set, unsigned count) {
     struct threads others = {{0}};
     for (unsigned i = 0; i < count; ++i)
         if (!threads_has(set, i)) threads_add(&others, i);
@@ -80,7 +81,7 @@ static bool write_remainder(char *text, size_t bytes, const struct values *v, co
 
 /* False: there is no condition that is simple enough, or none is needed. */
 static bool write_values(char *text, size_t bytes, const struct values *v, const char *name) {
-    const struct threads missing = threads_others(&v->has, v->size);
+    const struct threads missing = others_than(&v->has, v->size);
     const unsigned count = threads_count(&v->has), first = threads_first(&v->has);
     const unsigned last = last_of(&v->has);
     if (count == 0 || count == v->size) return false;
@@ -128,7 +129,7 @@ static bool write_product(char *text, size_t bytes, const struct threads *set,
         struct values *v = &axes[axis];
         if (threads_count(&v->has) == v->size) continue;
         if (any) append(text, bytes, opposite ? " or " : " and ");
-        if (opposite) v->has = threads_others(&v->has, v->size);
+        if (opposite) v->has = others_than(&v->has, v->size);
         if (!write_values(text, bytes, v, names[axis])) {
             text[0] = '\0';
             return false;
@@ -141,7 +142,7 @@ static bool write_product(char *text, size_t bytes, const struct threads *set,
 /* The condition, or its opposite for the others. */
 static bool write_either(char *text, size_t bytes, const struct threads *set,
                          struct finding_index block, axis_names names) {
-    const struct threads others = threads_others(set, block_count(block));
+    const struct threads others = others_than(set, block_count(block));
     return write_product(text, bytes, set, block, names, false) ||
            write_product(text, bytes, &others, block, names, true);
 }

@@ -15,8 +15,6 @@ static inline bool threads_has(const struct threads *set, unsigned linear) {
 unsigned threads_count(const struct threads *set);
 /* The linear index of the first one; 0 if there is none. */
 unsigned threads_first(const struct threads *set);
-/* Those of a block of `count` threads that are not in the set. */
-struct threads threads_others(const struct threads *set, unsigned count);
 
 /* Writes a condition that holds for just these threads of a block of that size: "threadIdx.y = 1",
  * "threadIdx.x >= 14 or threadIdx.y < 2", "threadIdx.x % 16 < 2". False, and an empty text: there

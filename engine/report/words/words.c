@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* strsignal */
 #include "../device.h"
 #include "../launch.h"
-#include "../record/slots.h"
 #include "say.h"
 #include "vocabulary.h"
 #include <inttypes.h>
@@ -92,9 +91,9 @@ static void say_outside_of_arrays(const struct finding *f, struct finding_words 
     }
 }
 
-static int64_t elements_of(const struct finding_object *o) {
+static int64_t elements_of(int dimensions, const int64_t *extent) {
     int64_t elements = 1;
-    for (int i = 0; i < o->dimensions; i++) elements *= o->extent[i];
+    for (int i = 0; i < dimensions; i++) elements *= extent[i];
     return elements;
 }
 
@@ -102,7 +101,8 @@ static int64_t elements_of(const struct finding_object *o) {
 static void ask_about_short(const struct finding *f, struct finding_words *w) {
     enum { FIRST = -32768 };
     const struct finding_object *o = &f->object;
-    const int64_t rows = o->extent[0], elements = elements_of(o), element = GET(ELEMENT);
+    const int64_t rows = o->extent[0], elements = elements_of(o->dimensions, o->extent),
+                  element = GET(ELEMENT);
     const bool as_row = o->dimensions > 1 && rows > -FIRST && element / (elements / rows) >= FIRST;
     const bool as_element = elements > -FIRST && element >= FIRST;
     if (as_row || as_element)
@@ -128,7 +128,7 @@ static void say_extents(const struct finding *f, struct finding_words *w) {
 static void say_next_row(const struct finding *f, struct finding_words *w) {
     struct finding at = {.object = f->object};
     int64_t element = GET(ELEMENT);
-    if (element >= elements_of(&f->object)) return;
+    if (element >= elements_of(f->object.dimensions, f->object.extent)) return;
     for (int i = f->object.dimensions - 1; i >= 0; i--) {
         at.object.index[i] = element % f->object.extent[i];
         element /= f->object.extent[i];
@@ -144,7 +144,7 @@ static void say_out_of_bounds(const struct finding *f, struct finding_words *w) 
     }
     const int64_t element = GET(ELEMENT);
     const bool before = element < 0, column = HAS(LAST_COLUMN);
-    const bool reaches_out = !before && element < elements_of(o) && !column;
+    const bool reaches_out = !before && element < elements_of(o->dimensions, o->extent) && !column;
     WHAT("%s %s %s", is_write(f) ? "store to" : "load from", o->name,
          before                              ? "before its beginning"
          : column                            ? "beyond its last column"
@@ -354,17 +354,6 @@ static void say_leak(const struct finding *f, struct finding_words *w) {
                COUNT(GET(BYTES)));
 }
 
-/* In the runtime's words. */
-static void say_what_ended_it(const struct finding *f, struct finding_words *w) {
-    const struct fault_facts fault = {.code = (enum fault_code)GET(FAULT),
-                                      .seconds = REAL(SECONDS),
-                                      .blocks = (uint64_t)GET(BLOCKS),
-                                      .of = (uint64_t)GET(OF),
-                                      .signal = (int)GET(SIGNAL),
-                                      .assertion = f->named[0] ? f->named : NULL};
-    fault_say(&fault, w->what, sizeof w->what);
-}
-
 static void say_fault(const struct finding *f, struct finding_words *w) {
     say_what_ended_it(f, w);
     if (f->at.in_kernel) DETAIL("thread %s was running here", AT);
@@ -392,8 +381,7 @@ static void ask_about_blocks(const struct finding_launch *l, struct finding_word
 
 static bool has_far_more_threads(const struct finding *f) {
     const struct finding_index g = f->grid_size, b = f->block_size;
-    int64_t elements = 1;
-    for (int i = 0; i < f->launch.dimensions; i++) elements *= f->launch.extent[i];
+    const int64_t elements = elements_of(f->launch.dimensions, f->launch.extent);
     return f->launch.output[0] &&
            (uint64_t)g.x * g.y * g.z * b.x * b.y * b.z / 4 > (uint64_t)elements;
 }

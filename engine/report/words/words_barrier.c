@@ -1,6 +1,5 @@
 /* What a finding says of threads that wait at a barrier, do not, or never stop: who they are, and
  * between which lines a barrier is missing. */
-#include "../device.h"
 #include "say.h"
 #include "threads.h"
 #include "vocabulary.h"
@@ -140,13 +139,11 @@ void say_deadlock(const struct finding *f, struct finding_words *w) {
 }
 
 void say_endless(const struct finding *f, struct finding_words *w) {
-    const struct fault_facts fault = {.code = (enum fault_code)GET(FAULT),
-                                      .seconds = REAL(SECONDS)};
     if (HAS(RETURNS_NOT)) {
         WHAT("%s does not return", f->named);
         return;
     }
-    fault_say(&fault, w->what, sizeof w->what);
+    say_what_ended_it(f, w);
     if (f->at.in_kernel) DETAIL("thread %s was running here", AT);
     if (HAS(LOOP_ENDLESS))
         DETAIL(", in the loop of line %d, which does not end", (int)GET(LOOP));

@@ -33,13 +33,6 @@ struct page {
     size_t at, other;               /* the steps that hold them; step_count: none */
 };
 
-/* --- which block of which run ----------------------------------------------------------------- */
-
-bool walk_in_block(const struct finding_party *party, const unsigned block[3]) {
-    return party->in_kernel && party->block.x == block[0] && party->block.y == block[1] &&
-           party->block.z == block[2];
-}
-
 /* --- values ----------------------------------------------------------------------------------- */
 
 /* With as many digits as tell it from all others of its type. */
@@ -119,12 +112,8 @@ static void write_panel(struct json *json, int number) {
     const bool given = memcmp(lab.panels, none, sizeof none) != 0;
     const struct lab_panel panel =
         given ? lab.panels[number] : (struct lab_panel){number, 0, -1, -1};
-    json_open(json, "panel", '{');
-    json_value(json, "row", "%d", panel.row);
-    json_value(json, "col", "%d", panel.col);
-    json_value(json, "rows_with", "%d", panel.rows_with);
-    json_value(json, "cols_with", "%d", panel.cols_with);
-    json_close(json, '}');
+    json_value(json, "panel", "{\"row\": %d, \"col\": %d, \"rows_with\": %d, \"cols_with\": %d}",
+               panel.row, panel.col, panel.rows_with, panel.cols_with);
 }
 
 static void write_element(struct json *json, enum element element, size_t bytes) {
@@ -366,8 +355,11 @@ static bool is_of_element(const struct page *page, const struct trace_access *a)
     return same;
 }
 
+/* Whether the party is a thread of the block. */
 static bool is_shown(const struct page *page, const struct finding_party *party) {
-    return party->known && walk_in_block(party, page->trace->blocks[0]);
+    const unsigned *block = page->trace->blocks[0];
+    return party->known && party->in_kernel && party->block.x == block[0] &&
+           party->block.y == block[1] && party->block.z == block[2];
 }
 
 /* The party's first access of the finding's element, from this one on; in this interval, or with
@@ -381,15 +373,6 @@ static size_t find_access(const struct page *page, const struct finding_party *p
         if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
         if (is_of_element(page, &t->access[i])) return i;
     }
-    return t->count;
-}
-
-/* Where the element has another name in the trace, or none: the party's last access at its line. */
-static size_t find_last_access(const struct page *page, const struct finding_party *party) {
-    const struct trace *t = page->trace;
-    if (!is_shown(page, party)) return t->count;
-    for (size_t i = t->count; i-- > 0;)
-        if (is_by(t, &t->access[i], party)) return i;
     return t->count;
 }
 
@@ -409,9 +392,16 @@ static bool find_racing_accesses(struct page *page) {
     return false;
 }
 
+/* Where the element has another name in the trace, or none: the party's last access at its line. */
 static size_t find_party(const struct page *page, const struct finding_party *party) {
-    const size_t first = find_access(page, party, 0, ANY_INTERVAL);
-    return first < page->trace->count ? first : find_last_access(page, party);
+    const struct trace *t = page->trace;
+    size_t last = t->count;
+    for (size_t i = 0; i < t->count && is_shown(page, party); i++) {
+        if (!is_by(t, &t->access[i], party)) continue;
+        last = i;
+        if (is_of_element(page, &t->access[i])) break;
+    }
+    return last;
 }
 
 static void find_accesses(struct page *page) {
@@ -425,11 +415,7 @@ static void write_party(const struct page *page, struct json *json,
                         const struct finding_party *party) {
     static const char *const accesses[] = {NULL, "read", "write"};
     json_value(json, "line", "%d", source_is(party->file) ? party->line : 0);
-    if (party->in_kernel && page->trace->block_count)
-        json_value(json, "thread", "[%u, %u, %u]", party->thread.x, party->thread.y,
-                   party->thread.z);
-    else
-        json_text(json, "thread", NULL);
+    json_index(json, "thread", party->thread, party->in_kernel && page->trace->block_count);
     json_text(json, "access", accesses[party->access]);
 }
 
@@ -530,24 +516,18 @@ static void write_launch(struct page *page) {
     json_close(json, '}');
 }
 
-/* Of the plainest kernel for each element that it stores; 0: not known. */
-static double loads_without_tiles(const struct shape *shape) {
-    return truth_naive_loads(shape) / (double)lab_outputs(&lab, shape);
-}
-
 static void write_loads(struct page *page) {
+    const struct shape *s = &page->outcome->shape;
     const struct counted_launch *launches;
     const int count = counts_launches(&launches);
-    json_value(&page->json, "naive", "%.9g", loads_without_tiles(&page->outcome->shape));
+    json_value(&page->json, "naive", "%.9g", truth_naive_loads(s) / (double)lab_outputs(&lab, s));
     if (!page->asked->counts || !count) {
         json_text(&page->json, "loads", NULL);
         return;
     }
-    const struct loads loads = loads_of(launches, count, page->outcome->shape);
-    json_open(&page->json, "loads", '{');
-    json_unsigned(&page->json, "launch", loads.kernel);
-    json_unsigned(&page->json, "naive", loads.naive);
-    json_close(&page->json, '}');
+    const struct loads loads = loads_of(launches, count, *s);
+    json_value(&page->json, "loads", "{\"launch\": %" PRIu64 ", \"naive\": %" PRIu64 "}",
+               loads.kernel, loads.naive);
 }
 
 /* A race, and what is read that was not stored: it depends on who came first. */

@@ -6,7 +6,7 @@
 set -e
 view=engine/show/page/view
 cat $view/colors.css $view/page.css >"$1/walk.css"
-for name in run words formula state provenance sums sentence draw scene code costs time predict table main; do
+for name in run words formula provenance sums sentence draw scene code costs time predict table main; do
     cat "$view/$name.js"
 done >"$1/walk.js"
 set -- $view/page.html "$1/walk.css" "$1/walk.js" "$1/walk.html"

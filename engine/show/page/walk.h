@@ -6,7 +6,7 @@
  *   page.c     the page, with the data in its place; which block to show
  *   page.html, colors.css, page.css, *.js
  *              the page itself: readable files, which page.sh makes one of when the program is
- *              built, and page.S puts into it */
+ *              built */
 #ifndef ENGINE_SHOW_PAGE_WALK_H
 #define ENGINE_SHOW_PAGE_WALK_H
 #include "../../explain/outcome.h"
@@ -17,9 +17,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Whether this party of a finding is a thread of that block, x, y, z. */
-bool walk_in_block(const struct finding_party *party, const unsigned block[3]);
 
 /* Writes the data of this process's run so far as a JSON object: what KEEP_BLOCK has kept. The
  * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are

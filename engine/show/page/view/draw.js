@@ -78,16 +78,10 @@ function boxOf(rows, cols, [firstRow, lastRow], [firstCol, lastCol]) {
 }
 
 function linesPath(rows, cols) {
-  let path = '';
-  for (const i of cols.shown) {
-    const [x, size] = cols.at.get(i);
-    if (i > 0 && i < cols.count && size >= 4 && x > cols.begin) path += 'M' + x + ' ' + rows.begin + 'V' + rows.end;
-  }
-  for (const i of rows.shown) {
-    const [y, size] = rows.at.get(i);
-    if (i > 0 && i < rows.count && size >= 4 && y > rows.begin) path += 'M' + cols.begin + ' ' + y + 'H' + cols.end;
-  }
-  return path;
+  const between = (axis) => axis.shown.filter((i) => i > 0 && i < axis.count)
+    .map((i) => axis.at.get(i)).filter(([at, size]) => size >= 4 && at > axis.begin);
+  return [...between(cols).map(([x]) => `M${x} ${rows.begin}V${rows.end}`),
+          ...between(rows).map(([y]) => `M${cols.begin} ${y}H${cols.end}`)].join('');
 }
 
 /* Hatching, so that nothing is told by color alone. Once in each document. */
@@ -170,21 +164,21 @@ function cutWords({ count, unit }, from, to) {
 
 /* As many row and column numbers as there is room for, at round numbers. */
 function drawLabels(rows, cols) {
+  const widthOf = (i) => Math.max(15, 8 * String(i).length + 3);
+  return [
+    ...labeled(cols, widthOf).map(({ i, middle }) => svg('text', { class: 'label', x: middle, y: -4 }, String(i))),
+    ...labeled(rows, () => 13).map(({ i, middle }) =>
+      svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i * rows.unit))),
+  ];
+}
+
+function labeled(axis, roomOf) {
   const labels = [];
   let free = -Infinity;
-  for (const i of cols.shown) {
-    const [x, size] = cols.at.get(i);
-    const middle = x + size / 2;
-    if (!wantsLabel(cols, i, size) || middle - free < Math.max(15, 8 * String(i).length + 3)) continue;
-    labels.push(svg('text', { class: 'label', x: middle, y: -4 }, String(i)));
-    free = middle;
-  }
-  free = -Infinity;
-  for (const i of rows.shown) {
-    const [y, size] = rows.at.get(i);
-    const middle = y + size / 2;
-    if (!wantsLabel(rows, i, size) || middle - free < 13) continue;
-    labels.push(svg('text', { class: 'label side', x: -5, y: middle, dy: '0.35em' }, String(i * rows.unit)));
+  for (const i of axis.shown) {
+    const [at, size] = axis.at.get(i), middle = at + size / 2;
+    if (!wantsLabel(axis, i, size) || middle - free < roomOf(i)) continue;
+    labels.push({ i, middle });
     free = middle;
   }
   return labels;

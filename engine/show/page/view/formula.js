@@ -86,12 +86,10 @@ function countsBefore(run, access) {
   return { phase: intervals.size, step: Math.floor(turn / words) };
 }
 
-function namesFor(run, access) {
-  const [x, y, z] = threadIndex(run, run.accesses.thread[access]);
-  const [bx, by, bz] = run.block;
-  return { 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
-           'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': bz,
-           ...run.shape, ...countsBefore(run, access) };
+function namesOfThread(run, thread, [bx, by, bz]) {
+  const [x, y, z] = threadIndex(run, thread);
+  return { ...run.shape, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
+           'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': bz };
 }
 
 const formulasOf = (run, site) => run.indices.filter((entry) =>
@@ -103,7 +101,7 @@ function formulaAt(run, access) {
   const site = siteOf(run, access), array = run.arrays[site.array];
   const entries = formulasOf(run, site);
   if (!entries.length) return null;
-  const names = namesFor(run, access);
+  const names = { ...namesOfThread(run, run.accesses.thread[access], run.block), ...countsBefore(run, access) };
   for (const entry of entries)
     if (offsetOfFormula(array, entry.element, names) === run.accesses.offset[access])
       return { entry, names, withNumbers: putIn(entry.element.slice(entry.element.indexOf('[')), names) };

@@ -20,7 +20,6 @@ function loadQuestion({ run, selection }, barrier) {
     fields: index.map((i, d) => [INDEX_NAMES[index.length][d], i]),
     why: `Line ${siteOf(run, next).line} loads ${elementName(array, run.accesses.offset[next])}` +
          (formula ? `: ${array.name}${formula.withNumbers}` : '') + '.',
-    reveal: run.accesses.step[next],
   };
 }
 

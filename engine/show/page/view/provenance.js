@@ -4,12 +4,8 @@
 function accessesOf(run, array) {
   if (array.accesses) return array.accesses;
   array.accesses = new Map();
-  for (let a = 0; a < run.accesses.count; a++) {
-    if (siteOf(run, a).array !== array.number) continue;
-    const offset = run.accesses.offset[a];
-    if (!array.accesses.has(offset)) array.accesses.set(offset, []);
-    array.accesses.get(offset).push(a);
-  }
+  for (let a = 0; a < run.accesses.count; a++)
+    if (siteOf(run, a).array === array.number) addTo(array.accesses, run.accesses.offset[a], a);
   return array.accesses;
 }
 
@@ -65,11 +61,7 @@ function readersOf(run, array, offset, store) {
 
 function readersText(run, readers) {
   const byLine = new Map();
-  for (const a of readers) {
-    const line = siteOf(run, a).line;
-    if (!byLine.has(line)) byLine.set(line, []);
-    byLine.get(line).push(a);
-  }
+  for (const a of readers) addTo(byLine, siteOf(run, a).line, a);
   return [...byLine].map(([line, list]) => {
     const threads = list.map((a) => run.accesses.thread[a]);
     const times = list.length / new Set(threads).size;
@@ -150,15 +142,9 @@ function whoShouldStore(run, array, offset) {
   for (let by = 0; by <= gy; by++)
     for (let bx = 0; bx <= gx; bx++)
       for (let t = 0; t < run.threadCount; t++)
-        if (evaluate(formula, { ...namesOfThread(run, t, bx, by), ...long }) === wanted)
+        if (evaluate(formula, { ...namesOfThread(run, t, [bx, by, run.block[2]]), ...long }) === wanted)
           return shouldText(run, entry, elementName(array, offset), t, bx, by);
   return '';
-}
-
-function namesOfThread(run, thread, bx, by) {
-  const [x, y, z] = threadIndex(run, thread);
-  return { ...run.shape, 'threadIdx.x': x, 'threadIdx.y': y, 'threadIdx.z': z,
-           'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': run.block[2] };
 }
 
 function shouldText(run, entry, name, thread, bx, by) {

@@ -387,21 +387,16 @@ function drawScene(scene, { plans, width, height }, sizes) {
 /* Arrays as they are drawn: the grid of each slice. */
 const gridOf = (scene, array, slice = 0) => scene.grids.get(gridName(array.number, slice));
 
-function cellsOf(scene, accesses, filter) {
+function cellsOf(scene, accesses) {
   const cells = new Map(); /* grid -> cells */
-  for (const a of accesses) {
-    if (!filter(a)) continue;
-    addCell(scene, cells, arrayOf(scene.run, a), scene.run.accesses.offset[a]);
-  }
+  for (const a of accesses) addCell(scene, cells, arrayOf(scene.run, a), scene.run.accesses.offset[a]);
   return cells;
 }
 
 function addCell(scene, cells, array, offset) {
   const { slice, row, col } = cellOf(array, offset);
   const grid = gridOf(scene, array, slice);
-  if (!grid) return;
-  if (!cells.has(grid)) cells.set(grid, []);
-  cells.get(grid).push([row, col]);
+  if (grid) addTo(cells, grid, [row, col]);
 }
 
 const paintEverywhere = (scene, kind, cells) => {
@@ -592,8 +587,9 @@ function paintActing(scene, state, selection) {
     const origin = run.accesses.originArray[a];
     return arrayOf(run, a).role === 'output' ? 'now-c' : origin === NONE ? 'now' : 'now-' + run.arrays[origin].hue;
   };
+  const inside = acting.filter((a) => isInside(arrayOf(run, a), run.accesses.offset[a]));
   for (const kind of ['now-a', 'now-b', 'now-c', 'now'])
-    paintEverywhere(scene, kind, cellsOf(scene, acting, (a) => kindOf(a) === kind && isInside(arrayOf(run, a), run.accesses.offset[a])));
+    paintEverywhere(scene, kind, cellsOf(scene, inside.filter((a) => kindOf(a) === kind)));
   const own = acting.filter((a) => thread[a] === selection.thread);
   paintMine(scene, own, selection.thread);
   paintEverywhere(scene, 'trail', trailOf(scene, state, selection.thread));
@@ -604,7 +600,7 @@ function paintActing(scene, state, selection) {
 /* The selected thread's cells; its elements of outputs always; and which elements of inputs its values
  * in shared memory are. */
 function paintMine(scene, own, selected) {
-  const { run } = scene, cells = cellsOf(scene, own, () => true), origins = new Map();
+  const { run } = scene, cells = cellsOf(scene, own), origins = new Map();
   for (const store of lastStores(run, selected)) addCell(scene, cells, arrayOf(run, store), run.accesses.offset[store]);
   for (const a of own) {
     const origin = run.accesses.originArray[a];
@@ -618,10 +614,10 @@ function paintMine(scene, own, selected) {
 function trailOf(scene, state, selected) {
   const { run } = scene, step = run.steps[state.step];
   if (!step) return new Map();
-  return cellsOf(scene, threadAccesses(run, selected), (a) => {
+  return cellsOf(scene, threadAccesses(run, selected).filter((a) => {
     const at = run.accesses.step[a];
     return at < state.step && run.steps[at].interval === step.interval && !siteOf(run, a).write;
-  });
+  }));
 }
 
 /* All accesses of the selected line, at any time. */
@@ -640,11 +636,11 @@ function drawArrows(scene, own, selected) {
   const { run } = scene, paths = [];
   for (const a of own) {
     const load = run.accesses.from[a];
-    if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrowBetween(scene, load, a));
+    if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrow(scene, cellMiddle(scene, load), cellMiddle(scene, a)));
   }
   const sum = currentSum(scene, selected);
-  const target = sum && [gridOf(scene, run.arrays[run.output]), sum.row, sum.col];
-  if (sum) for (const a of own) if (sum.operands.has(a)) paths.push(arrowTo(scene, a, target));
+  const target = sum && middleOf(gridOf(scene, run.arrays[run.output]), sum.row, sum.col);
+  for (const a of own) if (sum?.operands.has(a)) paths.push(arrow(scene, cellMiddle(scene, a), target));
   scene.arrows.replaceChildren(...paths.filter(Boolean).map((d) => svg('path', { d, 'marker-end': 'url(#arrow-head)' })));
 }
 
@@ -661,23 +657,15 @@ function cellMiddle(scene, a) {
   return grid && middleOf(grid, row, col);
 }
 
-function arrowBetween(scene, from, to) {
-  const begin = cellMiddle(scene, from), end = cellMiddle(scene, to);
-  return begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
-}
-
-function arrowTo(scene, from, [grid, row, col]) {
-  const begin = cellMiddle(scene, from), end = middleOf(grid, row, col);
-  return begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
-}
+const arrow = (scene, begin, end) => begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
 
 /* --- the finding ------------------------------------------------------------------------------ */
 
 /* Both parties of a race: their threads always, their element at their steps; what is outside. */
 function paintFinding(scene, state) {
   const { run } = scene, { finding } = run;
-  const outside = cellsOf(scene, outsideAccesses(run), (a) => run.accesses.step[a] <= state.step);
-  paintEverywhere(scene, 'outside', outside);
+  const outside = outsideAccesses(run).filter((a) => run.accesses.step[a] <= state.step);
+  paintEverywhere(scene, 'outside', cellsOf(scene, outside));
   if (!finding) return;
   for (const [kind, party] of [['party', finding], ['party-2', finding.other]]) {
     const grid = scene.grids.get('threads');

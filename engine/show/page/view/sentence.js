@@ -70,11 +70,7 @@ const verbedOf = (site) => (site.atomic ? 'atomically updated' : site.write ? 's
 /* Accesses of a step, by site. */
 function bySite(run, accesses) {
   const sites = new Map();
-  for (const a of accesses) {
-    const site = run.accesses.site[a];
-    if (!sites.has(site)) sites.set(site, []);
-    sites.get(site).push(a);
-  }
+  for (const a of accesses) addTo(sites, run.accesses.site[a], a);
   return [...sites];
 }
 
@@ -160,12 +156,12 @@ function makeFinding(app) {
   box.hidden = !finding;
   if (!finding) return;
   const { cause } = finding;
-  byId('finding-title').textContent = headline(run, cause || finding);
+  byId('finding-title').textContent = headline(cause || finding);
   const details = byId('finding-details'), symptom = byId('finding-symptom');
   const paragraph = (text) => element('p', '', withoutFile(run, text));
   if (cause) {
     details.append(...cause.detail.map(paragraph));
-    symptom.append(element('p', 'symptom', 'symptom: ' + headline(run, finding)));
+    symptom.append(element('p', 'symptom', 'symptom: ' + headline(finding)));
   }
   (cause ? symptom : details).append(...finding.detail.map(paragraph));
   const hint = (cause && cause.hint) || finding.hint;
@@ -174,7 +170,7 @@ function makeFinding(app) {
   details.append(...notesOnEnd(run));
 }
 
-const headline = (run, what) => (what.line ? `line ${what.line}: ` : '') + what.what;
+const headline = (what) => (what.line ? `line ${what.line}: ` : '') + what.what;
 
 function findingButtons(app) {
   const { finding } = app.run;

@@ -32,9 +32,7 @@ function indexLoads(run, loads) {
     const at = [Math.floor(originOffset[a] / cols), originOffset[a] % cols];
     const p = at[axes.indexOf(TERM)], fixed = at[axes.findIndex((axis) => axis !== TERM)];
     if (!index[number].has(fixed)) index[number].set(fixed, new Map());
-    const terms = index[number].get(fixed);
-    if (!terms.has(p)) terms.set(p, []);
-    terms.get(p).push(a);
+    addTo(index[number].get(fixed), p, a);
   }
   return index;
 }
@@ -63,25 +61,21 @@ function textbookTerms(run, index, row, col, pairing) {
   const b = index[1].get(shared(factors[1])) || new Map(), terms = [];
   for (const [p, loads] of index[0].get(shared(factors[0])) || [])
     for (const [left, right] of pairing(run, loads, b.get(p) || []))
-      if (right !== undefined) terms.push(makeTerm(run, left, right, p));
+      if (right !== undefined) terms.push(makeTerm(run, left, right));
   return terms.sort((x, y) => x.at - y.at);
 }
 
-function makeTerm(run, a, b, p) {
+function makeTerm(run, a, b) {
   const { value, step } = run.accesses;
-  return { p, a, b, at: Math.max(a, b), step: Math.max(step[a], step[b]), left: value[a], right: value[b] };
+  return { a, b, at: Math.max(a, b), step: Math.max(step[a], step[b]), left: value[a], right: value[b] };
 }
 
 /* Any two values that the thread reads in one step: what a kernel with a wrong index multiplies. */
 function termsAsRead(run, operands) {
   const bySteps = new Map();
-  for (const a of operands) {
-    const step = run.accesses.step[a];
-    if (!bySteps.has(step)) bySteps.set(step, []);
-    bySteps.get(step).push(a);
-  }
+  for (const a of operands) addTo(bySteps, run.accesses.step[a], a);
   const terms = [];
-  for (const pair of bySteps.values()) if (pair.length === 2) terms.push(makeTerm(run, pair[0], pair[1], NONE));
+  for (const pair of bySteps.values()) if (pair.length === 2) terms.push(makeTerm(run, ...pair));
   return terms;
 }
 

@@ -292,7 +292,7 @@ function makeTime(app) {
     byId('more').setAttribute('aria-expanded', String(isOpen));
   });
   document.addEventListener('keydown', (event) => onKey(app, event));
-  for (const id of ['finding-forward']) byId(id).hidden = !findingSteps(app.run).length;
+  byId('finding-forward').hidden = !findingSteps(app.run).length;
   for (const id of ['phase-back', 'phase-forward']) byId(id).hidden = !app.run.phases.length;
   for (const id of ['barrier-back', 'barrier-forward']) byId(id).hidden = !barriers(app.run).length;
   makeBar(app.run);

@@ -1,5 +1,5 @@
 /* A file within a program: FILE, between the symbols PROGRAM and PROGRAM_end, and a null byte behind
- * it. Empty where the file is. See child_program() and locals_program.c. */
+ * it. Empty where the file is. See host/check/programs.c, show/page/page.c and report/text/source.c. */
 #define JOINED(a, b) a##b
 #define END_OF(program) JOINED(program, _end)
         .section .rodata

@@ -1,0 +1,275 @@
+/* Other programs that make check asks, all from the same kernel.cu: the plain one beside it, of
+ * which it reads what it prints; the one that is embedded here as writers_program
+ * (writers_program.c), which says which blocks write; and the one that knows the local variables.
+ */
+#define _GNU_SOURCE
+#include "../../report/text/source.h"
+#include "../../report/text/text.h"
+#include "check.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- the words of a command line -------------------------------------------------------------- */
+
+enum { COMMAND_WORDS = 8 + LAB_PARAMS, COMMAND_BYTES = 64 };
+
+/* Zeroed, it has none. Words are cut at 63 bytes. */
+struct command {
+    int count;
+    char word[COMMAND_WORDS][COMMAND_BYTES];
+    char *words[COMMAND_WORDS + 1]; /* for exec: ends with null */
+};
+
+__attribute__((format(printf, 2, 3))) static void command_add(struct command *c, const char *format,
+                                                              ...) {
+    va_list arguments;
+    assert(c->count < COMMAND_WORDS);
+    char *word = c->words[c->count] = c->word[c->count];
+    c->count++;
+    va_start(arguments, format);
+    vsnprintf(word, COMMAND_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+/* The values of the parameters, in the order in which they are typed. */
+static void command_add_shape(struct command *c, const struct shape *shape) {
+    for (int i = 0, param; (param = lab_typed(&lab, i)) >= 0; i++)
+        command_add(c, "%lld", (long long)shape->of[param]);
+}
+
+/* --- the program beside this one -------------------------------------------------------------- */
+
+static _Noreturn void run_plain_program(const struct check_options *o, const struct shape *s,
+                                        int out) {
+    struct command c = {0};
+    command_add(&c, "%s", lab.name);
+    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
+    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
+    command_add_shape(&c, s);
+    dup2(out, STDOUT_FILENO);
+    execv(o->plain, c.words);
+    _exit(EXIT_MACHINE);
+}
+
+/* The line behind "TEST FAILED" in what the program has printed; empty: it does not say that. */
+struct verdict_line {
+    char text[200];
+};
+
+static struct verdict_line read_verdict(FILE *printed) {
+    struct verdict_line line = {""};
+    bool next = false;
+    rewind(printed);
+    while (fgets(line.text, sizeof line.text, printed)) {
+        line.text[strcspn(line.text, "\n")] = '\0';
+        if (next) return line;
+        next = strcmp(line.text, "TEST FAILED") == 0;
+    }
+    return (struct verdict_line){""};
+}
+
+static void set_finding(const struct check_options *o, const struct shape *s, const char *verdict,
+                        struct outcome *outcome) {
+    struct finding *f = &outcome->finding;
+    *f = (struct finding){.kind = FINDING_WRONG_RESULT, .at = {.known = true}};
+    check_file(f->at.file, sizeof f->at.file);
+    slot_set(f->slot, SLOT_ELSEWHERE, 1);
+    snprintf(f->named, sizeof f->named, "%s", lab.name);
+    APPEND(outcome->explained.text, "./%s %s --fill %s --seed %" PRIu64 " prints:\n%s", lab.name,
+           lab_shape_words(&lab, s).of, lab.fills[o->run.which.fill].name, o->run.which.seed,
+           verdict);
+}
+
+bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
+    const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
+    if (!o->plain || outcome->plain_is_correct) return false;
+    FILE *printed = tmpfile();
+    if (!printed) return false;
+    if (child_quiet(outcome->shape, &limits))
+        run_plain_program(o, &outcome->shape, fileno(printed));
+    const struct verdict_line verdict = read_verdict(printed);
+    fclose(printed);
+    if (!verdict.text[0]) return false;
+    set_finding(o, &outcome->shape, verdict.text, outcome);
+    return true;
+}
+
+/* --- the program in this one ------------------------------------------------------------------ */
+
+/* Not linked where the grader looks for causes; empty where the plain build does not compile. */
+extern const char writers_program[] __attribute__((weak));
+extern const char writers_program_end[] __attribute__((weak));
+
+/* As a file without a name, which no other program inherits. -1: it is empty, or no file can be
+ * made. */
+static int writers_file(void) {
+    const char *begin = writers_program, *const end = writers_program_end;
+    const int file = begin && begin < end ? memfd_create("writers", MFD_CLOEXEC) : -1;
+    while (file >= 0 && begin < end) {
+        const ssize_t written = write(file, begin, (size_t)(end - begin));
+        if (written <= 0) {
+            close(file);
+            return -1;
+        }
+        begin += written;
+    }
+    return file;
+}
+
+static const double faster = 0.2; /* than the run under watch */
+static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
+
+/* What it prints was printed, or will be, by the run under watch. */
+static _Noreturn void become_program(const struct check_options *o, struct shape s, int program,
+                                     int out) {
+    char *environment[] = {NULL};
+    const double seconds = faster * o->run.timeout;
+    struct command c = {0};
+    command_add(&c, "writers");
+    command_add(&c, "%d", o->run.which.fill);
+    command_add(&c, "%" PRIu64, o->run.which.seed);
+    command_add(&c, "%f", seconds < longest ? seconds : longest);
+    command_add(&c, "%d", out);
+    command_add_shape(&c, &s);
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    fcntl(out, F_SETFD, 0);
+    fexecve(program, c.words, environment);
+    _exit(EXIT_MACHINE);
+}
+
+static bool run_program(const struct check_options *o, struct shape s, int out) {
+    const int program = writers_file();
+    int status = -1;
+    if (program < 0) return false;
+    const pid_t child = fork();
+    if (child == 0) become_program(o, s, program, out);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    close(program);
+    return child > 0 && status == 0;
+}
+
+const struct writers *ask_writers(const struct check_options *o, struct shape s, bool *correct) {
+    const int out = memfd_create("written", MFD_CLOEXEC);
+    if (out < 0) return NULL;
+    const bool has_room = ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
+    const struct plain_run *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
+    const bool done = has_room && said != MAP_FAILED && run_program(o, s, out);
+    close(out);
+    *correct = done && said->correct;
+    return done ? &said->writers : NULL;
+}
+
+/* --- the program that knows the local variables -------------------------------------------------
+ *
+ * What the two say to each other: a number of a descriptor, the kind and line of the finding and
+ * which kernel.cu it is in on its command line, and a struct cause back. */
+
+/* Words that make `made`, an empty file where kernel.cu has no such variables: embedded where make
+ * check is built. */
+extern const char locals_command[] __attribute__((weak));
+static const char made[] = "build/check/locals";
+
+extern char **environ;
+
+static _Noreturn void run_command(void) {
+    enum { WORDS = 64 };
+    char *const text = strdup(locals_command), *word[WORDS], *rest = text;
+    int count = 0;
+    while (count < WORDS - 1 && (word[count] = strsep(&rest, " \n")) && *word[count]) count++;
+    word[count] = NULL;
+    execvp(word[0], word);
+    _exit(EXIT_MACHINE);
+}
+
+/* Whether `made` is there since this program was built: run by run, it is made once. */
+static bool is_made(void) {
+    struct stat program, self;
+    if (stat(made, &program) != 0 || stat("/proc/self/exe", &self) != 0) return false;
+    return program.st_mtim.tv_sec != self.st_mtim.tv_sec
+               ? program.st_mtim.tv_sec > self.st_mtim.tv_sec
+               : program.st_mtim.tv_nsec > self.st_mtim.tv_nsec;
+}
+
+/* -1: there is none. It may be of another kernel.cu: hash_of_source(). */
+static int program_file(const struct check_options *o, struct shape shape) {
+    const struct child_limits limits = {60, 600};
+    if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
+    if (!locals_command) return -1;
+    if (!is_made() && child_quiet(shape, &limits)) run_command();
+    return open(made, O_RDONLY | O_CLOEXEC);
+}
+
+static uint64_t hash_of_source(void) {
+    const char *text = source_text();
+    return check_hash(text, text ? strlen(text) : 0, 0);
+}
+
+static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
+                                         const struct outcome *failed) {
+    struct command c = {0};
+    command_add(&c, "%s-check", lab.name);
+    command_add(&c, "--locals");
+    command_add(&c, "%d,%d,%d,%" PRIu64, answer, (int)failed->finding.kind, failed->finding.at.line,
+                hash_of_source());
+    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
+    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
+    command_add(&c, "--timeout=%g", o->run.timeout);
+    command_add_shape(&c, &failed->shape);
+    fcntl(answer, F_SETFD, 0);
+    fexecve(program, c.words, environ);
+    _exit(EXIT_MACHINE);
+}
+
+static bool read_answer(int from, struct cause *cause) {
+    size_t length = 0;
+    ssize_t more;
+    while (length < sizeof *cause &&
+           (more = read(from, (char *)cause + length, sizeof *cause - length)) > 0)
+        length += (size_t)more;
+    char file[sizeof cause->file]; /* a name of this machine's, which may have any letters */
+    memcpy(file, cause->file, sizeof file);
+    memset(cause->file, 0, sizeof cause->file);
+    if (length < sizeof *cause || !cause_check(cause)) return false;
+    snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof file - 1, file);
+    return true;
+}
+
+void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
+    const struct child_limits limits = {15, 120}; /* its own children have theirs */
+    int answer[2];
+    const int program = program_file(o, failed->shape);
+    if (program < 0) return;
+    if (pipe(answer) == 0) {
+        fcntl(answer[0], F_SETFD, FD_CLOEXEC);
+        if (child_quiet(failed->shape, &limits)) run_locals_program(program, answer[1], o, failed);
+        close(answer[1]);
+        struct cause found;
+        if (read_answer(answer[0], &found)) *cause = found;
+        close(answer[0]);
+    }
+    close(program);
+}
+
+bool locals_read_request(const char *value, struct check_options *o) {
+    int kind;
+    uint64_t hash;
+    char more;
+    if (sscanf(value, "%d,%d,%d,%" SCNu64 "%c", &o->locals_answer, &kind, &o->locals_failed.line,
+               &hash, &more) != 4)
+        return false;
+    o->locals_failed.kind = (enum finding_kind)kind;
+    return hash == hash_of_source() && finding_text(o->locals_failed.kind) != NULL;
+}
