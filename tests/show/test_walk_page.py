@@ -179,6 +179,15 @@ def test_the_end_is_c_as_computed(tiled: Opened) -> None:
     page.shot("tiled, end")
 
 
+def test_a_sum_that_is_not_stored_is_shown_apart(tiled: Opened) -> None:
+    """In C's cells, until a thread stores it there."""
+    page, data = tiled
+    for step, shown in ((len(data["steps"]) // 2, True), (len(data["steps"]) - 1, False)):
+        page.goto(step)
+        assert page.js("return Boolean(document.querySelector('#scene .in-register'))") == shown
+        page.shot(f"tiled, sums {'in registers' if shown else 'stored'}")
+
+
 def test_panels(tiled: Opened) -> None:
     """B is above C and A left of it, row beside row and column above column, in each phase."""
     page, data = tiled

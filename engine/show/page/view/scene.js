@@ -485,7 +485,7 @@ function quarterDone(state, offset) {
 /* What a cell shows, and how: an output may have sums that are not stored yet. */
 function cellValue(state, array, offset) {
   const value = valueAt(state, array, offset);
-  if (value !== undefined || array.number !== run.output || state.step < 0) return [value, ''];
+  if (value !== undefined || array.number !== state.run.output || state.step < 0) return [value, ''];
   const sum = sumForElement(state.run, offset), done = sum ? termsDone(state, sum) : 0;
   return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
 }
