@@ -326,10 +326,17 @@ class Tree:
         gold, folder = shutil.which("ld.gold"), self.programs / "linker"
         if not gold:
             return {}
-        folder.mkdir(exist_ok=True)
-        with suppress(FileExistsError):
-            (folder / "ld").symlink_to(gold)
-        return {"COMPILER_PATH": str(folder)}
+        chosen = {"COMPILER_PATH": str(folder)}
+        with locked(self.programs / "linker.lock"):
+            if not folder.exists():
+                folder.mkdir()
+                (folder / "ld").symlink_to(gold)
+                program = '#include <iostream>\nint main() { std::cout << 1; }'
+                linked = subprocess.run(["c++", "-x", "c++", "-", "-o", folder / "linked"], input=program,
+                                        env=os.environ | chosen, text=True, capture_output=True, check=False)
+                if linked.returncode != 0:  # a compiler that finds its libraries with its own linker alone
+                    (folder / "ld").unlink()
+        return chosen
 
     def write_faulty_kernels(self) -> None:
         """Those that are no files, where `make faulty` writes them: corpus.faulty()."""

@@ -762,8 +762,9 @@ static const char TOOLKIT[] =
     "device_double_functions device_functions device_launch_parameters.h device_types.h "
     "driver_functions.h driver_types.h fatbinary_section.h generated_cud generated_nvtx "
     "host_config.h host_defines.h library_types.h math_constants.h math_functions mma.h nccl npp "
-    "nv/ nvJitLink.h nv_decode.h nvblas.h nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 sm_2 sm_3 sm_6 "
-    "surface_ texture_ thrust/ vector_functions vector_types.h Openacc/ Openmp/";
+    "nv/ nvFatbin.h nvJitLink.h nv_decode.h nvblas.h nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 "
+    "sm_2 sm_3 "
+    "sm_6 surface_ texture_ thrust/ vector_functions vector_types.h Openacc/ Openmp/";
 
 static bool is_of_toolkit(const char *name) {
     for (const char *known = TOOLKIT; *known; known += *known == ' ') {

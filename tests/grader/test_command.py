@@ -209,7 +209,8 @@ def test_where_nothing_can_be_graded(kernel: Path, tmp_path: Path) -> None:
     """A login node has no compiler: what does not depend on it is said all the same, and why."""
     (tmp_path / "nothing").mkdir()
     here = json.loads(grade(kernel, "right", "--about").stdout)
-    there = call([*PYTHON, "grader"], "--about", cwd=REPOSITORY, PATH=str(tmp_path / "nothing"), HOME=str(tmp_path))
+    there = call([*PYTHON, "grader"], "--about", cwd=REPOSITORY, PATH=str(tmp_path / "nothing"), HOME=str(tmp_path),
+                 CC="cc", CXX="c++")
     assert there.status == 3 and there.stderr.count("\n") == 1
     said = json.loads(there.stdout)
     assert there.stderr == f"grade: {said.pop('fault')}\n"

@@ -268,7 +268,7 @@ def test_gradescope_gets_no_file_for_a_fault_of_the_machine(gradescope: Gradesco
     for name in "bash sh mktemp rm mkdir cp mv chmod find make env bwrap".split():
         if found := shutil.which(name):
             (tmp_path / name).symlink_to(found)
-    for env in ({"PATH": str(tmp_path)}, {"AUTOGRADER_PYTHON": "/no/such/python"}):
+    for env in ({"PATH": str(tmp_path), "CC": "cc", "CXX": "c++"}, {"AUTOGRADER_PYTHON": "/no/such/python"}):
         status, said, results = gradescope.submit(env=env)
         assert (status, results) == (1, None), said
         assert "Nothing is wrong with the submission" in said

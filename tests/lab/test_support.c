@@ -231,8 +231,12 @@ TEST(fill_exact_sums_stay_exact) {
         int seen[3] = {0};
         set_product(FILL_EXACT, 3, m, n, k);
         /* twelve significant bits, where TF32 has 11 and BF16 8 */
-        for (int i = 0; i < m * k; i++)
+        float largest = 0;
+        for (int i = 0; i < m * k; i++) {
             CHECK(f.A[i] >= 2049 && f.A[i] <= 4095 && fmodf(f.A[i], 2) == 1);
+            largest = fmaxf(largest, f.A[i]);
+        }
+        CHECK(largest > 3072);
         for (int p = 0; p < k; p++) {
             bool used = false;
             for (int j = 0; j < n; j++) {
