@@ -333,7 +333,7 @@ class Tree:
                 (folder / "ld").symlink_to(gold)
                 program = '#include <iostream>\nint main() { std::cout << 1; }'
                 linked = subprocess.run(["c++", "-x", "c++", "-", "-o", folder / "linked"], input=program,
-                                        env=os.environ | chosen, text=True, capture_output=True, check=False)
+                                        env=clean_environment() | chosen, text=True, capture_output=True, check=False)
                 if linked.returncode != 0:  # a compiler that finds its libraries with its own linker alone
                     (folder / "ld").unlink()
         return chosen

@@ -758,13 +758,13 @@ static const char TOOLKIT[] =
     "cuda_awbarrier cuda_bf16 cuda_device_runtime_api.h cuda_egl cuda_fp cuda_gl_interop.h "
     "cuda_occupancy.h cuda_pipeline cuda_profiler_api.h cuda_runtime cuda_stdint.h "
     "cuda_surface_types.h cuda_texture_types.h cuda_vdpau cudalibxt.h cudart_platform.h cudnn "
-    "cufft cupti curand cusolver cusparse cute/ cutlass/ device_atomic_functions "
+    "cufile cufft cupti curand cusolver cusparse cute/ cutlass/ device_atomic_functions "
     "device_double_functions device_functions device_launch_parameters.h device_types.h "
     "driver_functions.h driver_types.h fatbinary_section.h generated_cud generated_nvtx "
     "host_config.h host_defines.h library_types.h math_constants.h math_functions mma.h nccl npp "
-    "nv/ nvFatbin.h nvJitLink.h nv_decode.h nvblas.h nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 "
-    "sm_2 sm_3 "
-    "sm_6 surface_ texture_ thrust/ vector_functions vector_types.h Openacc/ Openmp/";
+    "nv/ nvFatbin.h nvJitLink.h nv_decode.h nvblas.h nvPTXCompiler.h nvjpeg.h nvsandboxutils "
+    "nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 sm_2 sm_3 sm_6 surface_ texture_ thrust/ "
+    "vector_functions vector_types.h Openacc/ Openmp/";
 
 static bool is_of_toolkit(const char *name) {
     for (const char *known = TOOLKIT; *known; known += *known == ' ') {
