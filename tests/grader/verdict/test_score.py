@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from kinds import KINDS, words_of
 from conftest import REPOSITORY
-from grader_fake import case, outcome, problem, suite
+from grader_fake import case, outcome, problem, shape, suite
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +26,8 @@ from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
 from grader.verdict.case import judge_case, wants_checked, wants_counts
-from grader.verdict.points import (marks_of, needs_review, no_points, refused, repair_marks, skipped, totals, used_up)
+from grader.verdict.points import (marks_of, needs_review, no_points, refused, repair_marks, skipped, speed_points,
+                                   totals, used_up)
 
 FULL = ["memory", "tiled"]
 
@@ -379,6 +380,12 @@ def test_sums_are_those_of_decimal_numbers() -> None:
     assert totals(tests) == (0, 1)
 
 
+def test_all_points_for_speed_are_those_of_the_suite() -> None:
+    """Whatever their decimals; a part of them is whole hundredths."""
+    fast = shape(points=3.333, none=0.3, full=0.9)
+    assert [speed_points(fast, ratio) for ratio in (0.2, 0.6, 0.9, 2.0)] == [0, 1.67, 3.333, 3.333]
+
+
 # ---- what a student sees -------------------------------------------------------------------------
 
 def test_what_was_printed_is_shown_briefly_and_never_beside_a_hidden_case() -> None:
@@ -391,6 +398,12 @@ def test_what_was_printed_is_shown_briefly_and_never_beside_a_hidden_case() -> N
     hidden = judge_case(full_case(suite="hidden/zebra"), printed, checked)
     for seen in student_view(record_of(public, hidden)).tests:
         assert seen.output == ""
+
+
+def test_a_hidden_case_that_was_not_run_does_not_say_which_one_failed() -> None:
+    failed = judge_case(full_case(suite="hidden/zebra"), *runs("wrong"))
+    waits = no_points(full_case(suite="hidden/zebra"), "skipped", "needs okapi, which failed")
+    assert student_view(record_of(failed, waits)).tests[1].reason == "needs an earlier hidden case, which failed"
 
 
 SECRETS = ("zebra", "quagga", "okapi", "7919", "7927", "7933", "104729", "leopard", "/home/ta")
