@@ -193,6 +193,19 @@ TEST(without_memory_for_lists_two_reads_are_kept) {
     cells_drop(&cells);
 }
 
+TEST(an_atomic_store_of_another_thread_is_not_forgotten_behind_two_of_ones_own) {
+    const unsigned stored_by[] = {WARP_SIZE + 8, 0, 0};
+    struct stamp now;
+    begin_launch(THREADS);
+    cells_reset(&cells, 0);
+    for (int i = 0; i < 3; ++i) {
+        running_index.linear = stored_by[i];
+        access(0, true, true, &now);
+    }
+    CHECK_INT(epoch_thread(access(0, false, false, &now).with.when), WARP_SIZE + 8);
+    cells_drop(&cells);
+}
+
 TEST(the_bytes_of_a_word_have_been_read_as_the_word_has) {
     all_read(4);
     const struct shadow_cell *byte = cell_of(1 << 2);
