@@ -128,8 +128,7 @@ static const char *run(const struct call *call) {
     fill(call, 0, &A);
     fill(call, 1, &B);
     if (call->beta != 0) fill(call, 2, &C);
-    if (is_plain(call))
-        basicSgemm(call->m, call->n, call->k, A.elements, B.elements, C.elements);
+    if (is_plain(call)) basicSgemm(call->m, call->n, call->k, A.elements, B.elements, C.elements);
 #if HAS_SGEMM
     else
         sgemm(call->m, call->n, call->k, call->alpha, A.elements, B.elements, call->beta,
