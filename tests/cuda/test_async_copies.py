@@ -80,6 +80,10 @@ FOUND = {  # what is done, some of the finding, and words of it
         (f"to[t] = 0; __syncthreads(); {COPY} __pipeline_commit(); {copy('to[t + 16]', 'A[t]', 4)}"
          f"__pipeline_commit(); __syncthreads(); {LOOK_ASIDE} {DONE}",
          {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
+    "another's, of the reader's own third group":
+        (f"to[t] = 0; __syncthreads(); __pipeline_commit(); __pipeline_commit(); {COPY} __pipeline_commit();"
+         f"__syncthreads(); {LOOK_ASIDE} {DONE}",
+         {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
     "to where another stores in the same interval":
         (f"to[15 - t] = 0; {COPY} {DONE}",
          {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()"),
