@@ -85,7 +85,8 @@ c) # what compiles longer than it runs is not optimized
 texts) # files as one text
     case $out in
     */cold.o) level=-O0 ;;
-    */engine/fast.o) level="$FAST ${FAST:+-foptimize-sibling-calls}" ;; # fast paths end in slow ones; no caller in it is looked up
+    # Its fast paths end in slow ones, and nobody looks up a caller there.
+    */engine/fast.o) level="$FAST ${FAST:+-foptimize-sibling-calls}" ;;
     *) level=$FAST ;;
     esac
     printf '#include "%s"\n' "$@" >"$base.c"

@@ -71,7 +71,7 @@ case $out in
     # A store to where a function returns to is found by frame pointers; and a call that fails is to
     # be still on the stack when the runtime looks up its caller.
     frames="-fno-omit-frame-pointer -fno-optimize-sibling-calls"
-    case $family in # what a run gains from of -O2, which takes half as long again to compile
+    case $family in # those parts of -O2 that make runs faster; all of it takes half as long again to compile
     gcc)
         fast="-O1 -finline-small-functions -fstrict-aliasing -ftree-vrp -freorder-blocks -fexpensive-optimizations"
         fast="$fast -fcode-hoisting -ftree-pre -falign-functions=32 -falign-loops -falign-jumps -falign-labels"

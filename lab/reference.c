@@ -79,23 +79,16 @@ static void product_tile(void *context, int worker, size_t index) {
     product->consume(product->context, worker, &tile);
 }
 
-static int product_workers(const struct product *product) {
-    size_t down = ((size_t)product->row_count + TILE_ROWS - 1) / TILE_ROWS;
-    size_t across = ((size_t)product->col_count + TILE_COLS - 1) / TILE_COLS;
-    double work = (double)product->row_count * product->col_count * product->k;
-    return worker_count(down * across, work);
-}
-
 bool product_run(struct product *product, struct parallel_job job) {
     if (product->row_count == 0 || product->col_count == 0) return true;
-    int workers = product_workers(product);
-    size_t down = ((size_t)product->row_count + TILE_ROWS - 1) / TILE_ROWS;
+    const double work = (double)product->row_count * product->col_count * product->k;
     product->tiles_across = (product->col_count - 1) / TILE_COLS + 1;
+    job.count = ((size_t)(product->row_count - 1) / TILE_ROWS + 1) * (size_t)product->tiles_across;
+    const int workers = worker_count(job.count, work);
     product->workspace = aligned_alloc(64, (size_t)workers * sizeof *product->workspace);
     if (!product->workspace) return false;
     job.body = product_tile;
     job.context = product;
-    job.count = down * (size_t)product->tiles_across;
     parallel_run(&job, workers);
     free(product->workspace);
     return true;

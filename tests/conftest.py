@@ -336,7 +336,7 @@ class Tree:
                                         env=clean_environment() | chosen, text=True, capture_output=True, check=False)
                 if linked.returncode != 0:  # a compiler that finds its libraries with its own linker alone
                     (folder / "ld").unlink()
-        return chosen
+        return chosen if (folder / "ld").exists() else {}
 
     def write_faulty_kernels(self) -> None:
         """Those that are no files, where `make faulty` writes them: corpus.faulty()."""

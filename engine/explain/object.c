@@ -293,8 +293,9 @@ static bool is_only(const struct region *r, const struct place *place) {
 static bool allocation_name(const struct region *r, struct allocation_name *name) {
     const struct place place = place_of(r);
     if (!place.line) return false;
-    char *read = source_name() && source_is(place.file) ? NULL : whole_file(place.file);
-    const char *text = source_name() && source_is(place.file) ? source_text() : read;
+    const bool carried = source_name() && source_is(place.file);
+    char *read = carried ? NULL : whole_file(place.file);
+    const char *text = carried ? source_text() : read;
     const char *argument = text ? call_near(text, place.line, calls_before(r, &place)) : NULL;
     const bool found = argument && take_variable(argument, name->text, sizeof name->text);
     free(read);

@@ -112,8 +112,8 @@ def test_headers_of_the_toolkit_are_refused(rewrite: Path, tmp_path: Path) -> No
 
 # ---- With and without __CUDA_ARCH__ --------------------------------------------------------------
 
-# What stands here is preprocessed twice; the markers say where each line is from. Or, the line at which
-# it is refused.
+# What stands here is preprocessed twice. The result has markers that say where each line is from, or it is
+# the line at which the text is refused.
 ARCH = {
     "a kernel's body": ("""\
 __global__ void k() {

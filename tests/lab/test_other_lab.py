@@ -94,11 +94,11 @@ def test_a_lab_of_the_environment_is_another_thing() -> None:
     ('{"two words"}', ["-", "{folder}/lab.c:"]),
 ], ids=["named", "refused"])  # fmt: skip
 def test_its_program_is_called_as_its_description_says(tmp_path: Path, text: str, asked: list[str]) -> None:
-    """By what make is told of it."""
+    """make reads what engine/asked.sh prints."""
     (tmp_path / "lab.c").write_text(f"const struct lab lab = {text};\n")
-    told = subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
-                          env=clean_environment({"LAB": str(tmp_path), "BACKEND": "cpu"}), check=True).stdout
-    assert told.split()[:2] == [word.format(folder=tmp_path) for word in asked]
+    printed = subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
+                             env=clean_environment({"LAB": str(tmp_path), "BACKEND": "cpu"}), check=True).stdout
+    assert printed.split()[:2] == [word.format(folder=tmp_path) for word in asked]
 
 
 def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None:

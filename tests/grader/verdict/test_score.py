@@ -100,7 +100,7 @@ FATAL = {"host-pointer-on-device", "device-pointer-on-host", "device-variable-on
 
 
 def test_each_kind_of_finding() -> None:
-    """A right C in spite of a fault that hardware may get away with keeps `correct`; everything
+    """A correct C in spite of a fault that hardware may get away with keeps `correct`; everything
     else that the checker stops does not."""
     assert FATAL < KINDS.keys()
     for kind in KINDS:
