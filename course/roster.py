@@ -255,14 +255,15 @@ class Roster:
     def stranger(self, claim: Claim) -> Student:
         """With a folder that no other student has."""
         known = {field: getattr(claim, field) for field in IDENTIFIERS}
-        name = claim.name or claim.word or next(filter(None, known.values()), "unknown")
+        name = claim.name or claim.word or next(filter(None, known.values()), "")
         student = Student(name=name, folder="", enrolled=not self.students, **known)
         if student not in self.strangers:
-            folder = directory_name(called(student))
-            if folder != called(student) or folder.casefold() in self.taken:
-                folder = hashed(folder, student)
+            named = replace(student, name=name or "unknown")
+            folder = directory_name(called(named))
+            if folder != called(named) or folder.casefold() in self.taken:
+                folder = hashed(folder, student)  # nobody's name is not the name "unknown"
             self.taken.add(folder.casefold())
-            self.strangers[student] = replace(student, folder=folder)
+            self.strangers[student] = replace(named, folder=folder)
         return self.strangers[student]
 
     def reason(self, claim: Claim) -> str:

@@ -19,6 +19,7 @@ import os
 import pty
 import py_compile
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -332,7 +333,8 @@ class Tree:
                 folder.mkdir()
                 (folder / "ld").symlink_to(gold)
                 program = '#include <iostream>\nint main() { std::cout << 1; }'
-                linked = subprocess.run(["c++", "-x", "c++", "-", "-o", folder / "linked"], input=program,
+                compiler = shlex.split(os.environ.get("CXX", "c++"))
+                linked = subprocess.run([*compiler, "-x", "c++", "-", "-o", folder / "linked"], input=program,
                                         env=clean_environment() | chosen, text=True, capture_output=True, check=False)
                 if linked.returncode != 0:  # a compiler that finds its libraries with its own linker alone
                     (folder / "ld").unlink()

@@ -116,7 +116,7 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> 
 # ---- folders -------------------------------------------------------------------------------------
 
 
-STRANGE = [*NAMES, "ada", "Ada", "ada ", "a/b", "a_b", "", ".", "..", "a" * 300 + "b"]
+STRANGE = [*NAMES, "ada", "Ada", "ada ", "a/b", "a_b", "", "unknown", ".", "..", "a" * 300 + "b"]
 
 
 @given(names=st.lists(st.text(max_size=100), max_size=8, unique=True))
