@@ -107,6 +107,35 @@ __global__ void lanes(int *out, int stray, int lanes) {
     __syncthreads();
 }
 
+// Two lanes of the first warp meet behind two of the second one. None returns before.
+__global__ void two_of_each(int *out) {
+    __shared__ int words[2], arrived;
+    const int t = threadIdx.x;
+    if (t == 0) arrived = 0;
+    __syncthreads();
+    if (t == 32 || t == 33) __syncwarp(3);
+    if (t == 32) atomicAdd(&arrived, 1);
+    if (t < 2) {
+        while (atomicAdd(&arrived, 0) < 1) {}
+        words[t] = t;
+        __syncwarp(3);
+        out[t] = words[1 - t];
+    }
+    __syncthreads();
+}
+
+// Who has seen the flag takes it back.
+__global__ void flag(int *flag, int *out) {
+    if (blockIdx.x == 0) {
+        __threadfence();
+        atomicExch(flag, 1);
+    } else {
+        while (*(volatile int *)flag == 0) {}
+        __threadfence();
+        *flag = 0;
+    }
+}
+
 int main(int argc, char **argv) {
     const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
     const int launches = argc > 4 ? atoi(argv[4]) : 1, width = argc > 5 ? atoi(argv[5]) : 1;
@@ -130,6 +159,8 @@ int main(int argc, char **argv) {
     case 4: blocks<<<4, 1>>>(in, count, out, a); break;
     case 5: warps<<<1, 128>>>(out, a); break;
     case 6: lanes<<<1, 32>>>(out, a, b); break;
+    case 7: two_of_each<<<1, 64>>>(out); break;
+    case 8: flag<<<2, 1>>>(count, out); break;
     }
     cudaFree(in);
     cudaFree(count);
@@ -137,7 +168,7 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES = range(7)
+LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG = range(9)
 NOTHING, RACE, IN_SHARED = "no mistakes found", "race between blocks on", "race on shared memory"
 
 
@@ -183,3 +214,11 @@ def test_the_third_reader_counts_too() -> None:
     for lanes in (2, 32):
         check(LANES, 5, lanes, said=IN_SHARED)
         check(LANES, -1, lanes, said=NOTHING)
+
+
+def test_lanes_of_two_warps_meet() -> None:
+    check(TWO_OF_EACH, 0, said=NOTHING)
+
+
+def test_a_flag_that_was_seen_is_stored_to() -> None:
+    check(FLAG, 0, said=NOTHING)
