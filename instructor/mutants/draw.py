@@ -87,7 +87,7 @@ def rooms_of(repository: Path, tracked: list[str]) -> list[Room]:
         if units := given.get("units"):
             words = ["tests/test_unit.py", *words, "-k", f"not test_unit or {' or '.join(units)}"]
         for word in given["tests"]:
-            if not (repository / word).exists():
+            if not (repository / word.partition("::")[0]).exists():
                 raise BadInput(f"{ROOMS}: [{name}]: there is no {word}")
         if not files:
             raise BadInput(f"{ROOMS}: [{name}]: no file is called that")

@@ -1,8 +1,16 @@
 /* Tests of engine/watch/shadow/cells.c: which reads of a word are remembered. A write races with
  * one that is kept if, and only if, it races with any that was made. And of order.c, which says
  * what is ordered. */
+#include <stdlib.h>
+
 #include "../../engine/watch/block.h"
 #include "../../engine/watch/machine.c"
+
+static bool no_memory;
+static void *calloc_if_possible(size_t count, size_t size) {
+    return no_memory ? NULL : calloc(count, size);
+}
+#define calloc calloc_if_possible
 #include "../../engine/watch/shadow/cells.c"
 #include "../../engine/watch/shadow/order.c"
 #define take take_from_arena
@@ -318,4 +326,24 @@ TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
     order_release(order[0], 64, false);
     atomic_between_fences(1, 64);
     CHECK(knows(1, 0, before) && !knows(1, 0, behind));
+}
+
+static jmp_buf faulted;
+static void go_on(const char *what) {
+    CHECK(strstr(what, "out of memory"));
+    longjmp(faulted, 1);
+}
+
+TEST(no_memory_for_cells_is_the_machines_fault) {
+    struct cells few;
+    struct shadow_cell *cell[WORD];
+    CHECK(cells_make(&few, WORDS));
+    machine_on_fault(go_on);
+    no_memory = true;
+    const bool first = !setjmp(faulted);
+    if (first) cells_find(&few, 0, WORD, cell);
+    no_memory = false;
+    machine_on_fault(NULL);
+    cells_drop(&few);
+    CHECK(!first);
 }

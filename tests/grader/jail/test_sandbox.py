@@ -186,6 +186,15 @@ def test_a_program_that_is_not_there_is_the_machines_fault(box: Sandbox) -> None
         execute(box, ["no-such-program"], Path("/"))
 
 
+def test_a_program_that_cannot_be_loaded_is_none_of_the_machines_faults(box: Sandbox, work: Path) -> None:
+    if box.kind == "bubblewrap":
+        pytest.skip("bubblewrap itself is loaded")
+    (work / "program").write_bytes(program(""))
+    (work / "program").chmod(0o755)
+    with open(work / "program", "ab"):  # what is open for writing cannot be executed
+        assert execute(box, [str(work / "program")], work).unloadable == "Text file busy"
+
+
 # ---- limits --------------------------------------------------------------------------------------
 
 
@@ -349,10 +358,11 @@ box = choose_sandbox({box.kind!r}, False, [], Path({str(box.jail)!r}))
 work = Path({str(work)!r})
 box.run(Command([str(work / "program")], Limits(60, 1 << 30, 24, 1 << 20, 4096, 600), work, [work]))
 """)
-    (work / "program.c").write_text("#include <unistd.h>\nint main() { for (;;) pause(); }")
-    subprocess.run([need("cc"), work / "program.c", "-o", work / "program"], check=True)
+    # The child's parent is the jail, and nothing but the jail ends the child.
+    (work / "program").write_bytes(program("if (!fork()) setsid(); for (;;) pause();"))
+    (work / "program").chmod(0o755)
     with subprocess.Popen([sys.executable, "-B", work / "grader.py"]) as grader:
-        wait_until(lambda: bool(running(work / "program")))
+        wait_until(lambda: len(running(work / "program")) == 2)
         grader.kill()
     wait_until(lambda: not running(work / "program"))
 

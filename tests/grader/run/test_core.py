@@ -638,6 +638,16 @@ def test_a_worker_that_lies(name: str, parts: Parts) -> None:
         assert outcome.unwritten == outcome.elements == 35 * 20
 
 
+def test_a_verdict_that_cannot_be_printed_is_the_machines_fault(parts: Parts) -> None:
+    with memory_file("in") as given, memory_file("out") as out, memory_file("report") as said, \
+            open("/dev/full", "w") as full:
+        judge(parts, "prepare", EDGES, given, out)
+        words = ["verdict", *EDGES.words, EDGES.fill, EDGES.seed, given, out, said, "fill"]
+        ended = subprocess.run([parts.judge], input=" ".join(map(str, words)).encode(), stdout=full,
+                               pass_fds=(given, out, said), check=False)
+    assert ended.returncode == 3
+
+
 def test_the_matrices_are_sealed(parts: Parts) -> None:
     """A process with the descriptors can neither change them nor shorten the result's file."""
     with memory_file("in") as given, memory_file("out") as out:
