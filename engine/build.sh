@@ -3,11 +3,11 @@
 #
 #     build.sh STEP OUT [IN...]      the steps are below
 set -f # nor is one a pattern of files
-. engine/say.sh
+engine=engine tools=build/cpu support=. ONCE=1
+. engine/kernel.sh
 step=$1 out=$2 base=${2%.*} folder=${2%/*}
 shift 2
-case $folder in build/c/*) of=c ;; *) of="c cpu check cuda" ;; esac
-for each in $of; do
+for each in c cpu check cuda; do
     has_settings build/$each/settings && . build/$each/settings
 done
 case $KERNEL in -*) KERNEL=./$KERNEL ;; esac # or compilers would take it for an option
@@ -18,47 +18,15 @@ esac
 dependencies="-MMD -MP -MF $base.d"
 [ "$folder" = "$out" ] || [ -d "$folder" ] || mkdir -p "$folder"
 
-linked() { # objects and options, and archives, which need each other, in a group
-    objects= archives=
-    for file; do
-        case $file in *.a) archives="$archives $file" ;; *.[oS] | -*) objects="$objects $file" ;; esac
-    done
-    echo "$objects -Xlinker --start-group $archives -Xlinker --end-group"
+to_cpp() { # file, BASE or OBJECT.o, flags
+    preprocess "$@" ${INCLUDE:+"-I$INCLUDE"}
 }
 
-link() { # objects, archives, options -> $out
+build() { # objects, archives, options -> $out
     case $out in
-    build/cuda/*) link_cuda "$@" ;;
-    *) run $CXX $EMULATED_FLAGS $(linked "$@") -o "$out" -lm ;;
+    build/cuda/*) link_cuda "$out" "$@" ;;
+    *) link "$out" "$@" ;;
     esac
-}
-
-link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub where no driver is installed
-    libraries=$(cd "$(dirname "$NVCC")/../lib64" 2>/dev/null && pwd)
-    run "$NVCC" $CUDA_FLAGS $(linked "$@") -o "$out" -lpthread -Xlinker "-rpath=$libraries"
-}
-
-preprocess() { # file, more flags: $base.new and $base.marked; with "" behind these, $base.o
-    sh engine/cuda/preprocess.sh --once engine/cuda/include . "${3-build/cpu/rewrite}" "$1" "$base" $CXX $flags \
-        ${INCLUDE:+"-I$INCLUDE"} $2
-}
-
-compile() { # flags: $base.ii
-    run $CXX "$@" -x c++-cpp-output -c "$base.ii" -o "$out"
-}
-
-guard() { # object, the same with -guarded: its calls of host functions pass through guards, an object beside it
-    sh engine/watch/guard/host_calls.sh "$1" engine/watch/guard/host_call.S "$2" && run $CC -c "$2.S" -o "${2%ed}s.o"
-}
-
-embed() { # symbol, file: an object that holds the file's bytes
-    run $CC "-DPROGRAM=$1" "-DFILE=\"$2\"" -c engine/embedded.S -o "$out"
-}
-
-carry() { # file: what a program carries along: the lab, if it is not the usual one; kernel.cu's name and its bytes
-    [ -f "$KERNEL" ] || fail 2 "${KERNEL:-(no KERNEL)}: no such file; KERNEL=... names the .cu file to build"
-    case $LAB in lab) lab= ;; *) lab=$LAB ;; esac
-    { printf '%s\0%s\0' "$lab" "$KERNEL" && cat "$KERNEL"; } | replace "$1"
 }
 
 case $step in
@@ -104,39 +72,36 @@ cu) # a file of this project
     *) level= ;;
     esac
     if grep -qE '<<<|__(global|device|host|shared|constant|managed)__' "$1"; then
-        preprocess "$1" "$dependencies -MT $out" && mv "$base.new" "$base.ii" && compile $flags $level
+        to_cpp "$1" "$base" $flags $dependencies -MT "$out" && mv "$base.new" "$base.ii" &&
+            compile "$base.ii" "$out" $flags $level
     else # it is C++ already
-        preprocess "$1" "$dependencies $level" ""
+        to_cpp "$1" "$out" $flags $dependencies $level
     fi
     ;;
 
 source) carry "$out" ;;
 text) # C++ of kernel.cu, at every make: whatever it includes counts; and its source
     carry "$base.source"
-    preprocess "$KERNEL" || exit 2
+    to_cpp "$KERNEL" "$base" $flags || exit 2
     cat "$base.new" "$base.marked" | cmp -s - "$out.both" ||
         { cat "$base.new" "$base.marked" >"$out.both" && mv "$base.new" "$out"; }
     ;;
-spaces) # as it is compiled a second time, to see who calls whom
-    sh engine/cuda/spaces/check_spaces.sh build/cpu/spaces "$base.marked" $CXX $EMULATED_FLAGS && : >"$out"
-    ;;
+spaces) check_spaces "$base" && : >"$out" ;; # as it is compiled a second time, to see who calls whom
 kernel)
-    if [ "$folder" != build/cpu ] && [ "$folder" != build/check ]; then
-        say "NVCC $KERNEL"
-        run "$NVCC" $CUDA_FLAGS -I . -x cu -c "$KERNEL" -o "$out"
-    else
-        say "CXX $KERNEL$said" && compile $flags
-    fi
+    case $folder in
+    build/cpu | build/check) say "CXX $KERNEL$said" && compile "$base.ii" "$out" $flags ;;
+    *) say "NVCC $KERNEL" && run "$NVCC" $CUDA_FLAGS -I . -x cu -c "$KERNEL" -o "$out" ;;
+    esac
     ;;
-carried) embed kernel_source "$1" ;;
+carried) embed kernel_source "$1" "$out" ;;
 guarded) guard "$1" "$base" ;;
 nvcc_c) run "$NVCC" $(for flag in $C_FLAGS; do echo -Xcompiler "$flag"; done) $dependencies -c "$1" -o "$out" ;;
-link) link "$@" ;;
-link_cuda) link_cuda "$@" ;;
+link) build "$@" ;;
+link_cuda) link_cuda "$out" "$@" ;;
 linked) # a program of kernel.cu's own main()
     ! command -v readelf >/dev/null || readelf -sW "$folder/kernel.o" | grep -q 'FUNC.* main$' ||
         fail 2 "$KERNEL: has no main(), so it is no program"
-    link "$@"
+    build "$@"
     ;;
 program) # -> build/program, or build/program-check, which is run
     cmp -s "$1" "$out" || cp "$1" "$out"
@@ -145,26 +110,20 @@ program) # -> build/program, or build/program-check, which is run
     case $out in *-check) eval "set -- $ARGS" && ENGINE_FIRST=$FIRST ENGINE_JSON=$JSON \
         ENGINE_TIMEOUT=$TIMEOUT exec "$out" "$@" ;; esac
     ;;
-lab) # ... if kernel.cu defines what the lab calls
-    sh engine/host/check_kernel.sh build/lab.sh "$folder/kernel.o" && link "$@"
-    ;;
+lab) check_kernel build/lab.sh "$folder/kernel.o" && build "$@" ;;
 
 # Parts of make check; empty where they do not compile, for which another compilation says why.
 locals) # the program once more, from a kernel.cu that says which local variables come into scope
-    if build/check/insert engine/watch/locals/local.h <build/check/kernel.ii >"$out.ii" &&
-        $CXX $flags -w -x c++-cpp-output -c "$out.ii" -o "$out.o" 2>/dev/null; then
-        guard "$out.o" "${out}_guarded" && link "$@"
-    else
-        : >"$out"
-    fi
+    if locals_object build/check/insert build/check/kernel.ii "$out"; then build "$@"; else : >"$out"; fi
     ;;
 plain) # kernel.cu as the plain program has it; of what is debug information, lines alone are asked for
     flags="$EMULATED_FLAGS -g1"
-    preprocess "$KERNEL" 2>/dev/null && mv "$base.new" "$base.ii" && compile $flags 2>/dev/null || : >"$out"
+    to_cpp "$KERNEL" "$base" $flags 2>/dev/null && mv "$base.new" "$base.ii" &&
+        compile "$base.ii" "$out" $flags 2>/dev/null || : >"$out"
     ;;
-quietly) link "$@" 2>/dev/null || : >"$out" ;;
-embed) embed "$(basename "$base")" "$1" ;;
-page) sh engine/show/page/page.sh build/check && embed walk_page_text build/check/walk.html ;;
+quietly) build "$@" 2>/dev/null || : >"$out" ;;
+embed) embed "$(basename "$base")" "$1" "$out" ;;
+page) sh engine/show/page/page.sh build/check && embed walk_page_text build/check/walk.html "$out" ;;
 response) # a host's objects stand between the two, so that kernel.cu's debug information is the first
     linked "$@" >/dev/null && echo "$objects" >"$out" &&
         echo "$(linked $archives) -lm -pthread" >"${out%.rsp}-libraries.rsp"

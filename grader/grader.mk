@@ -28,17 +28,15 @@ parts-beside-pip:
 # What grader/build/ needs from here, all of it made without a submission: the judge; and in
 # build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
 # CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
-worker_parts = build/cpu/rewrite build/cpu/spaces build/cpu/grader/worker/worker.o \
-    build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o build/lab.sh build/lab.json $(filter %_begin.o %_end.o,$(watched)) \
-    $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) \
-    build/check/walk_page.o build/check/insert engine/watch/locals/local.h \
-    build/libcheck.a build/libengine.a $(driver) build/libruntime.a \
-    grader/worker/compile.sh engine/cuda/preprocess.sh engine/cuda/spaces/check_spaces.sh \
-    engine/host/check_kernel.sh engine/watch/guard/host_calls.sh \
-    engine/watch/guard/host_call.S engine/embedded.S
+worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build/check/insert build/lab.sh build/lab.json \
+    $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
+    $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o \
+    build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
+engine_parts = $(addprefix engine/,kernel.sh say.sh embedded.S cuda/include report/cuda_errors.def \
+    watch/guard/host_call.S watch/locals/local.h)
 # The one header of this project that a submission may include, and what it includes.
-include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driver/*.h \
-                                      engine/report/*.h engine/report/*.def engine/report/*/*.h engine/report/*/*.def)
+include_parts = support.h $(wildcard $(addprefix engine/,*.h host/*.h host/driver/*.h report/*.h report/*.def \
+    report/*/*.h report/*/*.def))
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it
 # launches; build/clock replays it.
@@ -50,13 +48,10 @@ grader-parts: build/clock
 endif
 
 grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
-	mkdir -p $(addprefix build/grader/,engine/cuda engine/report cuda)
+	mkdir -p build/grader/include build/grader/cuda
 	cp $(worker_parts) build/grader
-	for header in $(include_parts); do \
-	    mkdir -p build/grader/include/$$(dirname $$header) && cp $$header build/grader/include/$$header || exit; \
-	done
-	cp -R engine/cuda/include build/grader/engine/cuda
-	cp engine/report/cuda_errors.def build/grader/engine/report
+	cp -R --parents $(engine_parts) build/grader
+	cp --parents $(include_parts) build/grader/include
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 
 build/judge: build/c/grader/judge/judge.o $(driver)

@@ -1,6 +1,6 @@
 /* rewrite: turns preprocessed CUDA into C++ that gcc and clang compile.
  *
- *     rewrite kernel.device.i kernel.marked < kernel.i > kernel.ii (engine/cuda/preprocess.sh)
+ *     rewrite kernel.device.i kernel.marked < kernel.i > kernel.ii (engine/kernel.sh)
  *     rewrite --headers < kernel.i        does it include headers of the CUDA toolkit?
  *
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
@@ -13,8 +13,7 @@
  *     __noinline__ float f()       __attribute__((__noinline__)) float f()
  *     k<<<g, b>>>(x)               ...(x, 1.0f)          where k(float *x, float y = 1.0f)
  *
- * For spaces/check_spaces.sh it writes a second text, in which attributes stand for __global__,
- * __device__,
+ * For spaces/main.c it writes a second text, in which attributes stand for __global__, __device__,
  * __host__ and __constant__.
  *
  * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in

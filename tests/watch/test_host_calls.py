@@ -1,5 +1,5 @@
 """What kernels call of C's and C++'s libraries: host functions end the run, device functions that
-store through a pointer are watched, and all else is as it was. engine/watch/guard/host_calls.sh.
+store through a pointer are watched, and all else is as it was. guard() of engine/kernel.sh.
 
 Calls by device code itself are refused before (emulator/spaces); by a __host__ __device__ function,
 nvcc only warns about them."""

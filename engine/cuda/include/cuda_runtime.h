@@ -49,7 +49,7 @@
 
 /* Macros, as CUDA's are; ../rewrite.c takes the words out. In these headers they say, as in CUDA's,
  * who can call a function: what has none is for host code, but for names with emulator_. */
-#if !defined EMULATOR_EDITOR && !defined __global__ /* ../editor.h, ../preprocess.sh: their own */
+#if !defined EMULATOR_EDITOR && !defined __global__ /* ../editor.h, ../../kernel.sh: their own */
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__

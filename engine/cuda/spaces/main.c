@@ -2,7 +2,7 @@
  *
  *     spaces OBJECT
  *
- * OBJECT is kernel.cu's, compiled by check_spaces.sh from the text that ../rewrite.c has marked:
+ * OBJECT is kernel.cu's, compiled by kernel.sh from the text that ../rewrite.c has marked:
  * without optimization, so that each call and each use of data is a relocation. What nvcc refuses
  * is named, one line for each place, the first few, in nvcc's words. Exit status: 0; 1 if something
  * was refused; 3 if OBJECT cannot be read. What nvcc only warns about (a host function that reads a

@@ -286,7 +286,7 @@ static bool is_open_without_audit(uintptr_t address) {
 }
 
 /* The runtime and the checker, which look at values, too, are linked behind kernel.cu; libraries
- * are called by them, or through a guard (host_calls.sh). */
+ * are called by them, or through a guard (kernel.sh). */
 static bool is_of_kernel(uintptr_t code) {
     extern void kernel_text_ends(void) __attribute__((weak));
     extern const char __executable_start[], etext[];

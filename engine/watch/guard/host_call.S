@@ -1,4 +1,4 @@
-/* The guard of a host function: host_calls.sh appends one for each that kernel.cu calls. It changes
+/* The guard of a host function: kernel.sh appends one for each that kernel.cu calls. It changes
  * no register that holds an argument, and leaves the stack as it is.
  *
  * And, where the compiler can be told to make indirect calls and jumps through a function, that

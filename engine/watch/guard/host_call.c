@@ -32,7 +32,7 @@ void checker_jump(uintptr_t to, const void *code) {
 void checker_host_call(const char *name) { host_call_refuse(name, __builtin_return_address(0)); }
 
 /* Device functions of C's library that load or store through a pointer, or tell the time.
- * host_calls.sh links these instead: the compiler does not announce what the library does. Each
+ * kernel.sh links these instead: the compiler does not announce what the library does. Each
  * does as the function of its name does (C17, 7.12.6, 7.12.10, 7.21.6 and 7.27.2.1; sincos is GNU's
  * and CUDA's).
  */

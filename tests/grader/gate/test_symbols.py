@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import random
 import re
 import shutil
@@ -40,9 +41,9 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         work = tmp_path_factory.mktemp("object")
         flags = flags_of("CHECKED" if checked else "EMULATED", cxx)
         (work / "kernel.cu").write_text(text)
-        subprocess.run(["sh", tree.path / "engine/cuda/preprocess.sh", tree.path / "engine/cuda/include",
-                        tree.path, tree.path / "build/cpu/rewrite", "kernel.cu", "kernel", cxx,
-                        *flags], cwd=work, check=True)
+        preprocess = '. "$engine/kernel.sh"; preprocess kernel.cu kernel "$@"'
+        set_by_callers = {"engine": tree.path / "engine", "tools": tree.path / "build/cpu", "support": tree.path, "CXX": cxx}
+        subprocess.run(["sh", "-c", preprocess, "sh", *flags], cwd=work, env=os.environ | set_by_callers, check=True)
         look((work / of).read_bytes())
         subprocess.run([cxx, *flags, "-x", "c++-cpp-output", "-c", "kernel.new", "-o", "kernel.o"],
                        cwd=work, check=True)

@@ -488,8 +488,10 @@ def test_a_compiler_behind_ccache_is_the_compiler_alone(tmp_path: Path) -> None:
     compiler.write_text('#!/bin/sh\necho "home $HOME, disabled $CCACHE_DISABLE" >&2\nexit 1\n')
     compiler.chmod(0o755)
     shutil.copy(REPOSITORY / "grader/worker/compile.sh", tmp_path)
-    shutil.copy(REPOSITORY / "engine/cuda/preprocess.sh", tmp_path)
+    (tmp_path / "include").mkdir()
     (tmp_path / "engine/cuda/include").mkdir(parents=True)
+    for name in ("kernel.sh", "say.sh"):
+        shutil.copy(REPOSITORY / "engine" / name, tmp_path / "engine")
     (tmp_path / "engine/cuda/include/empty.txt").touch()
     (tmp_path / "rewrite").symlink_to("/bin/true")
     (tmp_path / "flags").write_text(f"CXX='{compiler}'\n")

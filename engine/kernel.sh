@@ -1,0 +1,221 @@
+# From a kernel.cu to objects and a program: what build.sh and grader/worker/compile.sh have in common. They set
+# $engine, this folder; $tools, that of rewrite and spaces; $support, that of support.h; and read build/*/settings.
+. "$engine/say.sh"
+
+# From a .cu file to C++: BASE.i, and BASE.device.i, the text with __CUDA_ARCH__; of both, by cuda/rewrite.c, BASE.new,
+# and BASE.marked for check_spaces. Status 1: it cannot be compiled for the CPU; why is on standard error.
+# ONCE=1: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A file can put this
+# macro together from parts, so no grade may depend on that.
+# To an OBJECT.o, where none of CUDA's words is in the file: it is compiled as it is.
+preprocess() ( # file, BASE or OBJECT.o, flags
+    file=$1 out=$2 include=$(cd "$engine/cuda/include" && pwd) empty=${2%.o}.empty
+    shift 2
+    export LC_ALL=C # in which the messages below are read
+    # CUDA's own headers are to come behind ours: those of an -I, and those of CPATH.
+    set -- $CXX "$@"
+    for word; do
+        shift
+        case $word in -I?*) [ ! -e "${word#-I}/cuda_runtime.h" ] || word=-idirafter${word#-I} ;; esac
+        set -- "$@" "$word"
+    done
+    if [ "$CPATH" ]; then
+        export CPLUS_INCLUDE_PATH="${CPLUS_INCLUDE_PATH:+$CPLUS_INCLUDE_PATH:}$CPATH"
+        unset CPATH
+    fi
+    # Those of CUDA's headers that hold nothing here: what they declare, cuda_runtime.h does, or nothing.
+    mkdir -p "$empty/cuda"
+    while read -r name; do : >"$empty/$name"; done <"$include/empty.txt"
+
+    # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
+    compiler() {
+        "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$empty" \
+            -include cuda_runtime.h -x c++ "$file"
+    }
+    # 900 is the compute capability that cuda/runtime/device.c reports.
+    for_device() { compiler "$@" -E -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.device.i.errors"; }
+    asks_for_arch() { # $out.i, or a file that it is made of
+        files=$(sed -n 's/^# [0-9]* "\([^<].*\)" [13].*/\1/p' "$out.i" | sort -u)
+        case $files in *\\*) return ;; esac # in a name, which is not the file's own then
+        IFS='
+'
+        grep -qs __CUDA_ARCH__ -- "$file" $files
+        asked=$?
+        unset IFS
+        [ $asked = 0 ]
+    }
+
+    case $out in
+    *.o)
+        compiler "$@" -D__global__= -D__device__= -D__host__= -D__constant__= -c -o "$out"
+        exit
+        ;;
+    esac
+    [ "$ONCE" ] || for_device "$@" &
+    compiler "$@" -E >"$out.i" 2>"$out.i.errors"
+    host=$?
+    if [ ! "$ONCE" ]; then
+        wait $!
+    elif asks_for_arch; then
+        for_device "$@"
+    else
+        cp "$out.i" "$out.device.i"
+    fi
+    device=$?
+    if [ $host = 0 ] && [ $device = 0 ]; then
+        "$tools/rewrite" "$out.device.i" "$out.marked" <"$out.i" >"$out.new" && cat "$out.i.errors" >&2 # warnings
+        exit
+    fi
+    [ $host != 0 ] || mv "$out.device.i.errors" "$out.i.errors"
+    # Of one of CUDA's headers it is said in one line that it is not for the CPU, be it that it does not compile or
+    # that it is not there, which is shown to the rewriter as if it were there.
+    sed -n "s/^\(.*\):\([0-9]*\):[0-9]*: fatal error: '*\([^':]*\).*/# \2 \"\1\"\n# 1 \"\3\" 1/p" \
+        "$out.i.errors" >>"$out.i"
+    "$tools/rewrite" --headers <"$out.i" && cat "$out.i.errors" >&2
+    exit 1
+)
+
+compile() { # C++ that was CUDA, object, flags
+    text=$1 object=$2
+    shift 2
+    run $CXX "$@" -x c++-cpp-output -c "$text" -o "$object"
+}
+
+# Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces/main.c says which): status 1. Nothing is
+# inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
+# compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
+# memmove. What does not compile is accepted here, so that it is reported once, by the compiler of the program.
+check_spaces() { # BASE of preprocess
+    $CXX $EMULATED_FLAGS -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections -fdata-sections \
+        -fno-stack-protector -fno-builtin-printf -fno-builtin-memmove \
+        -x c++-cpp-output -c "$1.marked" -o "$1.marked.o" 2>/dev/null || return 0
+    "$tools/spaces" "$1.marked.o"
+}
+
+# Does the object define what the lab calls, and no main() of its own? Silent if so; else a line that says what is
+# wrong, and status 2. By readelf: nm loads every plugin of the linker first, which takes longer than the rest.
+check_kernel() ( # lab.sh: what build/lab --shell prints; object
+    command -v readelf >/dev/null || exit 0 # the linker will miss the wrapper all the same
+    . "$1" # kernel, wrapper, parameters and types of both
+    # "GLOBAL mine::wrapper(char, int)", "LOCAL void kernel<16>(int)", and without parameters what is extern "C".
+    functions=$(readelf -sW "$2" | awk '$4 == "FUNC" && $7 != "UND" { print $5, $8 }' | c++filt)
+
+    # Lines of $KERNEL that name a function in front of a parenthesis, with their numbers. Only for the message: a
+    # comment after code, or a macro, may mislead it.
+    lines_with() { # what comes before the name, name
+        grep -nE "^[^/*\"#]*$1([^[:alnum:]_]|^)$2[[:space:]]*\\(" "$KERNEL"
+    }
+    defined() { # function
+        printf '%s\n' "$functions" | grep -E "[ :]$1(\$|[(<])"
+    }
+    refuse() { # function, message
+        line=$(lines_with '' "$1" | head -n 1 | cut -d: -f1)
+        fail 2 "$KERNEL${line:+:$line}: $2"
+    }
+
+    ! printf '%s\n' "$functions" | grep -qx 'GLOBAL main' || refuse main 'remove main(): main.cu has one'
+    [ -z "$kernel" ] || defined "$kernel" >/dev/null || # in any namespace, with any parameters, static, a template
+        refuse "$kernel" "does not define __global__ void $kernel$parameters"
+    ! printf '%s\n' "$functions" | grep -qxF -e "GLOBAL $wrapper$types" -e "WEAK $wrapper$types" || exit 0
+
+    found=$(defined "$wrapper" | sed -n "1{
+        s/^[A-Z]* $wrapper\$/extern \"C\" $wrapper/
+        s/^LOCAL $wrapper/static $wrapper/
+        s/^[A-Z]* //
+        p
+    }")
+    [ "$found" ] || # what is static or inline and unused is not in the object
+        found=$(lines_with '(static|inline)[^;]*' "$wrapper" |
+            sed -n '1{ s/^[0-9]*:[[:space:]]*//; s/[[:space:]]*[{\r].*//; p; }')
+    wanted="void $wrapper$parameters"
+    [ -z "$found" ] || refuse "$wrapper" "has $found, but main.cu calls $wanted"
+    refuse "$wrapper" "does not define $wanted"
+)
+
+# Has each call of a host function by kernel.cu pass through a guard, which lets the host's own calls through and stops
+# a kernel that makes one: nvcc does not compile those, and what a library loads and stores the checker does not see.
+# Device functions that load or store through a pointer become the checker's own (access.c, host_call.c). From an OBJECT
+# of the checked build to BASEed.o, the same with its calls renamed, and BASEs.o, the guards, which are linked with it.
+# Without objcopy there are none.
+guard() ( # object, BASEed
+    object=$1 out=$2 macro=$engine/watch/guard/host_call.S
+    if command -v objcopy >/dev/null; then
+        rename_calls || exit
+    else
+        cp "$object" "$out.o" && cp "$macro" "$out.S" || exit
+    fi
+    run $CC -c "$out.S" -o "${out%ed}s.o"
+)
+
+# What kernels may call: CUDA's device functions, and what compilers and the emulator's headers put there themselves;
+# and what is no function.
+device="acos|asin|atan|atan2|cbrt|ceil|copysign|cos|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|floor|fma|fmax|fmin|fmod"
+device="$device|hypot|ilogb|j0|j1|ldexp|lgamma|llrint|llround|log|log10|log1p|log2|logb|lrint|lround|nan|nearbyint"
+device="$device|nextafter|pow|remainder|rint|round|scalbn|sin|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
+device="($device)f?l?|abs|labs|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
+compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__sanitizer_cov_\\w*|__\\w*_guard|__cxa_guard_\\w*|__stack_chk_fail"
+compilers="$compilers|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?|__tls_get_addr|__x86_indirect_\\w*"
+compilers="$compilers|__clang_call_terminate|_ZSt9terminatev"
+data="threadIdx|blockIdx|blockDim|gridDim|stdin|stdout|stderr|_GLOBAL_OFFSET_TABLE_|__dso_handle"
+data="$data|_ZT\\w*|_ZSt(3cin|4cout|4cerr|4clog|7nothrow)|_ZNSt\\w*(2id|4npos)E|DW\\.ref\\.\\w*"
+
+rename_calls() { # in guard
+    readelf -sW "$object" >"$out.symbols" || return
+    calls=$(awk '$5 == "GLOBAL" && $7 == "UND" && $8 { print $8 }' "$out.symbols" |
+        grep -vxE "$device|$compilers|$data")
+    {
+        cat "$macro" >&3
+        for name in $calls; do
+            guard=guard instead=guarded_$name
+            case $name in
+            memcpy | memmove | memset) instead=__tsan_$name ;;
+            sincos | sincosf | frexp | frexpf | modf | modff | remquo | remquof | printf | vprintf | clock)
+                instead=checker_$name
+                ;;
+            free | _Zd[al]Pv*) guard=frees ;;
+            esac
+            echo "$name $instead"
+            echo "$guard $name" >&3
+        done
+    } >"$out.names" 3>"$out.S"
+    # All its code in one place: linkers put what is hot, or begins a program, somewhere else, and watch/extents.c knows
+    # kernel.cu's functions by where they are.
+    apart=$(readelf -SW "$object" | sed -nE \
+        's/.* (\.text\.(hot|unlikely|startup|exit|unknown|split)[^ ]*) .*/--rename-section \1=.text.kernel/p')
+    objcopy --redefine-syms="$out.names" $apart "$object" "$out.o"
+}
+
+# The checked build once more, of a text that says which local variables come into scope.
+locals_object() { # the program insert, C++ that was CUDA, BASE: BASE_guarded.o and BASE_guards.o
+    "$1" "$engine/watch/locals/local.h" <"$2" >"$3.ii" && compile "$3.ii" "$3.o" $CHECKED_FLAGS -w 2>/dev/null &&
+        guard "$3.o" "$3_guarded"
+}
+
+carry() { # file: what a program carries along: the lab, if it is not the usual one; kernel.cu's name and its bytes
+    [ -f "$KERNEL" ] || fail 2 "${KERNEL:-(no KERNEL)}: no such file; KERNEL=... names the .cu file to build"
+    case $LAB in lab) lab= ;; *) lab=$LAB ;; esac
+    { printf '%s\0%s\0' "$lab" "$KERNEL" && cat "$KERNEL"; } | replace "$1"
+}
+
+embed() { # symbol, file, object, which holds the file's bytes
+    run $CC "-DPROGRAM=$1" "-DFILE=\"$2\"" -c "$engine/embedded.S" -o "$3"
+}
+
+linked() { # objects and options, and archives, which need each other, in a group
+    objects= archives=
+    for file; do
+        case $file in *.a) archives="$archives $file" ;; *.[oS] | -*) objects="$objects $file" ;; esac
+    done
+    echo "$objects -Xlinker --start-group $archives -Xlinker --end-group"
+}
+
+link() { # program, objects, archives, options
+    program=$1
+    shift
+    run $CXX $EMULATED_FLAGS $(linked "$@") -o "$program" -lm
+}
+
+link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub where no driver is installed
+    program=$1 libraries=$(cd "$(dirname "$NVCC")/../lib64" 2>/dev/null && pwd)
+    shift
+    run "$NVCC" $CUDA_FLAGS $(linked "$@") -o "$program" -lpthread -Xlinker "-rpath=$libraries"
+}
