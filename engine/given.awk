@@ -1,35 +1,35 @@
-# Which given variable does no target of this make take? Says so in one line, with the nearest that is taken, or
-# the targets that take it; silent if there is none.
+# Which given variable does no target of this make take? Says so in one line, with the nearest that is taken, or the
+# targets that take it; silent if there is none. What a target takes is what the help says:
+# "## make walk   play back ...   KERNEL SHAPE BLOCK", and words in capitals alone on a line below.
 #
 #     awk -f given.awk GOALS NAMES MAKEFILE...
-#
-# What a target takes is what the help says: "## make walk   play back ...   KERNEL SHAPE BLOCK".
 
 BEGIN {
-    goals = ARGV[1]; names = ARGV[2]; ARGV[1] = ARGV[2] = ""
-    # How things are built is one's own affair with any target.
+    goals = ARGV[1]
+    names = ARGV[2]
+    ARGV[1] = ARGV[2] = ""
     takes["help"] = " LAB"
+    # How things are built is one's own affair with any target.
     everywhere = "V SHELL BACKEND ARCH CC CXX AR NVCC PYTHON VENV"
     everywhere = everywhere " C_FLAGS EMULATED_FLAGS CHECKED_FLAGS CHECKED_O CUDA_FLAGS"
 }
 
 /^## make / {
-    targets = " "
-    for (i = 3; i <= NF && /^## make [a-z]/ && (i == 3 || $(i - 1) ~ /,$/); i++) targets = targets $i " "
+    targets = ""
+    for (i = 3; i <= NF && /^## make [a-z]/ && (i == 3 || $(i - 1) ~ /,$/); i++) targets = targets " " $i
     gsub(/,/, "", targets)
-    if (targets == " ") targets = " all "
+    if (!targets) targets = " all"
     known = known targets
 }
 
-/^## make / || /^##  +[A-Z][A-Z_ ]+$/ { # which may go on in the next line
+/^## make / || /^##  +[A-Z][A-Z_ ]+$/ {
+    words = ""
+    for (i = NF; i > 1 && $i ~ /^[A-Z][A-Z_]+$/; i--) words = words " " $i
     count = split(targets, target, " ")
-    for (each = 1; each <= count; each++)
-        if (!(target[each] in takes)) {
-            takes[target[each]] = ""
-            order[++ordered] = target[each]
-        }
-    for (i = NF; i > 1 && $i ~ /^[A-Z][A-Z_]+$/; i--)
-        for (each = 1; each <= count; each++) takes[target[each]] = takes[target[each]] " " $i
+    for (i = 1; i <= count; i++) {
+        if (!(target[i] in takes)) order[++ordered] = target[i]
+        takes[target[i]] = takes[target[i]] words
+    }
 }
 
 function has(list, word) { return index(" " list " ", " " word " ") }
@@ -38,9 +38,11 @@ function has(list, word) { return index(" " list " ", " " word " ") }
 function distance(a, b,    i, j, cost, old, row) {
     for (j = 0; j <= length(b); j++) row[j] = j
     for (i = 1; i <= length(a); i++) {
-        old = row[0]; row[0] = i
+        old = row[0]
+        row[0] = i
         for (j = 1; j <= length(b); j++) {
-            cost = old + (substr(a, i, 1) != substr(b, j, 1)); old = row[j]
+            cost = old + (substr(a, i, 1) != substr(b, j, 1))
+            old = row[j]
             if (row[j] + 1 < cost) cost = row[j] + 1
             if (row[j - 1] + 1 < cost) cost = row[j - 1] + 1
             row[j] = cost
@@ -49,19 +51,14 @@ function distance(a, b,    i, j, cost, old, row) {
     return row[length(b)]
 }
 
-# "check does", "check, walk and program do"
-function listed(targets) {
-    return sub(/, [^,]*$/, " and&", targets) && sub(/ and, /, " and ", targets) ? targets " do" : targets " does"
-}
-
-function nearest(name, list,    each, count, i, best, least) {
+function nearest(name, list,    each, count, i, far, best, least) {
     least = int(length(name) / 2)
     count = split(list, each, " ")
-    for (i = 1; i <= count; i++)
-        if (distance(toupper(name), each[i]) < least) {
-            best = each[i]
-            least = distance(toupper(name), best)
-        }
+    for (i = 1; i <= count; i++) {
+        far = distance(toupper(name), each[i])
+        if (far < least) best = each[i]
+        if (far < least) least = far
+    }
     return best
 }
 
@@ -79,12 +76,12 @@ END {
         others = ""
         for (each = 1; each <= ordered; each++)
             if (has(takes[order[each]], name[i])) others = others (others ? ", " : "") order[each]
+        several = sub(/, [^,]*$/, " and&", others) && sub(/ and, /, " and ", others)
         best = nearest(name[i], everywhere taken)
-        line = "make" (goals == "all" ? "" : " " goals) " takes no " name[i]
-        if (others) line = line "; make " listed(others)
-        else if (best) line = line "; did you mean " best "=?"
-        else line = line (taken ? "; it takes" taken : "")
-        print line
+        if (others) more = "; make " others (several ? " do" : " does")
+        else if (best) more = "; did you mean " best "=?"
+        else if (taken) more = "; it takes" taken
+        print "make" (goals == "all" ? "" : " " goals) " takes no " name[i] more
         exit
     }
 }

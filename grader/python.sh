@@ -3,8 +3,7 @@
 #     PYTHON=python3 VENV=.venv python.sh -i LIST...        installs what requirements.txt of each LIST names
 #     PYTHON=python3 VENV=.venv python.sh ARGUMENT...       runs, with these packages
 #     PYTHON=python3 python.sh -s ARGUMENT...               without any
-#
-# On a terminal pip's own lines show how far it is; a failure ends in one line that says what to do.
+. engine/say.sh
 python=${PYTHON:-python3} venv=${VENV:-.venv}
 trap 'exit 130' INT TERM HUP
 
@@ -16,9 +15,7 @@ start() {
     "$@"
 }
 
-case $1 in
--i) shift ;;
-*)
+if [ "$1" != -i ]; then
     trap : INT
     if [ "$1" = -s ]; then shift; else python=$venv/bin/python; fi
     start "$python" -B "$@"
@@ -29,19 +26,15 @@ case $1 in
         exit 0
     fi
     exit $status
-    ;;
-esac
-ready=$venv/$1-ready lists= newer=
+fi
+
+shift
+lists= newer=
 for list; do
     lists="$lists $list/requirements.txt"
     [ "$venv/$list-ready" -nt "$list/requirements.txt" ] || newer=$list
 done
 [ "$newer" ] || exit 0
-
-fail() { # message
-    echo "$1" >&2
-    exit 3
-}
 
 # What takes longer: in a session of its own, which Ctrl-C ends here, with its temporary files.
 apart() {
@@ -59,34 +52,35 @@ apart() {
     return "$status"
 }
 
-pip() { # option of pip...
-    apart "$venv/bin/python" -m pip install --no-compile --disable-pip-version-check --no-deps --require-hashes "$@"
+pip() { # more options
+    apart "$venv/bin/python" -m pip install --no-compile --disable-pip-version-check --no-deps --require-hashes \
+        "$@" $(printf ' -r %s' $lists)
 }
 
-pip_in_sight() { # option of pip...
-    rm -f "$ready"
-    { pip "$@" 2>&1 && : >"$ready"; } | while IFS= read -r line; do
+in_sight() { # how far it is, in one line of a terminal: pip's own lines, one over the other
+    while IFS= read -r line; do
         case $line in
         ERROR:*) printf '\r\033[K%s\n' "$line" ;;
         *) printf '\r\033[K%.79s' "$line" ;;
         esac
     done
     printf '\r\033[K'
-    [ -e "$ready" ]
 }
 
-start "$python" -c '' 2>/dev/null ||
-    fail "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
+start "$python" -c '' 2>/dev/null || fail 3 "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
 start "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-    fail "$(start "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
+    fail 3 "$(start "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
 start "$python" -c 'import ensurepip, venv' 2>/dev/null ||
-    fail "$python has no venv: install it (Debian: python3-venv)"
+    fail 3 "$python has no venv: install it (Debian: python3-venv)"
 mkdir -p "$venv" 2>/dev/null && [ -w "$venv" ] ||
-    fail "$venv cannot be written: VENV=path names another folder for Python's packages"
+    fail 3 "$venv cannot be written: VENV=path names another folder for Python's packages"
 echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv (once)"
-apart "$python" -m venv "$venv" || fail "no virtual environment can be made in $venv"
-options=
-for list in $lists; do options="$options -r $list"; done
-if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then pip_in_sight $options; else pip --quiet $options; fi ||
-    fail "Python's packages could not be installed: is there a network?"
+apart "$python" -m venv "$venv" || fail 3 "no virtual environment can be made in $venv"
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then
+    rm -f "$venv/$1-ready"
+    { pip 2>&1 && : >"$venv/$1-ready"; } | in_sight
+    [ -e "$venv/$1-ready" ]
+else
+    pip --quiet
+fi || fail 3 "Python's packages could not be installed: is there a network?"
 for list; do : >"$venv/$list-ready"; done
