@@ -10,8 +10,9 @@
 # What is given becomes an option, even if it is empty.
 python = sh grader/python.sh
 option = $${$1+--$2 "$$$1"}
-options = --lab "$$LAB" --suite "$${SUITE-public}" --results "$${RESULTS-results}" $(call option,SEED,seed) $(call option,JOBS,jobs) \
-    $(call option,LIMIT,limit) $(call option,PROTECTION,protection) $(grade_backend) $$GRADE_ARGS
+options = --lab "$$LAB" --suite "$${SUITE-public}" --results "$${RESULTS-results}" \
+    $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,LIMIT,limit) $(call option,PROTECTION,protection) \
+    $(grade_backend) $$GRADE_ARGS
 grade_backend = $$(case $$BACKEND in cpu | cuda) echo "--backend $$BACKEND" ;; esac)
 grade: packages parts-beside-pip
 	set -f; exec $(python) -m grader --submission "$${SUBMISSION-$$KERNEL}" $(call option,NAME,name) $(options)
@@ -25,25 +26,23 @@ parts-beside-pip:
 
 # ---------------------------------------------------------------- the grader's parts -------------
 
-# What grader/build/ needs from here, all of it made without a submission: the judge; and in
-# build/grader what is linked with one, in the sandbox, by compile.sh. The checked build is for the
-# CPU; so is the plain one, unless BACKEND=cuda, where cuda/ holds what it is linked with.
-worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build/check/insert build/lab.sh build/lab.json \
-    $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
-    $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) build/cpu/engine/host/host.o build/cpu/$(LAB)/call.o \
-    build/check/walk_page.o build/libcheck.a build/libengine.a $(driver) build/libruntime.a
+# What grader/build/ needs from here, all of it made without a submission: the judge; and in build/grader what is linked
+# with one, in the sandbox, by compile.sh. The checked build is for the CPU; so is the plain one, unless BACKEND=cuda,
+# where cuda/ holds what it is linked with.
+worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build/check/insert build/lab.sh \
+    build/lab.json $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
+    $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) $(explains)
 engine_parts = $(addprefix engine/,kernel.sh say.sh embedded.S cuda/include report/cuda_errors.def \
     watch/guard/host_call.S watch/locals/local.h)
 # The one header of this project that a submission may include, and what it includes.
 include_parts = support.h $(wildcard $(addprefix engine/,*.h host/*.h host/driver/*.h report/*.h report/*.def \
     report/*/*.h report/*/*.def))
 
-# And speed is timed: record.cu, which is linked with the submission, too, writes down what it
-# launches; build/clock replays it.
+# And speed is timed: record.cu, which is linked with the submission, too, writes down what it launches; build/clock
+# replays it.
 ifeq ($(backend),cuda)
-cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu)) \
-             build/cuda/grader/clock/record.o build/cuda/engine/host/host.o build/cuda/$(LAB)/call.o \
-             build/libclock.a
+cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu) grader/clock/record.cu engine/host/host.cu \
+    $(LAB)/call.cu) build/libclock.a
 grader-parts: build/clock
 endif
 
@@ -54,10 +53,8 @@ grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $
 	cp --parents $(include_parts) build/grader/include
 	$(if $(cuda_parts),cp $(cuda_parts) build/grader/cuda)
 
-build/judge: build/c/grader/judge/judge.o $(driver)
-	$(step) tool $@ $^
-build/grader/jail: build/c/grader/jail/jail.o
-	$(step) tool $@ $^
+build/judge: build/c/grader/judge/judge.o $(driver) ; $(step) tool $@ $^
+build/grader/jail: build/c/grader/jail/jail.o       ; $(step) tool $@ $^
 
 # What compile.sh reads: the settings, the compiler by its path.
 build/grader/flags: FORCE build/check/settings $(if $(filter cuda,$(backend)),build/cuda/settings)
@@ -65,16 +62,14 @@ build/grader/flags: FORCE build/check/settings $(if $(filter cuda,$(backend)),bu
 	{ echo NVCC= && cat build/cpu/settings $(filter %/settings,$^) && . build/cpu/settings && \
 	    printf "%s='%s'\n" CXX "$$(command -v $$CXX)" WORKER_CALLS "$(call wraps,grader/worker/watch_cuda.cu)" \
 	        RECORDER_CALLS "$(call wraps,grader/clock/record.cu)"; } >$@
-
 # The runtime's calls that a file intercepts, in a form that c++ and nvcc both take.
 wraps = $$(sed -n 's/^WRAP[A-Z_]*(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1/p; \
     s/.* __wrap_\([A-Za-z0-9_]*\)(.*/-Xlinker --wrap=\1/p' $1 | tr '\n' ' ')
 
 # C that includes CUDA's headers, which nvcc knows where to find. What kernels are timed beside is the lab's, or a copy.
-build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings
-	$(step) nvcc_c $@ $<
-build/libclock.a: $(addsuffix .o,$(addprefix build/cuda/,$(basename $(filter-out %/clock.c %/copy.c %/record.cu, \
-    $(wildcard grader/clock/*.c grader/clock/*.cu))))) $(if $(wildcard $(LAB)/speed.cu),build/cuda/$(LAB)/speed.o,build/cuda/grader/clock/copy.o) \
+build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings ; $(step) nvcc_c $@ $<
+build/libclock.a: $(patsubst %,build/cuda/%.o,$(basename $(filter-out %/clock.c %/copy.c %/record.cu, \
+    $(wildcard grader/clock/*.c grader/clock/*.cu)) $(or $(wildcard $(LAB)/speed.cu),grader/clock/copy.cu))) \
     build/lab.name
 build/clock: build/cuda/grader/clock/clock.o build/libclock.a $(driver)
 	$(step) link_cuda $@ $^ -lcublas -lcuda

@@ -74,9 +74,8 @@ checked_objects() { # with the text: where a barrier is missing follows from it
 # of nobody's function, and stand in nobody's way.
 names_apart() { # objects
     for object; do
-        readelf -sW "$object" | awk '$5 != "LOCAL" && $7 != "UND" && $8 !~ /^_Z/ &&
-                                     $8 ~ /^[A-Za-z_][A-Za-z0-9_]*$/ { print $8 }' >own.names &&
-            objcopy --localize-symbols=own.names "$object" || return
+        objcopy --wildcard --localize-symbol='!_Z*' --localize-symbol='!*[!A-Za-z0-9_]*' \
+            --localize-symbol='[A-Za-z_]*' "$object" || return
     done
 }
 
