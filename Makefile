@@ -77,6 +77,7 @@ build/cuda/%.o: %.cu build/cuda/settings                    ; $(step) cu $@ $<
 # The lab: its data and truth; and what explains its mistakes.
 $(LAB)/truth    := $(filter-out $(LAB)/mistakes/,$(sort $(dir $(wildcard $(LAB)/*.c $(LAB)/*/*.c))))
 $(LAB)/mistakes := $(or $(wildcard $(LAB)/mistakes/),engine/host/no_mistakes/)
+alone           += $(wildcard $(LAB)/*.c)
 build/c/$(LAB)/truth/cold.o build/c/$(LAB)/mistakes/cold.o: $($(LAB)/truth) $($(LAB)/mistakes)
 build/lab.name: FORCE build/c/settings                      ; $(step) keep $@ $(LAB)
 build/liblab.a: build/c/support.o build/c/$($(LAB)/mistakes)lessons.o $(call objects_of,$(LAB)/truth) build/lab.name

@@ -27,7 +27,7 @@ check   := $(wildcard engine/explain/*/) engine/show/ $(wildcard engine/show/*/)
 fast    := $(patsubst %,engine/%.c,host/data explain/index/% \
            $(addprefix cuda/runtime/,allocations block fiber launch memory writers) \
            $(addprefix watch/,access block detector detectors event fence observe shadow/% record/%))
-alone    = %/extents.c engine/watch/detectors/%.c $(wildcard $(LAB)/*.c)# others define the same
+alone    = %/extents.c engine/watch/detectors/%.c# others define the same
 others   = %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c
 files    = $(filter-out $(others),$(wildcard $($1:=*.c)))
 cold     = $(filter-out $(fast) $(alone),$(files))
