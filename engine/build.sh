@@ -3,7 +3,7 @@
 #
 #     build.sh STEP OUT [IN...]      the steps are below
 set -f # nor is one a pattern of files
-engine=engine tools=build/cpu support=. ONCE=1
+engine=engine tools=build/cpu support=. once=1
 . engine/kernel.sh
 step=$1 out=$2 base=${2%.*} folder=${2%/*}
 shift 2

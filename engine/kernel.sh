@@ -4,7 +4,7 @@
 
 # From a .cu file to C++: BASE.i, and BASE.device.i, the text with __CUDA_ARCH__; of both, by cuda/rewrite.c, BASE.new,
 # and BASE.marked for check_spaces. Status 1: it cannot be compiled for the CPU; why is on standard error.
-# ONCE=1: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A file can put this
+# once=1: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A file can put this
 # macro together from parts, so no grade may depend on that.
 # To an OBJECT.o, where none of CUDA's words is in the file: it is compiled as it is.
 preprocess() ( # file, BASE or OBJECT.o, flags
@@ -50,10 +50,10 @@ preprocess() ( # file, BASE or OBJECT.o, flags
         exit
         ;;
     esac
-    [ "$ONCE" ] || for_device "$@" &
+    [ "$once" ] || for_device "$@" &
     compiler "$@" -E >"$out.i" 2>"$out.i.errors"
     host=$?
-    if [ ! "$ONCE" ]; then
+    if [ ! "$once" ]; then
         wait $!
     elif asks_for_arch; then
         for_device "$@"

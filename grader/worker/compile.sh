@@ -9,7 +9,7 @@
 #                               that knows the local variables, or an empty file
 set -f
 parts=${0%/*}
-engine=$parts/engine tools=$parts support=$(cd "$parts/include" && pwd) KERNEL=kernel.cu
+engine=$parts/engine tools=$parts support=$(cd "$parts/include" && pwd) once= KERNEL=kernel.cu
 . "$engine/kernel.sh"
 . "$parts/flags"
 CC=$CXX
