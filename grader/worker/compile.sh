@@ -91,13 +91,21 @@ both() { # object|program
     first=$!
     checked_$1 2>checked.errors
     second=$?
-    wait $first || { cat plain.errors >&2 && exit 1; }
-    [ $second = 0 ] || { cat checked.errors >&2 && exit 1; }
+    wait $first || refuse plain
+    [ $second = 0 ] || refuse checked
+}
+
+refuse() { # plain|checked
+    cat "$1.errors" >&2
+    exit 1
 }
 
 case $1 in
 objects) both object && check_kernel "$parts/lab.sh" plain.o || exit 2 ;;
 programs) names_apart plain.o checked.o && both program || exit 1 ;;
-check) names_apart checked.o && check_program && exit || exit 1 ;;
+check)
+    names_apart checked.o && check_program
+    exit
+    ;;
 esac
 cat plain.errors >&2 # warnings
