@@ -32,11 +32,11 @@ parts-beside-pip:
 worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build/check/insert build/lab.sh \
     build/lab.json $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) $(explains)
-engine_parts = $(addprefix engine/,kernel.sh say.sh embedded.S cuda/include report/cuda_errors.def \
-    watch/guard/host_call.S watch/locals/local.h)
+engine_parts = engine/kernel.sh engine/say.sh engine/embedded.S engine/cuda/include engine/report/cuda_errors.def \
+    engine/watch/guard/host_call.S engine/watch/locals/local.h
 # The one header of this project that a submission may include, and what it includes.
-include_parts = support.h $(wildcard $(addprefix engine/,*.h host/*.h host/driver/*.h report/*.h report/*.def \
-    report/*/*.h report/*/*.def))
+include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driver/*.h \
+    engine/report/*.h engine/report/*.def engine/report/*/*.h engine/report/*/*.def)
 
 # And speed is timed: record.cu, which is linked with the submission, too, writes down what it launches; build/clock
 # replays it.
@@ -69,7 +69,7 @@ wraps = $$(sed -n 's/^WRAP[A-Z_]*(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1/p; \
 # C that includes CUDA's headers, which nvcc knows where to find. What kernels are timed beside is the lab's, or a copy.
 build/cuda/grader/clock/%.o: grader/clock/%.c build/cuda/settings ; $(step) nvcc_c $@ $<
 build/libclock.a: $(patsubst %,build/cuda/%.o,$(basename $(filter-out %/clock.c %/copy.c %/record.cu, \
-    $(wildcard grader/clock/*.c grader/clock/*.cu)) $(or $(wildcard $(LAB)/speed.cu),grader/clock/copy.cu))) \
+    $(wildcard grader/clock/*.c grader/clock/*.cu)) $(or $(wildcard $(LAB)/speed.cu),grader/clock/copy.c))) \
     build/lab.name
 build/clock: build/cuda/grader/clock/clock.o build/libclock.a $(driver)
 	$(step) link_cuda $@ $^ -lcublas -lcuda
