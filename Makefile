@@ -17,7 +17,9 @@
 ##   ARCH=sm_90                 for this GPU, even on a machine without one
 ##   V=1                        show every command
 
-include engine/engine.mk
+# What is given is a value: make expands nothing in it. No rule contains one, but scripts find them in the environment.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
+$(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(name) := $$(value $(name))))
 # In the environment these are about something else (WSL sets NAME), so there they are not read.
 $(foreach name,$(filter-out $(GIVEN),LAB NAME SEED JOBS LIMIT PROTECTION QUEUE SLURM ACCEPT GRADE_ARGS DIR TILE FAULTY \
     SHAPE BLOCK LAUNCH CHECK ARGS INCLUDE FIRST JSON TIMEOUT),$(eval override undefine $(name)))
@@ -28,6 +30,8 @@ export BACKEND ?= auto
 
 # What no target takes, of the words in capitals above, is refused; else: program, backend, its GPU, and why this one.
 makefiles := Makefile grader/grader.mk $(filter-out engine/% grader/grader.mk,$(sort $(wildcard */*.mk)))
+names  := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
+quoted  = '$(subst ','\'',$(value $1))'
 asked  := $(shell $(foreach one,LAB BACKEND $(filter NVCC,$(GIVEN)),$(one)=$(call quoted,$(one))) \
               sh engine/asked.sh $(call quoted,MAKECMDGOALS) $(call quoted,names) $(makefiles))
 name   := $(firstword $(asked))
@@ -37,9 +41,19 @@ export GPU := $(filter sm_%,$(word 3,$(asked)))
 export WHY := $(wordlist 4,99,$(asked))
 goals  := $(patsubst $(name)-check,check,$(patsubst $(name),all,$(or $(MAKECMDGOALS),all)))
 
-export SILENT = $(findstring s,$(firstword -$(MAKEFLAGS)))# make -s
+# As many jobs as cores, but not beside clean, nor in a make within a make. V=1 shows the commands, make -s nothing.
+ifeq ($(filter-out 0,$(MAKELEVEL))$(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
+endif
+export SILENT = $(findstring s,$(firstword -$(MAKEFLAGS)))
+ifneq ($(value V),1)
+.SILENT:
+endif
 .DEFAULT_GOAL = all
 .PHONY: all check walk clean distclean help
+host  := engine/ engine/form/ engine/host/ engine/host/driver/
+check := $(wildcard engine/explain/*/) engine/show/ $(wildcard engine/show/*/) engine/host/check/
+include engine/engine.mk
 
 # ---------------------------------------------------------------- programs ---------------------------------------
 
@@ -50,7 +64,6 @@ all: $(name)
 $(name): build/backend build/$(backend)/$(name) FORCE       ; $(step) ready $@ build/$(backend)/$(name)
 build/backend: build/$(backend)/settings FORCE              ; $(step) backend $@ $(backend)
 $(name)-check: build/check/$(name)-check FORCE              ; cp $< $@
-program: build/$(built)/program                             ; $(step) program build/program$(filter -check,-$(built)) $<
 check: $(name)-check build/check/plain                      ; ./$< --plain build/check/plain
 walk: $(name)-check
 	rm -f build/walk.html # an older run's, if this one has nothing to show
@@ -88,8 +101,7 @@ build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(f
 # Under watch: with kernel.cu, what explains; within it, a program that says which blocks write, and the command that
 # makes another one when it is asked for, which knows local variables; and the plain program beside it.
 explains = build/check/walk_page.o build/libcheck.a build/libengine.a $(runs_lab)
-locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) \
-           $(explains)
+locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
 build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_command.o $(explains) | \
         build/check/insert build/check/kernel.spaces build/lab.sh ; $(step) lab $@ $^
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<

@@ -1,48 +1,28 @@
-# The engine's rules, with which the Makefile and engine/Makefile begin. What is given is a value: make expands nothing
-# in it. No rule contains one, but scripts find them in the environment.
-GIVEN := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
-$(foreach name,$(filter-out SHELL MAKE% -*-%,$(GIVEN)),$(eval export override $(name) := $$(value $(name))))
-names := $(if $(filter 0,$(MAKELEVEL)),$(GIVEN))# a make within a make is handed all of them
-quoted = '$(subst ','\'',$(value $1))'
-
-# As many jobs as cores, but not beside clean, nor in a make within a make. V=1 shows the commands.
-ifeq ($(filter-out 0,$(MAKELEVEL))$(filter -j% --jobs% clean distclean,$(MAKEFLAGS) $(MAKECMDGOALS)),)
-MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
-endif
-ifneq ($(value V),1)
-.SILENT:
-endif
+# The engine's rules, for the Makefile and engine/Makefile. No rule contains a given value: scripts read the environment.
+step = sh engine/build.sh
 .SUFFIXES .DELETE_ON_ERROR:
 .PHONY: program embed FORCE
-step = sh engine/build.sh
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
-
-# A library's folders are two texts: cold.c, not optimized, and fast.c: what runs at each access or over whole arrays.
+# A library's folders are two texts: cold.c, not optimized, and fast.c, for what runs at each access or over whole arrays.
 report  := engine/report/ $(wildcard engine/report/*/)
 runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
 spaces  := engine/cuda/spaces/
-host    := engine/ engine/form/ engine/host/ engine/host/driver/
-check   := $(wildcard engine/explain/*/) engine/show/ $(wildcard engine/show/*/) engine/host/check/
-fast    := $(patsubst %,engine/%.c,host/data explain/index/% \
-           $(addprefix cuda/runtime/,allocations block fiber launch memory writers) \
-           $(addprefix watch/,access block detector detectors event fence observe shadow/% record/%))
-alone    = %/extents.c engine/watch/detectors/%.c# others define the same
-others   = %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c
-files    = $(filter-out $(others),$(wildcard $($1:=*.c)))
-cold     = $(filter-out $(fast) $(alone),$(files))
+fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
+           writers) $(addprefix watch/,access block detector detectors event fence observe shadow/% record/%))
+alone   := %/extents.c engine/watch/detectors/%.c# others define the same
+files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c,$(wildcard $($1:=*.c)))
+cold    = $(filter-out $(fast) $(alone),$(files))
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) $(and $(cold),build/c/$1/cold.o) \
              $(and $(filter $(fast),$(files)),build/c/$1/fast.o)
-$(foreach 1,report runtime engine spaces host check,$(eval build/lib$1.a: $(objects_of)) \
-    $(eval build/c/$1/cold.o build/c/$1/fast.o: $($1)))
-build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call cold,$*)
-build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
-build/lib%.a:                             ; $(step) archive $@ $^
-
 build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
 build/cpu/settings build/cuda/settings: build/c/settings
 build/check/settings: build/cpu/settings
 build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
+$(foreach 1,report runtime engine spaces host check,$(eval build/lib$1.a: $(objects_of)) $(eval build/c/$1/cold.o build/c/$1/fast.o: $($1)))
+build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call cold,$*)
+build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
+build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
 build/cpu/spaces: build/libspaces.a build/c/engine/cuda/program/dwarf.o ; $(step) link $@ $^
 build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
@@ -53,9 +33,8 @@ build/%/source.o: build/%/kernel.source engine/embedded.S build/c/settings ; $(s
 build/%/guarded.o build/%/guards.o: build/%/kernel.o      ; $(step) guarded build/$*/guarded.o $<
 watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.o c/engine/cuda/program/kernel_end.o \
             check/guards.o check/source.o libengine.a libreport.a libruntime.a)
-built   = $(if $(filter-out 0,$(CHECK)),check,$(backend))
-build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces
-	$(step) linked $@ $^
-build/check/program: $(watched) build/c/engine/host/program/program.o | build/check/kernel.spaces
-	$(step) linked $@ $^
+built = $(if $(filter-out 0,$(CHECK)),check,$(backend))
+program: build/$(built)/program ; $(step) program build/program$(filter -check,-$(built)) $<
+build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces ; $(step) linked $@ $^
+build/check/program: $(watched) build/c/engine/host/program/program.o | build/check/kernel.spaces ; $(step) linked $@ $^
 embed: $(watched) | build/check/kernel.spaces ; $(step) response build/embed.rsp $^
