@@ -44,24 +44,21 @@ struct ranges {
 /* The indices below `count` that are set, as ranges. */
 static struct ranges ranges_of(const bool *set, int count) {
     struct ranges r = {""};
-    size_t used = 0;
     for (int i = 0; i < count; i++) {
+        const int first = i;
         if (!set[i]) continue;
-        int last = i;
-        while (last + 1 < count && set[last + 1]) last++;
-        const char *comma = used ? ", " : "";
-        if (used > sizeof r.text - 40) {
-            snprintf(r.text + used, sizeof r.text - used, ", ...");
+        while (i + 1 < count && set[i + 1]) i++;
+        if (strlen(r.text) > sizeof r.text - 40) {
+            APPEND(r.text, ", ...");
             break;
         }
-        used += (size_t)snprintf(r.text + used, sizeof r.text - used, last > i ? "%s%d-%d" : "%s%d",
-                                 comma, i, last);
-        i = last;
+        APPEND(r.text, i > first ? "%s%d-%d" : "%s%d", r.text[0] ? ", " : "", first, i);
     }
     return r;
 }
 
-/* The rows and columns of an array that the phase loads from. */
+/* The rows and columns of an array that the phase loads from. The caller frees `rows`, of which
+ * `cols` is a part. */
 struct loaded {
     bool *rows, *cols;
     int row_count, col_count;
@@ -69,47 +66,88 @@ struct loaded {
 };
 
 static struct loaded loaded_of(const struct phase *phase, int array) {
-    const int rows = rows_of_array(array), cols = columns_of_array(array);
-    struct loaded l = {.rows = calloc((size_t)rows, sizeof(bool)),
-                       .cols = calloc((size_t)cols, sizeof(bool)),
-                       .row_count = rows,
-                       .col_count = cols};
-    if (!l.rows || !l.cols) abort();
+    struct loaded l = {.row_count = rows_of_array(array), .col_count = columns_of_array(array)};
+    l.rows = calloc((size_t)l.row_count + (size_t)l.col_count, sizeof(bool));
+    if (!l.rows) abort();
+    l.cols = l.rows + l.row_count;
     for (size_t i = 0; i < phase->load_count; i++) {
         const struct phase_load *load = &phase->loads[i];
         if (load->array != array) continue;
-        l.rows[load->element / (size_t)cols] = l.cols[load->element % (size_t)cols] = true;
+        l.rows[load->element / (size_t)l.col_count] = true;
+        l.cols[load->element % (size_t)l.col_count] = true;
         l.loads++;
     }
     return l;
 }
 
-static void loaded_free(struct loaded *l) {
-    free(l->rows);
-    free(l->cols);
+/* --- what is shown in rows and columns -------------------------------------------------------- */
+
+struct shown {
+    const struct story *story;
+    const struct phase_array *shared; /* null: of this array of the run, what is in `box` */
+    int array;
+    struct box box;
+    int phase; /* after which an output's elements amount to something; 0: as they are in the end */
+};
+
+static int rows_of(const struct shown *c) { return c->box.row_last - c->box.row_first + 1; }
+static int columns_of(const struct shown *c) { return c->box.col_last - c->box.col_first + 1; }
+
+static size_t element_at(const struct shown *c, int i, int j) {
+    const int columns = c->shared ? columns_of(c) : columns_of_array(c->array);
+    return (size_t)(c->box.row_first + i) * (size_t)columns + (size_t)(c->box.col_first + j);
 }
 
-/* --- what the block stores -------------------------------------------------------------------- */
-
-static bool is_stored(const struct story *s, int array, int row, int col) {
-    return s->phases->stored[array][(size_t)row * (size_t)columns_of_array(array) + (size_t)col];
+static struct shown input_shown(const struct story *s, int array) {
+    const struct box all = {0, rows_of_array(array) - 1, 0, columns_of_array(array) - 1};
+    return (struct shown){.story = s, .array = array, .box = all};
 }
 
-/* The smallest rectangle around what the block stored of the array. */
-static struct box stored_box(const struct story *s, int array) {
-    const int rows = rows_of_array(array), cols = columns_of_array(array);
-    struct box box = {rows, -1, cols, -1};
+/* The last dimension is across; the others, taken together, are down. */
+static struct shown shared_shown(const struct story *s, const struct phase_array *shared) {
+    const size_t columns = shared->dimension[shared->dimensions - 1];
+    const struct box all = {0, (int)(shared->count / columns) - 1, 0, (int)columns - 1};
+    return (struct shown){.story = s, .shared = shared, .box = all};
+}
+
+/* The smallest rectangle around what the block stored of an output. */
+static struct shown part_shown(const struct story *s, int array, int phase) {
+    const int rows = rows_of_array(array), columns = columns_of_array(array);
+    struct box box = {rows, -1, columns, -1};
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++)
-            if (is_stored(s, array, i, j)) box_add(&box, i, j);
-    return box;
+        for (int j = 0; j < columns; j++)
+            if (s->phases->stored[array][(size_t)i * (size_t)columns + (size_t)j])
+                box_add(&box, i, j);
+    return (struct shown){.story = s, .array = array, .box = box, .phase = phase};
 }
 
-static bool is_filled(const struct story *s, int array, const struct box *box) {
-    for (int i = box->row_first; i <= box->row_last; i++)
-        for (int j = box->col_first; j <= box->col_last; j++)
-            if (!is_stored(s, array, i, j)) return false;
+/* Whether the block stored it, if only it could have. */
+static bool is_there(const struct shown *c, int i, int j) {
+    return c->shared || is_input(c->array) ||
+           c->story->phases->stored[c->array][element_at(c, i, j)];
+}
+
+static bool is_filled(const struct shown *c) {
+    for (int i = 0; i < rows_of(c); i++)
+        for (int j = 0; j < columns_of(c); j++)
+            if (!is_there(c, i, j)) return false;
     return true;
+}
+
+/* NaN: an element of no known type. */
+static double shared_value(const struct phase_array *array, size_t element) {
+    double value = NAN;
+    element_value(array->element, array->bytes + element * element_type_bytes(array->element),
+                  &value);
+    return value;
+}
+
+/* A NaN in shared memory is nearly always the poison of an element that no thread has stored. */
+static double cell_value(const struct shown *c, int i, int j) {
+    const size_t element = element_at(c, i, j);
+    if (c->shared) return shared_value(c->shared, element);
+    return c->phase ? sum_so_far(c->story->sum, c->story->data, c->story->phases, element, c->phase)
+                    : array_value(c->story->data, c->array, element);
 }
 
 /* --- tables, side by side --------------------------------------------------------------------- */
@@ -130,20 +168,23 @@ static int printed_index(int count, int first, int i) {
     return i == first ? -1 : count - 1;
 }
 
-/* The value in row i, column j; false: there is none. */
-typedef bool cell_value(const void *context, int i, int j, double *value);
-
-static void set_cell(struct table *t, int row, int col, const char *word) {
-    snprintf(t->cells[row][col], sizeof t->cells[0][0], "%s", word);
-    t->width = max_int(t->width, (int)strlen(word) + 2);
-}
-
 static int table_width(const struct table *t) {
     return max_int((int)strlen(t->title), t->cols * t->width);
 }
 
-static struct table table_with(const char *title, int rows, int cols, int first_rows,
-                               int first_cols, cell_value *get, const void *context) {
+static void set_cell(char word[16], const struct shown *c, int i, int j) {
+    const double value = i >= 0 && j >= 0 && is_there(c, i, j) ? cell_value(c, i, j) : NAN;
+    if (i < 0 || j < 0)
+        strcpy(word, "...");
+    else if (!is_there(c, i, j) || (c->shared && isnan(value)))
+        strcpy(word, "-");
+    else
+        snprintf(word, 16, value == rint(value) ? "%.9g" : "%.5g", value);
+}
+
+static struct table table_with(const char *title, const struct shown *c, int first_rows,
+                               int first_cols) {
+    const int rows = rows_of(c), cols = columns_of(c);
     struct table t = {.rows = printed(rows, first_rows), .cols = printed(cols, first_cols)};
     const bool whole = t.rows == rows && t.cols == cols;
     if (rows == 1)
@@ -152,26 +193,21 @@ static struct table table_with(const char *title, int rows, int cols, int first_
         snprintf(t.title, sizeof t.title, whole ? "%s" : "%s (%d x %d)", title, rows, cols);
     for (int row = 0; row < t.rows; row++)
         for (int col = 0; col < t.cols; col++) {
-            int i = printed_index(rows, first_rows, row), j = printed_index(cols, first_cols, col);
-            char word[16] = "...";
-            double value;
-            if (i >= 0 && j >= 0 && get(context, i, j, &value))
-                snprintf(word, sizeof word, value == rint(value) ? "%.9g" : "%.5g", value);
-            else if (i >= 0 && j >= 0)
-                strcpy(word, "-");
-            set_cell(&t, row, col, word);
+            set_cell(t.cells[row][col], c, printed_index(rows, first_rows, row),
+                     printed_index(cols, first_cols, col));
+            t.width = max_int(t.width, (int)strlen(t.cells[row][col]) + 2);
         }
     return t;
 }
 
 /* Of up to WHOLE rows (or columns) all are printed, of more the first ones and the last; of columns
  * so many fewer as make it no wider than `room`. */
-static struct table table_of(const char *title, int rows, int cols, int room, cell_value *get,
-                             const void *context) {
+static struct table table_of(const char *title, const struct shown *c, int room) {
+    const int rows = rows_of(c), cols = columns_of(c);
     int first = cols <= WHOLE ? cols : FIRST;
     struct table t;
     do {
-        t = table_with(title, rows, cols, rows <= WHOLE ? rows : FIRST, first, get, context);
+        t = table_with(title, c, rows <= WHOLE ? rows : FIRST, first);
         first = first >= cols ? cols - 3 : first - 1;
     } while (MARGIN + t.cols * t.width > room && first > 0);
     return t;
@@ -208,87 +244,18 @@ static void print_tables(FILE *out, const struct table *tables, int count) {
     }
 }
 
-/* --- what the tables hold --------------------------------------------------------------------- */
-
-/* An array by rows. */
-struct values {
-    const struct engine_array *array;
-    const void *of;
-};
-
-static bool array_value(const struct values *v, size_t element, double *value) {
-    const size_t bytes = array_element_bytes(v->array);
-    return element_value(v->array->element, (const char *)v->of + element * bytes, value);
-}
-
-static bool value_cell(const void *context, int i, int j, double *value) {
-    const struct values *v = context;
-    return array_value(v, (size_t)i * (size_t)array_columns(v->array) + (size_t)j, value);
-}
-
-/* The last dimension is across; the others, taken together, are down. */
-static int columns_of(const struct phase_array *array) {
-    return (int)array->dimension[array->dimensions - 1];
-}
-
-static int rows_of(const struct phase_array *array) {
-    return (int)(array->count / array->dimension[array->dimensions - 1]);
-}
-
-/* NaN: an element of no known type. */
-static double shared_value(const struct phase_array *array, size_t element) {
-    const size_t bytes = element_type_bytes(array->element);
-    double value = NAN;
-    element_value(array->element, array->bytes + element * bytes, &value);
-    return value;
-}
-
-/* A NaN is nearly always the poison of an element that no thread has stored. */
-static bool array_cell(const void *context, int i, int j, double *value) {
-    const struct phase_array *array = context;
-    *value = shared_value(array, (size_t)i * (size_t)columns_of(array) + (size_t)j);
-    return !isnan(*value);
-}
-
-/* The block's part of an output, after a phase or (0) as it was stored. */
-struct shown_part {
-    const struct story *story;
-    int array;
-    struct box box;
-    int phase;
-};
-
-static bool shown_value(const struct shown_part *part, int i, int j, double *value) {
-    const struct story *s = part->story;
-    const struct values v = {region_array(part->array), s->data->of[part->array]};
-    const size_t element = (size_t)(part->box.row_first + i) * (size_t)array_columns(v.array) +
-                           (size_t)(part->box.col_first + j);
-    if (!part->phase) return array_value(&v, element, value);
-    *value = sum_so_far(s->sum, s->data, s->phases, element, part->phase);
-    return true;
-}
-
-static bool part_cell(const void *context, int i, int j, double *value) {
-    const struct shown_part *part = context;
-    return is_stored(part->story, part->array, part->box.row_first + i, part->box.col_first + j) &&
-           shown_value(part, i, j, value);
-}
-
-static void print_part(FILE *out, const char *title, const struct shown_part *part) {
-    int rows = part->box.row_last - part->box.row_first + 1;
-    int cols = part->box.col_last - part->box.col_first + 1;
-    if (rows <= 0 || cols <= 0) return;
-    struct table t = table_of(title, rows, cols, text_width(out), part_cell, part);
+static void print_part(FILE *out, const char *title, const struct shown *c) {
+    if (rows_of(c) <= 0 || columns_of(c) <= 0) return;
+    struct table t = table_of(title, c, text_width(out));
     print_tables(out, &t, 1);
 }
 
-static void print_arrays(FILE *out, const struct phase *phase) {
+static void print_arrays(FILE *out, const struct story *s, const struct phase *phase) {
     struct table tables[TABLES];
     int count = 0;
-    for (int i = 0; i < phase->array_count && count < TABLES; i++) {
-        const struct phase_array *array = &phase->arrays[i];
-        tables[count++] = table_of(array->name, rows_of(array), columns_of(array), text_width(out),
-                                   array_cell, array);
+    for (; count < phase->array_count && count < TABLES; count++) {
+        const struct shown shown = shared_shown(s, &phase->arrays[count]);
+        tables[count] = table_of(phase->arrays[count].name, &shown, text_width(out));
     }
     if (count)
         print_tables(out, tables, count);
@@ -313,71 +280,69 @@ static void print_loaded(FILE *out, const struct engine_array *array, const stru
 
 static void print_phase(FILE *out, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
-    const int output = s->sum->output;
     fprintf(out, "\nphase %d of %d\n", number - 1, s->phases->count);
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
-        struct loaded loaded = loaded_of(phase, i);
+        const struct loaded loaded = loaded_of(phase, i);
         print_loaded(out, region_array(i), &loaded);
-        loaded_free(&loaded);
+        free(loaded.rows);
     }
-    print_arrays(out, phase);
-    if (s->sum->terms)
-        print_part(out, "sums so far",
-                   &(struct shown_part){s, output, stored_box(s, output), number});
+    print_arrays(out, s, phase);
+    if (!s->sum->terms) return;
+    const struct shown sums = part_shown(s, s->sum->output, number);
+    print_part(out, "sums so far", &sums);
 }
 
-/* C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
-static void print_element(FILE *out, const struct story *s, const struct box *box) {
-    const struct engine_array *array = region_array(s->sum->output);
-    const int64_t element = box->row_first * array_columns(array) + box->col_first;
+/* The first element of the part: C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
+static void print_element(FILE *out, const struct shown *part) {
+    const struct engine_array *array = region_array(part->array);
     int64_t index[ENGINE_DIMENSIONS];
-    array_index(array, element, index);
     char words[400] = "";
+    array_index(array, (int64_t)element_at(part, 0, 0), index);
     APPEND(words, "%s", array->name);
     for (int i = 0; i < array->dimensions; i++) APPEND(words, "[%" PRId64 "]", index[i]);
-    sum_say(words, sizeof words, s->sum, s->data, (size_t)element);
+    sum_say(words, sizeof words, part->story->sum, part->story->data, index);
     print_paragraph("    ", "", words, out);
 }
 
 static void print_stored(FILE *out, const struct story *s, int array) {
     const char *name = region_array(array)->name;
-    const struct box box = stored_box(s, array);
-    if (box.row_last < 0) {
+    const struct shown part = part_shown(s, array, 0);
+    const struct box *box = &part.box;
+    if (box->row_last < 0) {
         fprintf(out, "\nthe block stores nothing in %s\n", name);
         return;
     }
-    fprintf(out, "\n%s: the block stores %s", name, is_filled(s, array, &box) ? "" : "within ");
+    fprintf(out, "\n%s: the block stores %s", name, is_filled(&part) ? "" : "within ");
     if (region_array(array)->dimensions > 1)
-        fprintf(out, "rows %d to %d, columns ", box.row_first, box.row_last);
+        fprintf(out, "rows %d to %d, columns ", box->row_first, box->row_last);
     else
         fputs("elements ", out);
-    fprintf(out, "%d to %d\n", box.col_first, box.col_last);
-    if (s->data->of[array]) print_part(out, name, &(struct shown_part){s, array, box, 0});
+    fprintf(out, "%d to %d\n", box->col_first, box->col_last);
+    if (s->data->of[array]) print_part(out, name, &part);
     if (array == s->sum->output && s->sum->terms && s->sum->terms <= WHOLE / 2)
-        print_element(out, s, &box);
+        print_element(out, &part);
 }
 
 static void print_inputs(FILE *out, const struct story *s) {
     struct table tables[ENGINE_ARRAYS];
     int count = 0;
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
-        const struct values values = {region_array(i), s->data->of[i]};
-        if (is_input(i) && values.of)
-            tables[count++] = table_of(values.array->name, rows_of_array(i), columns_of_array(i),
-                                       text_width(out), value_cell, &values);
+        if (!is_input(i) || !s->data->of[i]) continue;
+        const struct shown shown = input_shown(s, i);
+        tables[count++] = table_of(region_array(i)->name, &shown, text_width(out));
     }
     fputc('\n', out);
     print_tables(out, tables, count);
 }
 
-/* "A and B" */
+/* " and ": "A and B" */
 static void say_input_names(char *text, size_t size, const char *between) {
-    bool any = false;
+    const char *before = "";
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
-        append(text, size, "%s%s", any ? between : "", region_array(i)->name);
-        any = true;
+        append(text, size, "%s%s", before, region_array(i)->name);
+        before = between;
     }
 }
 
@@ -433,7 +398,7 @@ static void json_loaded(struct json *json, const char *name, struct loaded l) {
     json_flags(json, "columns", l.cols, l.col_count);
     json_value(json, "loads", "%zu", l.loads);
     json_close(json, '}');
-    loaded_free(&l);
+    free(l.rows);
 }
 
 static void json_array(struct json *json, const struct phase_array *array) {
@@ -456,20 +421,15 @@ static void json_array(struct json *json, const struct phase_array *array) {
     json_close(json, '}');
 }
 
-/* The block's part of an output by rows, after a phase or (0) as it was stored. */
-static void json_part(struct json *json, const char *name, const struct shown_part *part) {
-    const struct box *box = &part->box;
-    const int rows = box->row_last - box->row_first + 1, cols = box->col_last - box->col_first + 1;
-    double value;
+/* By rows. Sums are those of all cells. */
+static void json_part(struct json *json, const char *name, const struct shown *c) {
+    const bool known = c->phase || c->story->data->of[c->array];
     json_open(json, name, '[');
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < rows_of(c); i++) {
         json_open(json, NULL, '[');
-        for (int j = 0; j < cols; j++) {
-            if (part->phase ? shown_value(part, i, j, &value)
-                            : part->story->data->of[part->array] && part_cell(part, i, j, &value))
-                json_real(json, NULL, value);
-            else
-                json_text(json, NULL, NULL);
+        for (int j = 0; j < columns_of(c); j++) {
+            const bool there = known && (c->phase || is_there(c, i, j));
+            json_real_if(json, NULL, there, there ? cell_value(c, i, j) : 0);
         }
         json_close(json, ']');
     }
@@ -478,7 +438,6 @@ static void json_part(struct json *json, const char *name, const struct shown_pa
 
 static void json_phase(struct json *json, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
-    const int output = s->sum->output;
     json_open(json, NULL, '{');
     json_value(json, "phase", "%d", number - 1);
     for (int i = 0; i < ENGINE_ARRAYS; i++)
@@ -494,13 +453,15 @@ static void json_phase(struct json *json, const struct story *s, int number) {
     json_open(json, "arrays", '[');
     for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
     json_close(json, ']');
-    if (s->sum->terms)
-        json_part(json, "sums", &(struct shown_part){s, output, stored_box(s, output), number});
+    if (s->sum->terms) {
+        const struct shown sums = part_shown(s, s->sum->output, number);
+        json_part(json, "sums", &sums);
+    }
     json_close(json, '}');
 }
 
 static void json_stored(struct json *json, const struct story *s, int array) {
-    const struct shown_part part = {s, array, stored_box(s, array), 0};
+    const struct shown part = part_shown(s, array, 0);
     const struct box *box = &part.box;
     if (box->row_last < 0) {
         json_text(json, region_array(array)->name, NULL);

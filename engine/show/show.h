@@ -23,14 +23,17 @@ struct array_data {
     const void *of[ENGINE_ARRAYS];
 };
 
+/* An element of one of them, by its number. */
+double array_value(const struct array_data *data, int array, size_t element);
+
 /* What an element of the output, by its number, amounts to after this phase: registers cannot be
  * seen, so it is made of the terms whose factors the block has all loaded. */
 double sum_so_far(const struct array_sum *sum, const struct array_data *data,
                   const struct phases *phases, size_t element, int phase);
 
-/* Appends " = 1*1 + 2*5 + 3*9 + 4*13 = 90". */
+/* Appends " = 1*1 + 2*5 + 3*9 + 4*13 = 90": the element of the output with this index. */
 void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
-             size_t element);
+             const int64_t *index);
 
 /* --- phases.c: the phases of one block, as a student follows them by hand, and as JSON -------- */
 

@@ -3,7 +3,7 @@
 #include "../watch/shadow/regions.h"
 #include "show.h"
 
-static double value_of(const struct array_data *data, int array, size_t element) {
+double array_value(const struct array_data *data, int array, size_t element) {
     const struct engine_array *of = region_array(array);
     double value = 0;
     element_value(of->element, (const char *)data->of[array] + element * array_element_bytes(of),
@@ -31,36 +31,34 @@ static bool is_loaded(const struct array_sum *sum, const struct phases *phases, 
     return true;
 }
 
+static double product_of(const struct array_sum *sum, const struct array_data *data,
+                         const int64_t *at, int64_t term) {
+    double product = 1;
+    for (int f = 0; f < sum->factors; f++)
+        product *= array_value(data, sum->factor[f].array, factor_of(sum, f, at, term));
+    return product;
+}
+
 double sum_so_far(const struct array_sum *sum, const struct array_data *data,
                   const struct phases *phases, size_t element, int phase) {
     int64_t at[ENGINE_DIMENSIONS];
     double so_far = 0;
     array_index(region_array(sum->output), (int64_t)element, at);
-    for (int64_t term = 0; term < sum->terms; term++) {
-        double product = 1;
-        if (!is_loaded(sum, phases, at, term, phase)) continue;
-        for (int f = 0; f < sum->factors; f++)
-            product *= value_of(data, sum->factor[f].array, factor_of(sum, f, at, term));
-        so_far += product;
-    }
+    for (int64_t term = 0; term < sum->terms; term++)
+        if (is_loaded(sum, phases, at, term, phase)) so_far += product_of(sum, data, at, term);
     return so_far;
 }
 
 void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
-             size_t element) {
-    int64_t at[ENGINE_DIMENSIONS];
+             const int64_t *at) {
     double all = 0;
-    array_index(region_array(sum->output), (int64_t)element, at);
     append(text, size, " =");
     for (int64_t term = 0; term < sum->terms; term++) {
-        double product = 1;
         append(text, size, term ? " + " : " ");
-        for (int f = 0; f < sum->factors; f++) {
-            const double value = value_of(data, sum->factor[f].array, factor_of(sum, f, at, term));
-            append(text, size, f ? "*%.5g" : "%.5g", value);
-            product *= value;
-        }
-        all += product;
+        for (int f = 0; f < sum->factors; f++)
+            append(text, size, f ? "*%.5g" : "%.5g",
+                   array_value(data, sum->factor[f].array, factor_of(sum, f, at, term)));
+        all += product_of(sum, data, at, term);
     }
     append(text, size, " = %.6g", all);
 }

@@ -295,8 +295,7 @@ def test_a_copy_is_of_what_no_other_load_can_be(tiled: Opened) -> None:
     it was; otherwise it stays unknown."""
     for lines, known in COPIES:
         found = tiled[0].js("""const run = decodeRun(arguments[0]), found = {s: [], t: []};
-            for (let a = 0; a < run.accesses.count; a++)
-                if (siteOf(run, a).write) found[arrayOf(run, a).name].push(originName(run, a) || '?');
+            for (const a of run.accesses) if (a.write) found[a.array.name].push(originName(a) || '?');
             return found;""", copies(lines))  # fmt: skip
         assert ", ".join(f"{name}: {' '.join(found[name])}" for name in "st") == known, lines
 
@@ -315,7 +314,7 @@ def test_an_element_beyond_the_grid(tiled: Opened) -> None:
     """Which block it belongs to, by the index of the store."""
     page, data = tiled
     small = data | {"launch": data["launch"] | {"grid": [1, 2, 1]}}
-    said = page.js("const run = decodeRun(arguments[0]); return whoShouldStore(run, run.arrays[2], 16)", small)
+    said = page.js("const run = decodeRun(arguments[0]); return whoShouldStore(run, {array: run.arrays[2], offset: 16})", small)
     assert said.endswith("C[0][16] belongs to thread (0,0) of block (1,0), but the grid has only 1 x 2 blocks.")
 
 
@@ -578,21 +577,6 @@ def test_what_the_warp_does(tiled: Opened) -> None:
     assert "A[" in page.text("index") and "In the warp" not in page.text("index")
 
 
-def test_predict(page: Page) -> None:
-    """A field that is left empty is asked for again, and counts as no answer."""
-    page.js("document.getElementById('predict-on').click(); document.activeElement.blur()")
-    page.press(Keys.HOME, "b")
-    assert "which element of A does thread (0,0) load first?" in page.text("predict-question")
-    for missing, typed in (("row", ""), ("column", "0"), (None, "16")):
-        field = page.driver.switch_to.active_element
-        field.send_keys(typed, Keys.ENTER)
-        if missing:
-            assert page.text("predict-answer") == f"Please fill in the {missing}."
-            assert page.text("predict-score") == ""
-    assert page.text("predict-score") == "1 of 1 right" and "A[0][16]" in page.text("predict-answer")
-    page.shot("predict")
-
-
 def test_width_of_the_code(page: Page) -> None:
     """The border can be moved by keys, which then do not change the step; long lines are not cut."""
     width = "return document.getElementById('left').offsetWidth"
@@ -626,7 +610,7 @@ def test_focus_is_not_below_the_bar(page: Page) -> None:
         assert top >= bar - 1 or name == "left", (name, top, bar)
     for name in ("play", "slider", "unit", "zoom-in", "split", "cursor-0-0", "cursor-threads"):
         assert name in seen
-    assert "predict-on" in seen and "scene" not in seen and len(seen) < 60
+    assert "scene" not in seen and len(seen) < 60
 
 
 @pytest.mark.parametrize("width, height", sample([(320, 640), (640, 900), (720, 450), (1024, 700)], every=2))

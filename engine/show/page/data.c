@@ -29,8 +29,8 @@ struct page {
     const struct array_data *data;
     const struct trace *trace;
     struct walk_steps steps;
-    size_t at_access, other_access; /* the finding's, in the trace; its count: none */
-    size_t at, other;               /* the steps that hold them; step_count: none */
+    struct walk_parties access; /* the finding's */
+    size_t at, other;           /* the steps that hold them; step_count: none */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -176,10 +176,10 @@ static void write_sites(struct page *page) {
         const struct walk_site *site = &page->steps.site[i];
         json_open(json, NULL, '{');
         json_value(json, "line", "%d", site->line);
-        json_value(json, "array", "%d", array_number(site->array));
-        json_value(json, "write", site->write ? "true" : "false");
-        json_value(json, "atomic", site->atomic ? "true" : "false");
-        json_value(json, "words", "%d", site->elements);
+        json_value(json, "array", "%d", array_number(site->first->array));
+        json_value(json, "write", site->first->write ? "true" : "false");
+        json_value(json, "atomic", site->first->atomic ? "true" : "false");
+        json_value(json, "words", "%d", site->first->elements);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -220,7 +220,7 @@ static void write_site_of_step(struct page *page, const struct walk_step *step, 
     json_value(json, NULL, "%d", site);
     json_value(json, NULL, "%u", lanes);
     enum { OFFSETS, VALUES, OLD };
-    for (int what = OFFSETS; what <= (s->site[site].atomic ? OLD : VALUES); what++) {
+    for (int what = OFFSETS; what <= (s->site[site].first->atomic ? OLD : VALUES); what++) {
         json_open(json, NULL, '[');
         for (size_t i = step->first; i < step->first + step->count; i++) {
             const struct trace_access *a = access_at(s, &s->visit[i], site);
@@ -250,14 +250,14 @@ static void write_accesses(struct page *page, const struct walk_step *step) {
     json_close(&page->json, ']');
 }
 
-/* Ranges of threads: [first, last]. */
+/* Runs of threads: [first, how many]. */
 static void write_threads(struct json *json, const char *name, const struct threads *set) {
     json_open(json, name, '[');
     for (unsigned t = 0, end; t < MAX_BLOCK_THREADS; t = end) {
         for (end = t + 1; end < MAX_BLOCK_THREADS && threads_has(set, end) == threads_has(set, t);
              end++)
             continue;
-        if (threads_has(set, t)) json_value(json, NULL, "[%u, %u]", t, end - 1);
+        if (threads_has(set, t)) json_value(json, NULL, "[%u, %u]", t, end - t);
     }
     json_close(json, ']');
 }
@@ -323,94 +323,6 @@ static void write_steps(struct page *page) {
 
 /* --- the finding ------------------------------------------------------------------------------ */
 
-static const uint32_t ANY_INTERVAL = UINT32_MAX;
-
-static unsigned linear_thread(const struct trace *t, struct finding_index thread) {
-    return thread.x + t->block[0] * (thread.y + t->block[1] * thread.z);
-}
-
-static bool is_by(const struct trace *t, const struct trace_access *a,
-                  const struct finding_party *party) {
-    return a->thread == linear_thread(t, party->thread) &&
-           a->write == (party->access == FINDING_WRITE) && walk_line(a->code) == party->line;
-}
-
-/* Whether it is of the element that the finding is about. */
-static bool is_of_element(const struct page *page, const struct trace_access *a) {
-    const struct finding_object *o = &page->outcome->finding.object;
-    const bool global = a->array < TRACE_SHARED;
-    if (a->offset < 0 || o->form != (global ? OBJECT_ARRAY : OBJECT_ELEMENT)) return false;
-    if (global) {
-        const struct engine_array *array = region_array(a->array);
-        int64_t index[ENGINE_DIMENSIONS] = {0};
-        array_index(array, a->offset, index);
-        return strcmp(o->name, array->name) == 0 && memcmp(o->index, index, sizeof index) == 0;
-    }
-    const struct trace_array *array = trace_shared(page->trace, a->array);
-    const int dimensions = max_int(array->dimensions, 1);
-    size_t index[NAME_DIMENSIONS];
-    bool same = strcmp(o->name, array->name) == 0 && o->dimensions == dimensions;
-    name_indices(index, array->dimension, dimensions, (size_t)a->offset);
-    for (int i = 0; i < dimensions && same; i++) same = (int64_t)index[i] == o->index[i];
-    return same;
-}
-
-/* Whether the party is a thread of the block. */
-static bool is_shown(const struct page *page, const struct finding_party *party) {
-    const unsigned *block = page->trace->blocks[0];
-    return party->known && party->in_kernel && party->block.x == block[0] &&
-           party->block.y == block[1] && party->block.z == block[2];
-}
-
-/* The party's first access of the finding's element, from this one on; in this interval, or with
- * ANY_INTERVAL in any. The trace's count: none. */
-static size_t find_access(const struct page *page, const struct finding_party *party, size_t from,
-                          uint32_t interval) {
-    const struct trace *t = page->trace;
-    if (!is_shown(page, party)) return t->count;
-    for (size_t i = from; i < t->count; i++) {
-        if (!is_by(t, &t->access[i], party)) continue;
-        if (interval != ANY_INTERVAL && t->access[i].interval != interval) continue;
-        if (is_of_element(page, &t->access[i])) return i;
-    }
-    return t->count;
-}
-
-/* The two threads race only where no barrier is between: earlier phases have accesses by the same
- * threads to the same element, in the same lines. */
-static bool find_racing_accesses(struct page *page) {
-    const struct trace *t = page->trace;
-    const struct finding *f = &page->outcome->finding;
-    size_t at = find_access(page, &f->at, 0, ANY_INTERVAL);
-    for (; at < t->count; at = find_access(page, &f->at, at + 1, ANY_INTERVAL)) {
-        const size_t other = find_access(page, &f->other, 0, t->access[at].interval);
-        if (other == t->count) continue;
-        page->at_access = at;
-        page->other_access = other;
-        return true;
-    }
-    return false;
-}
-
-/* Where the element has another name in the trace, or none: the party's last access at its line. */
-static size_t find_party(const struct page *page, const struct finding_party *party) {
-    const struct trace *t = page->trace;
-    size_t last = t->count;
-    for (size_t i = 0; i < t->count && is_shown(page, party); i++) {
-        if (!is_by(t, &t->access[i], party)) continue;
-        last = i;
-        if (is_of_element(page, &t->access[i])) break;
-    }
-    return last;
-}
-
-static void find_accesses(struct page *page) {
-    const struct finding *f = &page->outcome->finding;
-    if (f->kind == FINDING_SHARED_RACE && find_racing_accesses(page)) return;
-    page->at_access = find_party(page, &f->at);
-    page->other_access = find_party(page, &f->other);
-}
-
 static void write_party(const struct page *page, struct json *json,
                         const struct finding_party *party) {
     static const char *const accesses[] = {NULL, "read", "write"};
@@ -443,8 +355,8 @@ static size_t find_barrier_step(const struct page *page) {
 }
 
 static void find_finding(struct page *page) {
-    page->at = walk_steps_find(&page->steps, page->at_access);
-    page->other = walk_steps_find(&page->steps, page->other_access);
+    page->at = walk_steps_find(&page->steps, page->access.at);
+    page->other = walk_steps_find(&page->steps, page->access.other);
     if (page->at == page->steps.step_count) page->at = find_barrier_step(page);
 }
 
@@ -530,13 +442,12 @@ static void write_loads(struct page *page) {
                loads.kernel, loads.naive);
 }
 
-/* A race, and what is read that was not stored: it depends on who came first. */
+/* A race, and what is read that was not stored: it depends on who came first. UINT32_MAX: none. */
 static uint32_t first_interval_as_run(const struct page *page) {
     const struct trace *t = page->trace;
     const enum finding_kind kind = page->outcome->finding.kind;
     const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALIZED_SHARED;
-    return matters && page->at_access < t->count ? t->access[page->at_access].interval
-                                                 : ANY_INTERVAL;
+    return matters && page->access.at < t->count ? t->access[page->access.at].interval : UINT32_MAX;
 }
 
 /* What the page calls things. */
@@ -611,10 +522,11 @@ static struct walked walked_so_far(const struct page *page) {
 
 struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct outcome *outcome,
                         const struct array_data *data) {
-    struct page page = {{out, false}, asked, outcome, data, trace_shown(), {0}, 0, 0, 0, 0};
+    struct page page = {
+        .json.out = out, .asked = asked, .outcome = outcome, .data = data, .trace = trace_shown()};
     struct walked walked = walked_so_far(&page);
     if (!page.trace->block_count) return walked;
-    find_accesses(&page);
+    page.access = walk_find_parties(page.trace, &outcome->finding);
     walked.result = WALK_NO_MEMORY;
     if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
         return walked;

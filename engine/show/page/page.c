@@ -1,6 +1,7 @@
-/* The walkthrough's page, which page.sh has made, with the data in its place; and which block it
- * shows. */
+/* The walkthrough's page, which page.sh has made, with the data in its place; which block it shows,
+ * and which accesses a finding is about. */
 #include "../../report/poison.h"
+#include "../../report/text/numbers.h"
 #include "../../watch/shadow/regions.h"
 #include "walk.h"
 #include <string.h>
@@ -89,4 +90,72 @@ void walk_wanted(const struct trace *trace, const struct finding *f, const struc
     if (element < 0 || !find_part(trace, output, &rows, &cols)) return;
     block[0] = block_of(cols, element % n, grid[0]);
     block[1] = block_of(rows, element / n, grid[1]);
+}
+
+/* --- the accesses that a finding is about ----------------------------------------------------- */
+
+/* Whether it is a thread of the block that is shown, in the party's line. */
+static bool is_by(const struct trace *t, const struct trace_access *a,
+                  const struct finding_party *party) {
+    const struct finding_index thread = party->thread, block = party->block;
+    const unsigned *shown = t->blocks[0];
+    return party->known && party->in_kernel && block.x == shown[0] && block.y == shown[1] &&
+           block.z == shown[2] &&
+           a->thread == thread.x + t->block[0] * (thread.y + t->block[1] * thread.z) &&
+           a->write == (party->access == FINDING_WRITE) && walk_line(a->code) == party->line;
+}
+
+static bool is_of_object(const struct trace *t, const struct trace_access *a,
+                         const struct finding_object *o) {
+    const bool global = a->array < TRACE_SHARED;
+    if (a->offset < 0 || o->form != (global ? OBJECT_ARRAY : OBJECT_ELEMENT)) return false;
+    if (global) {
+        const struct engine_array *array = region_array(a->array);
+        int64_t index[ENGINE_DIMENSIONS] = {0};
+        array_index(array, a->offset, index);
+        return strcmp(o->name, array->name) == 0 && memcmp(o->index, index, sizeof index) == 0;
+    }
+    const struct trace_array *array = trace_shared(t, a->array);
+    const int dimensions = max_int(array->dimensions, 1);
+    size_t index[NAME_DIMENSIONS];
+    bool same = strcmp(o->name, array->name) == 0 && o->dimensions == dimensions;
+    name_indices(index, array->dimension, dimensions, (size_t)a->offset);
+    for (int i = 0; i < dimensions && same; i++) same = (int64_t)index[i] == o->index[i];
+    return same;
+}
+
+/* The party's first access of the element; where that has another name in the trace, or none, the
+ * party's last access at its line. */
+static size_t find_party(const struct trace *t, const struct finding *f,
+                         const struct finding_party *party) {
+    size_t last = t->count;
+    for (size_t i = 0; i < t->count; i++) {
+        if (!is_by(t, &t->access[i], party)) continue;
+        last = i;
+        if (is_of_object(t, &t->access[i], &f->object)) break;
+    }
+    return last;
+}
+
+/* The two threads race only where no barrier is between: earlier phases have accesses by the same
+ * threads to the same element, in the same lines. */
+static bool find_race(const struct trace *t, const struct finding *f, struct walk_parties *found) {
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *at = &t->access[i];
+        if (!is_by(t, at, &f->at) || !is_of_object(t, at, &f->object)) continue;
+        for (size_t j = 0; j < t->count; j++) {
+            const struct trace_access *other = &t->access[j];
+            if (other->interval != at->interval || !is_by(t, other, &f->other)) continue;
+            if (!is_of_object(t, other, &f->object)) continue;
+            *found = (struct walk_parties){i, j};
+            return true;
+        }
+    }
+    return false;
+}
+
+struct walk_parties walk_find_parties(const struct trace *t, const struct finding *f) {
+    struct walk_parties found;
+    if (f->kind == FINDING_SHARED_RACE && find_race(t, f, &found)) return found;
+    return (struct walk_parties){find_party(t, f, &f->at), find_party(t, f, &f->other)};
 }

@@ -15,25 +15,20 @@ static bool add_site(struct walk_steps *s, const struct trace_access *a) {
     struct walk_site *more = realloc(s->site, (size_t)(s->site_count + 1) * sizeof *more);
     if (!more) return false;
     s->site = more;
-    s->site[s->site_count++] = (struct walk_site){.code = a->code,
-                                                  .line = walk_line(a->code),
-                                                  .array = a->array,
-                                                  .write = a->write,
-                                                  .atomic = a->atomic,
-                                                  .elements = a->elements};
+    s->site[s->site_count++] = (struct walk_site){a, walk_line(a->code)};
     return true;
 }
 
-static bool is_of(const struct walk_site *site, const struct trace_access *a) {
-    return site->code == a->code && site->array == a->array && site->write == a->write &&
-           site->elements == a->elements;
+static bool is_same(const struct trace_access *a, const struct trace_access *b) {
+    return a->code == b->code && a->array == b->array && a->write == b->write &&
+           a->elements == b->elements;
 }
 
 static bool find_sites(struct walk_steps *s) {
     for (size_t i = 0; i < s->accesses; i++) {
         const struct trace_access *a = &s->trace->access[i];
         int at = 0;
-        while (at < s->site_count && !is_of(&s->site[at], a)) at++;
+        while (at < s->site_count && !is_same(s->site[at].first, a)) at++;
         if (at == s->site_count && !add_site(s, a)) return false;
         s->site_of[i] = at;
     }

@@ -3,7 +3,7 @@
  *
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
  *   data.c     steps, arrays and the finding as JSON, in the process that ran the kernel
- *   page.c     the page, with the data in its place; which block to show
+ *   page.c     the page, with the data in its place; which block to show; the finding's accesses
  *   page.html, colors.css, page.css, *.js
  *              the page itself: readable files, which page.sh makes one of when the program is
  *              built */
@@ -34,13 +34,18 @@ struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct 
  * `indices` is added. False: it cannot be written; errno says why. */
 bool walk_page(FILE *out, FILE *data, FILE *indices);
 
-/* --- page.c: which block should have stored the element that is missing or wrong -------------- */
-
 /* Sets `block`, x, y, z, to where the mistake is: the finding's block, or, by the part of
  * the output that the block of the trace has stored, that of the first element that is missing or
  * wrong. Leaves it as it is where neither is known. */
 void walk_wanted(const struct trace *trace, const struct finding *finding,
                  const struct lab_case *which, const struct array_data *data, unsigned block[3]);
+
+/* The accesses of the finding's two parties, by their numbers in the trace; its count: none is
+ * known. */
+struct walk_parties {
+    size_t at, other;
+};
+struct walk_parties walk_find_parties(const struct trace *trace, const struct finding *finding);
 
 /* --- steps.c ----------------------------------------------------------------------------------
  *
@@ -55,11 +60,8 @@ void walk_wanted(const struct trace *trace, const struct finding *finding,
 
 /* An instruction that accesses memory. */
 struct walk_site {
-    const void *code;
-    int line; /* of the submission; 0: in another file, or unknown */
-    int array;
-    bool write, atomic;
-    int elements; /* that one access moves */
+    const struct trace_access *first; /* of its accesses, which are all alike */
+    int line;                         /* of the submission; 0: in another file, or unknown */
 };
 
 struct walk_step {

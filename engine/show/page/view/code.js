@@ -36,19 +36,18 @@ const span = (className, text) => element('span', className, text);
 const byId = (id) => document.getElementById(id);
 
 function makeCode(run) {
-  const list = byId('code'), accessing = new Set(run.sites.map((site) => site.line));
+  const accessing = new Set(run.sites.map((site) => site.line));
   let open = false;
   run.source.forEach((text, i) => {
-    const line = i + 1, node = element('div', 'line');
+    const line = i + 1, node = element('div', accessing.has(line) ? 'line accesses' : 'line');
     node.id = 'line-' + line;
     node.setAttribute('role', 'option');
     node.setAttribute('aria-selected', 'false');
     node.tabIndex = -1;
     node.append(span('number-of-line', String(line)), element('code'));
     node.style.setProperty('--indent', indentOf(text));
-    if (accessing.has(line)) node.classList.add('accesses');
     open = appendTokens(node.lastChild, text, open);
-    list.append(node);
+    byId('code').append(node);
   });
   byId('code-title').textContent = baseName(run.file);
   markFindingLines(run);
@@ -68,10 +67,10 @@ const lineNode = (line) => (line ? byId('line-' + line) : null);
 function markFindingLines(run) {
   const { finding } = run;
   if (!finding) return;
+  const { slots, other, cause } = finding;
   lineNode(finding.line)?.classList.add('finding');
-  if (finding.other) lineNode(finding.other.line)?.classList.add('finding-other');
-  if (finding.cause) lineNode(finding.cause.line)?.classList.add('finding-cause');
-  const { slots } = finding;
+  lineNode(other.line)?.classList.add('finding-other');
+  lineNode(cause?.line)?.classList.add('finding-cause');
   const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
   mark(slots.barrier_after, '__syncthreads() is missing here');
   const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + phaseNear(run, finding.step);
@@ -80,14 +79,14 @@ function markFindingLines(run) {
 
 function updateCode(app) {
   const { run, state, selection } = app, step = run.steps[state.step];
-  for (const node of document.querySelectorAll('#code .acting')) node.classList.remove('acting');
-  for (const node of document.querySelectorAll('#code [aria-selected="true"]')) node.setAttribute('aria-selected', 'false');
-  const acting = step ? lineNode(step.line) : lineNode(firstKernelLine(run));
-  if (step) acting?.classList.add('acting');
-  lineNode(selection.line)?.setAttribute('aria-selected', 'true');
+  const acting = lineNode(step ? step.line : firstKernelLine(run)), selected = lineNode(selection.line);
+  const focusable = selected || acting || lineNode(1);
+  for (const node of byId('code').children) {
+    node.classList.toggle('acting', Boolean(step) && node === acting);
+    node.setAttribute('aria-selected', String(node === selected));
+    node.tabIndex = node === focusable ? 0 : -1;
+  }
   markWaiting(run, state);
-  for (const node of document.querySelectorAll('#code [tabindex="0"]')) node.tabIndex = -1;
-  (lineNode(selection.line) || acting || lineNode(1)).tabIndex = 0;
   if (acting && app.actingLine !== acting) scrollWithin(byId('code'), acting);
   app.actingLine = acting;
 }
@@ -97,8 +96,8 @@ const firstKernelLine = (run) => Math.min(...run.sites.map((s) => s.line).filter
 /* Who waits at which barrier, beside its line. */
 function markWaiting(run, state) {
   for (const node of document.querySelectorAll('#code .waiters')) node.remove();
-  const { waiting, lines } = waitingAt(run, state.step);
-  waiting.forEach((threads, i) => lineNode(lines[i])?.append(span('waiters', threadsText(run, threads) + ' wait here')));
+  for (const { line, threads } of waitingAt(run, state.step).waiting)
+    lineNode(line)?.append(span('waiters', threadsText(run, threads) + ' wait here'));
 }
 
 /* Not scrollIntoView(), which scrolls the page as well. */
@@ -108,43 +107,46 @@ function scrollWithin(box, node) {
 }
 
 /* The recovered index of the accesses in this step, with the thread's numbers put in. */
-function updateIndex(app) {
-  const { run, state, selection } = app, acting = actingAccesses(state);
-  const own = acting.filter((a) => run.accesses.thread[a] === selection.thread);
-  const first = acting.length ? run.accesses.thread[acting[0]] : NONE;
-  const shown = own.length ? own : acting.filter((a) => run.accesses.thread[a] === first);
-  const rows = bySite(run, shown).slice(0, 4).map(([site, list]) => indexRow(run, list[0], acting.filter((a) => run.accesses.site[a] === site))).filter(Boolean);
-  const box = byId('index');
-  box.replaceChildren(...rows);
-  byId('index-title').textContent = rows.length ? 'Index, with the numbers of thread ' + threadName(run, own.length ? selection.thread : first) : 'Index';
-  if (!rows.length) box.append(element('p', 'quiet', acting.length ? 'No formula is known for this line.' : 'No access in this step.'));
+function updateIndex({ run, state, selection }) {
+  const acting = actingAccesses(state), isOwn = acting.some((a) => a.thread === selection.thread);
+  const thread = isOwn ? selection.thread : acting[0]?.thread;
+  const sites = bySite(acting.filter((a) => a.thread === thread)).slice(0, 4);
+  const rows = sites.map(([site, [a]]) => indexRow(run, a, acting.filter((each) => each.site === site))).filter(Boolean);
+  const none = acting.length ? 'No formula is known for this line.' : 'No access in this step.';
+  byId('index').replaceChildren(...(rows.length ? rows : [element('p', 'quiet', none)]));
+  byId('index-title').textContent = 'Index' +
+    (rows.length ? ', with the numbers of thread ' + threadName(run, thread) : '');
 }
 
 /* How the warp's threads share the access, by neighbors in x that both make it in this step. */
 function warpWords(run, accesses) {
-  const { thread, offset, site } = run.accesses, at = new Map(), apart = new Set();
-  for (const a of accesses) if (!at.has(thread[a])) at.set(thread[a], offset[a]);
+  const at = new Map(), apart = new Set();
+  for (const { thread, offset } of accesses) if (!at.has(thread)) at.set(thread, offset);
   for (const [t, place] of at)
     if (at.has(t + 1) && threadIndex(run, t + 1)[0] > 0) apart.add(at.get(t + 1) - place);
-  if (!apart.size) return '';
-  if (apart.size > 1 || ![0, run.sites[site[accesses[0]]].words].includes([...apart][0]))
+  const [first] = apart;
+  if (first === undefined) return '';
+  if (apart.size > 1 || ![0, accesses[0].site.words].includes(first))
     return 'neighboring threads do not access neighboring elements: strided';
-  return apart.has(0) ? 'the same element for every threadIdx.x: broadcast' : 'neighboring threads access neighboring elements: coalesced';
+  return first === 0 ? 'the same element for every threadIdx.x: broadcast' : 'neighboring threads access neighboring elements: coalesced';
 }
 
 function indexRow(run, a, ofWarp) {
-  const found = formulaAt(run, a), array = arrayOf(run, a);
+  const found = formulaAt(run, a), { array, offset } = a, isShared = array.role === 'shared';
   if (!found) return null;
-  const row = element('div', 'index-row');
-  const name = elementName(array, run.accesses.offset[a]);
-  row.append(element('code', 'formula', found.entry.element), element('code', 'numbers', '= ' + array.name + found.withNumbers));
-  const flat = `${array.name}[${run.accesses.offset[a]}]`;
-  if (array.role !== 'shared' && flat !== name) row.append(element('code', 'numbers', `= ${flat} = ${name}`));
-  else if (array.name + found.withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
-  const uses = Object.keys(found.names).filter((n) => (n === 'phase' || n === 'step') && new RegExp('\\b' + n + '\\b').test(found.entry.element));
-  if (uses.length) row.append(element('p', 'quiet', uses.map((n) => n === 'phase' ? `phase = ${found.names.phase}: the ${run.words.phase}, counted from 0` : `step = ${found.names.step}: how many times the thread made this access before` + (run.phases.length ? ', in this phase' : '')).join('; ')));
-  const warp = array.role === 'shared' ? '' : warpWords(run, ofWarp);
-  if (warp) row.append(element('p', 'quiet', 'In the warp, ' + warp + '.'));
+  const { entry: { element: formula }, names } = found, row = element('div', 'index-row');
+  const withNumbers = array.name + found.withNumbers, name = elementName(a), flat = `${array.name}[${offset}]`;
+  row.append(element('code', 'formula', formula), element('code', 'numbers', '= ' + withNumbers));
+  if (!isShared && flat !== name) row.append(element('code', 'numbers', `= ${flat} = ${name}`));
+  else if (withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
+  const within = run.phases.length ? ', in this phase' : '';
+  const meanings = { phase: `the ${run.words.phase}, counted from 0`,
+                     step: `how many times the thread made this access before${within}` };
+  const used = Object.keys(meanings).filter((word) => new RegExp(`\\b${word}\\b`).test(formula));
+  const notes = [used.map((word) => `${word} = ${names[word]}: ${meanings[word]}`).join('; ')];
+  const warp = isShared ? '' : warpWords(run, ofWarp);
+  if (warp) notes.push(`In the warp, ${warp}.`);
+  row.append(...notes.filter(Boolean).map((text) => element('p', 'quiet', text)));
   return row;
 }
 

@@ -3,41 +3,38 @@
 
 const SECTOR_WORDS = 8; /* 32 bytes */
 const BANKS = 32;
-
 const WORD_BYTES = 4;
 
-/* The words that an element of the site's array lies in. */
-function wordsOf(run, site, offset) {
-  const { bytes } = run.arrays[site.array];
-  const first = Math.floor(offset * bytes / WORD_BYTES), last = Math.floor(((offset + 1) * bytes - 1) / WORD_BYTES);
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+/* The words that an element lies in. */
+function wordsOf({ array: { bytes }, offset }) {
+  const first = Math.floor(offset * bytes / WORD_BYTES);
+  const last = Math.floor(((offset + 1) * bytes - 1) / WORD_BYTES);
+  return range(first, last + 1);
 }
 
 /* Of one lane. */
-const wordsOfSite = (run, site) => Math.ceil(site.words * run.arrays[site.array].bytes / WORD_BYTES);
+const wordsOfSite = ({ words, array }) => Math.ceil(words * array.bytes / WORD_BYTES);
 
 /* Words that the request needs from each bank, in the parts in which the hardware serves it: all
  * lanes at once, half a warp with 8 bytes a lane, a quarter with 16. */
-function bankParts(run, site, accesses) {
-  const words = wordsOfSite(run, site);
-  const lanes = words >= 4 ? 8 : words === 2 ? 16 : 32;
-  const parts = [];
+function bankParts(site, accesses) {
+  const words = wordsOfSite(site), lanes = words >= 4 ? 8 : words === 2 ? 16 : 32, parts = [];
   for (const a of accesses) {
-    const part = (parts[Math.floor((run.accesses.thread[a] % WARP) / lanes)] ||= Array.from({ length: BANKS }, () => new Set()));
-    for (const word of wordsOf(run, site, run.accesses.offset[a])) part[((word % BANKS) + BANKS) % BANKS].add(word);
+    const number = Math.floor((a.thread % WARP) / lanes);
+    const part = (parts[number] ||= Array.from({ length: BANKS }, () => new Set()));
+    for (const word of wordsOf(a)) part[((word % BANKS) + BANKS) % BANKS].add(word);
   }
   return parts.filter(Boolean);
 }
 
 const worstOf = (part) => Math.max(...part.map((words) => words.size));
 
-function bankStrip(run, site, accesses) {
-  const parts = bankParts(run, site, accesses);
-  const passes = parts.reduce((sum, part) => sum + worstOf(part), 0);
+function bankStrip(site, accesses) {
+  const parts = bankParts(site, accesses), passes = parts.reduce((sum, part) => sum + worstOf(part), 0);
   const worst = Math.max(...parts.map(worstOf));
   const wanted = Array.from({ length: BANKS }, (_, b) => Math.max(...parts.map((part) => part[b].size)));
   const text = `${plural(passes, 'pass', 'passes')} through shared memory` +
-    (parts.length > 1 ? `, ${wordsOfSite(run, site)} words a lane` : '') +
+    (parts.length > 1 ? `, ${wordsOfSite(site)} words a lane` : '') +
     (passes === parts.length ? ': no bank conflict' : `: ${worst}-way bank conflict`);
   return { picture: drawBanks(wanted, worst), text };
 }
@@ -57,106 +54,82 @@ function drawBanks(wanted, worst) {
 }
 
 /* Arrays begin at multiples of 32 bytes, so an element's offset says its sector. */
-function sectorStrip(run, site, accesses) {
-  const sectors = new Map();
-  for (const a of accesses) {
-    for (const word of wordsOf(run, site, run.accesses.offset[a])) {
-      const sector = Math.floor(word / SECTOR_WORDS);
-      if (!sectors.has(sector)) sectors.set(sector, new Set());
-      sectors.get(sector).add(word - sector * SECTOR_WORDS);
-    }
-  }
-  const words = [...sectors.values()].reduce((sum, used) => sum + used.size, 0);
-  const share = Math.round(100 * words / (sectors.size * SECTOR_WORDS));
+function sectorStrip(accesses) {
+  const used = ascending(accesses.flatMap(wordsOf)), sectors = new Map();
+  for (const word of used) addTo(sectors, Math.floor(word / SECTOR_WORDS), word);
+  const share = Math.round(100 * used.length / (sectors.size * SECTOR_WORDS));
   const text = `${plural(sectors.size, 'sector')} of 32 bytes; ${share} % of ${sectors.size === 1 ? 'its' : 'their'} bytes are used`;
-  return { picture: drawSectors([...sectors].sort((x, y) => x[0] - y[0])), text };
+  return { picture: drawSectors([...sectors]), text };
 }
 
 function drawSectors(sectors) {
-  const perRow = 4, size = 8, wide = SECTOR_WORDS * size + 8, rows = Math.ceil(Math.min(sectors.length, 32) / perRow);
+  const perRow = 4, size = 8, wide = SECTOR_WORDS * size + 8, most = 32;
+  const rows = Math.ceil(Math.min(sectors.length, most) / perRow);
   const node = svg('svg', { class: 'strip sectors', width: perRow * wide, height: rows * (size + 5) + 2, role: 'img',
-    'aria-label': sectors.length + ' sectors; words used in each: ' + sectors.map(([, used]) => used.size).join(' ') });
-  sectors.slice(0, 32).forEach(([, used], i) => {
+    'aria-label': `${sectors.length} sectors; words used in each: ${sectors.map(([, used]) => used.length).join(' ')}` });
+  sectors.slice(0, most).forEach(([sector, used], i) => {
     const x = (i % perRow) * wide + 1, y = Math.floor(i / perRow) * (size + 5) + 1;
     for (let w = 0; w < SECTOR_WORDS; w++)
-      node.append(svg('rect', { class: used.has(w) ? 'used' : 'free', x: x + w * size, y, width: size - 1, height: size }));
+      node.append(svg('rect', { class: used.includes(sector * SECTOR_WORDS + w) ? 'used' : 'free',
+                                x: x + w * size, y, width: size - 1, height: size }));
   });
   return node;
 }
 
-function updateStrips(app) {
-  const { run, state } = app, step = run.steps[state.step], box = byId('strips');
-  box.replaceChildren();
-  if (!step || step.warp < 0 || step.end === step.first) {
-    box.append(element('p', 'quiet', 'No access to memory in this step.'));
-    return;
-  }
-  const accesses = Array.from({ length: step.end - step.first }, (_, i) => step.first + i);
-  for (const [number, list] of bySite(run, accesses).slice(0, 6)) box.append(stripOf(run, run.sites[number], list));
+function updateStrips({ run, state }) {
+  const accesses = run.steps[state.step]?.accesses || [];
+  byId('strips').replaceChildren(...bySite(accesses).slice(0, 6).map(([site, list]) => stripOf(site, list)));
+  if (!accesses.length) byId('strips').append(element('p', 'quiet', 'No access to memory in this step.'));
 }
 
-function stripOf(run, site, list) {
-  const array = run.arrays[site.array], shared = array.role === 'shared';
-  const { picture, text } = shared ? bankStrip(run, site, list) : sectorStrip(run, site, list);
-  const figure = element('figure', 'strip-figure');
-  figure.append(element('figcaption', '', `${site.atomic ? 'atomic update of' : site.write ? 'store to' : 'load of'} ${array.name}: ${text}`), picture);
+function stripOf(site, list) {
+  const { array, atomic, write } = site;
+  const { picture, text } = array.role === 'shared' ? bankStrip(site, list) : sectorStrip(list);
+  const figure = element('figure', 'strip-figure'), what = atomic ? 'atomic update of' : write ? 'store to' : 'load of';
+  figure.append(element('figcaption', '', `${what} ${array.name}: ${text}`), picture);
   return figure;
 }
 
 /* --- loads of inputs -------------------------------------------------------------------------- */
 
-/* Loads up to the end of each step. */
-function countLoads(run) {
-  run.loadsUpTo = new Int32Array(run.steps.length);
-  let count = 0;
-  for (const step of run.steps) {
-    for (let a = step.first; a < step.end; a++) if (!siteOf(run, a).write && arrayOf(run, a).role === 'input') count++;
-    run.loadsUpTo[step.number] = count;
-  }
-  run.elementsStored = run.outputs.flatMap((array) => [...accessesOf(run, array)].filter(([offset, list]) =>
-    isInside(array, offset) && list.some((a) => siteOf(run, a).write))).length;
+/* By this block, up to the state's step. */
+const loadsSoFar = (state) => state.run.loadsOfInputs.filter((a) => isDone(state, a)).length;
+
+function updateTotals({ run, state }) {
+  const all = run.loadsOfInputs.length, { length } = run.outputs.flatMap((array) =>
+    [...array.accesses.values()].filter((list) => isInside(list[0]) && list.some((a) => a.write)));
+  const rows = [['this block, so far', loadsSoFar(state), 'so-far'], ['this block, in all', all, 'all']];
+  const naive = run.naive * length, name = `naive kernel, same ${plural(length, 'element')} of ${namesText(run.outputs)}`;
+  if (naive) rows.push([name, naive, 'naive']);
+  const most = Math.max(1, ...rows.map(([, count]) => count));
+  byId('totals').replaceChildren(...rows.map((row) => totalRow(row, most)), ...launchRows(run));
 }
 
-/* Of the last step only those of the lanes that have run. */
-function loadsSoFar(state) {
-  const { run } = state, step = run.steps[state.step];
-  if (!step) return 0;
-  if (!run.loadsUpTo) countLoads(run);
-  let count = run.loadsUpTo[state.step];
-  for (let a = step.first; a < step.end; a++)
-    if (!siteOf(run, a).write && arrayOf(run, a).role === 'input' && !isDone(state, a)) count--;
-  return count;
-}
-
-function updateTotals(app) {
-  const { run, state } = app;
-  if (!run.loadsUpTo) countLoads(run);
-  const sofar = loadsSoFar(state), all = run.steps.length ? run.loadsUpTo[run.last] : 0;
-  const rows = [['this block, so far', sofar, 'so-far'], ['this block, in all', all, 'all']];
-  const naive = run.naive * run.elementsStored;
-  if (naive) rows.push([`naive kernel, same ${plural(run.elementsStored, 'element')} of ${namesText(run.outputs)}`, naive, 'naive']);
-  const box = byId('totals'), most = Math.max(1, ...rows.map((row) => row[1]));
-  box.replaceChildren(...rows.map(([name, count, kind]) => totalRow(name, count, kind, most)));
-  box.append(...launchRows(run));
-}
-
-function totalRow(name, count, kind, most) {
-  const row = element('div', 'total ' + kind), bar = element('span', 'total-bar');
-  bar.style.width = Math.round(1000 * count / most) / 10 + '%';
-  const track = element('span', 'total-track');
-  track.append(bar);
-  row.append(element('span', 'total-name', name), element('span', 'total-count', formatCount(count)), track);
+function totalRow([name, count, kind], most) {
+  const row = element('div', 'total ' + kind);
+  row.append(element('span', 'total-name', name), element('span', 'total-count', formatCount(count)),
+             progressBar('total', Math.round(1000 * count / most) / 10));
   return row;
 }
 
+/* So many per cent of it are full. */
+function progressBar(kind, share) {
+  const track = element('span', kind + '-track'), bar = element('span', kind + '-bar');
+  bar.style.width = share + '%';
+  track.append(bar);
+  return track;
+}
+
 function launchRows(run) {
-  const rows = [];
-  if (run.loads && !run.end.stopped) { /* of a run that went to its end */
-    const ratio = run.loads.launch ? run.loads.naive / run.loads.launch : 0;
-    const rounded = Number(ratio.toPrecision(3)), times = !ratio ? '' : rounded === 1 ? ', as many' : `, ${rounded} times as many`;
-    rows.push(element('p', 'launch-loads', `All blocks: ${formatCount(run.loads.launch)} loads of ${namesText(run.inputs)}.` +
-      (run.naive ? ` The naive kernel: ${formatCount(run.loads.naive)}${times}.` : '')));
+  const rows = [], { loads } = run;
+  if (loads && !run.end.stopped) { /* of a run that went to its end */
+    const ratio = loads.launch ? Number((loads.naive / loads.launch).toPrecision(3)) : 0;
+    const times = !ratio ? '' : ratio === 1 ? ', as many' : `, ${ratio} times as many`;
+    const naive = run.naive ? ` The naive kernel: ${formatCount(loads.naive)}${times}.` : '';
+    const text = `All blocks: ${formatCount(loads.launch)} loads of ${namesText(run.inputs)}.${naive}`;
+    rows.push(element('p', 'launch-loads', text));
   }
-  if (run.left_out) rows.push(element('p', 'quiet', `${formatCount(run.left_out)} accesses of this block are not in this page; its totals are without them.`));
+  if (run.left_out)
+    rows.push(element('p', 'quiet', `${formatCount(run.left_out)} accesses of this block are not in this page; its totals are without them.`));
   return rows;
 }

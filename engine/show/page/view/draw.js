@@ -52,8 +52,6 @@ function addCut(axis, x, from, to) {
 /* The index at a position; undefined: nothing is drawn there. */
 const indexAt = (axis, x) => axis.shown.find((i) => x >= axis.at.get(i)[0] && x < axis.at.get(i)[0] + axis.at.get(i)[1]);
 
-const isFocused = (axis, i) => i >= axis.focus[0] && i <= axis.focus[1];
-
 /* --- cells ------------------------------------------------------------------------------------ */
 
 /* One path for all these cells, each [row, col]. */
@@ -113,7 +111,7 @@ const gridSize = (rows, cols, title) => ({ width: Math.max(cols.size, title.leng
 /* id: of its SVG group; title: above it; hue: the class of its colors (a, b, c, shared or thread);
  * x, y: where it is in the picture. */
 function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
-  const grid = { id, rows, cols, x, y, paths: new Map(), texts: new Map(), written: new Map() };
+  const grid = { id, rows, cols, x, y, paths: new Map(), texts: new Map() };
   grid.body = svg('g', { transform: `translate(${SIDE} ${TITLE + LABEL})` });
   grid.node = svg('g', { id, class: 'grid ' + hue, transform: `translate(${x} ${y})` },
     svg('text', { class: 'grid-title', x: SIDE, y: TITLE - 7 }, title), grid.body);
@@ -243,44 +241,19 @@ function textFit(cell, characters) {
 /* The smallest cell in which so many characters have room. */
 const leastCell = (characters) => Math.ceil(Math.max(SMALLEST_TEXT / 0.6, characters * SMALLEST_TEXT * DIGIT + 4));
 
-/* values: [row, col, text, class]; texts that are no longer there are removed. */
+/* values: [row, col, text, class]; of those that are there already the nodes stay. */
 function writeValues(grid, values, size) {
-  if (grid.textSize !== size) {
-    grid.values.setAttribute('font-size', size);
-    grid.textSize = size;
-  }
-  const kept = new Set(), before = grid.texts.size;
+  const before = grid.texts;
+  grid.texts = new Map();
   for (const [row, col, text, kind = ''] of values) {
-    const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
+    const x = grid.cols.at.get(col), y = grid.rows.at.get(row), key = [row, col, text, kind].join();
     if (!x || !y || !text) continue;
-    const key = row * 65536 + col;
-    kept.add(key);
-    writeValue(grid, key, text, kind, x[0] + x[1] / 2, y[0] + y[1] / 2);
+    const at = { x: x[0] + x[1] / 2, y: y[0] + y[1] / 2, dy: '0.35em', ...(kind && { class: kind }) };
+    grid.texts.set(key, before.get(key) || svg('text', at, text));
   }
-  for (const [key, node] of grid.texts)
-    if (!kept.has(key)) { node.remove(); grid.texts.delete(key); grid.written.delete(key); }
-  if (grid.added && before) sortTexts(grid);
-  grid.added = false;
-}
-
-/* By place, so that the same values are the same picture whatever was shown before. */
-function sortTexts(grid) {
-  grid.values.append(...[...grid.texts].sort((x, y) => x[0] - y[0]).map(([, node]) => node));
-}
-
-function writeValue(grid, key, text, kind, x, y) {
-  let node = grid.texts.get(key);
-  if (!node) {
-    node = svg('text', { x, y, dy: '0.35em' });
-    grid.values.append(node);
-    grid.texts.set(key, node);
-    grid.added = true;
-  }
-  if (grid.written.get(key) === kind + text) return;
-  node.textContent = text;
-  if (kind) node.setAttribute('class', kind);
-  else node.removeAttribute('class');
-  grid.written.set(key, kind + text);
+  grid.values.setAttribute('font-size', size);
+  if (grid.texts.size === before.size && [...before.keys()].every((key) => grid.texts.has(key))) return;
+  grid.values.replaceChildren(...grid.texts.values());
 }
 
 /* The middle of a cell, in the coordinates of the picture; null: it is not drawn. */

@@ -62,8 +62,7 @@ function offsetOfFormula(array, element, names) {
   const index = bracketsOf(element).map((text) => evaluate(text, names));
   if (!index.length || index.includes(null)) return null;
   if (index.length === 1) return index[0];
-  if (index.length !== array.dims.length) return null;
-  return index.reduce((offset, i, d) => offset * array.dims[d] + i, 0);
+  return index.length === array.dims.length ? offsetOf(array, index) : null;
 }
 
 const putIn = (element, names) =>
@@ -72,18 +71,15 @@ const putIn = (element, names) =>
 /* How often this thread has made the access before, in its interval; and the number of the interval
  * among those of the block in which the instruction runs. */
 function countsBefore(run, access) {
-  const { step, site, thread, offset } = run.accesses;
-  const interval = run.steps[step[access]].interval;
-  const words = run.sites[site[access]].words;
-  const intervals = new Set();
-  let turn = 0;
-  for (let a = 0; a < access; a++) {
-    if (site[a] !== site[access]) continue;
-    const earlier = run.steps[step[a]].interval;
+  const { site, thread, step } = access, { interval } = run.steps[step], intervals = new Set();
+  let turns = 0;
+  for (const a of site.accesses) {
+    if (a === access) break;
+    const earlier = run.steps[a.step].interval;
     if (earlier !== interval) intervals.add(earlier);
-    else if (thread[a] === thread[access]) turn++;
+    else if (a.thread === thread) turns++;
   }
-  return { phase: intervals.size, step: Math.floor(turn / words) };
+  return { phase: intervals.size, step: Math.floor(turns / site.words) };
 }
 
 function namesOfThread(run, thread, [bx, by, bz]) {
@@ -92,18 +88,14 @@ function namesOfThread(run, thread, [bx, by, bz]) {
            'blockIdx.x': bx, 'blockIdx.y': by, 'blockIdx.z': bz };
 }
 
-const formulasOf = (run, site) => run.indices.filter((entry) =>
-  entry.element && entry.line === site.line && entry.array === run.arrays[site.array].name &&
-  entry.access === (site.write ? 'write' : 'read'));
-
 /* The formula of this access and its numbers: only one that gives the element that was accessed. */
-function formulaAt(run, access) {
-  const site = siteOf(run, access), array = run.arrays[site.array];
-  const entries = formulasOf(run, site);
+function formulaAt(run, a) {
+  const kind = a.write ? 'write' : 'read';
+  const entries = run.indices.filter(({ element, line, array, access }) =>
+    element && line === a.site.line && array === a.array.name && access === kind);
   if (!entries.length) return null;
-  const names = { ...namesOfThread(run, run.accesses.thread[access], run.block), ...countsBefore(run, access) };
-  for (const entry of entries)
-    if (offsetOfFormula(array, entry.element, names) === run.accesses.offset[access])
-      return { entry, names, withNumbers: putIn(entry.element.slice(entry.element.indexOf('[')), names) };
-  return null;
+  const names = { ...namesOfThread(run, a.thread, run.block), ...countsBefore(run, a) };
+  const entry = entries.find(({ element }) => offsetOfFormula(a.array, element, names) === a.offset);
+  if (!entry) return null;
+  return { entry, names, withNumbers: putIn(entry.element.slice(entry.element.indexOf('[')), names) };
 }

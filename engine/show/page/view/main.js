@@ -13,37 +13,33 @@
  *     walk.loads              loads of inputs so far by this block
  *     walk.run                the data, decoded */
 function makeHooks(app) {
-  const find = (which) => app.run.arrays.find((array) => array.number === which || array.name === which);
+  const { run, state, selection } = app;
+  const find = (which) => run.arrays.find((array) => array.number === which || array.name === which);
   return Object.freeze({
-    goto: (step, lane = NONE) => goTo(app, { step, lane }),
-    get step() { return app.state.step; },
-    get lane() { return app.state.lane; },
-    get steps() { return app.run.steps.length; },
-    get thread() { return app.selection.thread; },
-    get line() { return app.selection.line; },
-    get loads() { return loadsSoFar(app.state); },
-    get run() { return app.run; },
-    state: (which) => stateOf(app, find(which)),
-    about: (which, offset) => describeCell(app.state, find(which), offset),
-    sums: (thread) => sumsOf(app.run, thread).map((sum) => summarize(app, sum)),
+    goto: (step, lane) => goTo(app, { step, lane }),
+    get step() { return state.step; },
+    get lane() { return state.lane; },
+    get steps() { return run.steps.length; },
+    get thread() { return selection.thread; },
+    get line() { return selection.line; },
+    get loads() { return loadsSoFar(state); },
+    get run() { return run; },
+    state: (which) => stateOf(state, find(which)),
+    about: (which, offset) => describePlace(state, { array: find(which), offset }),
+    sums: (thread) => sumsOf(run, thread).map((sum) => summarize(state, sum)),
   });
 }
 
-function stateOf({ run, state }, array) {
-  const list = [];
-  for (let offset = 0; offset < array.words; offset++) {
-    const value = valueAt(state, array, offset), store = state.writer[array.number].get(offset);
-    if (value === undefined) continue;
-    const writer = store === undefined ? null : { thread: run.accesses.thread[store], step: run.accesses.step[store] };
-    list.push({ offset, element: elementName(array, offset), value, writer });
-  }
-  return list;
+function stateOf(state, array) {
+  return range(0, array.words).map((offset) => ({ array, offset })).map((place) => {
+    const { thread, step } = storeAt(state, place) || {}, writer = step === undefined ? null : { thread, step };
+    return { offset: place.offset, element: elementName(place), value: valueAt(state, place), writer };
+  }).filter(({ value }) => value !== undefined);
 }
 
-function summarize({ run, state }, sum) {
-  const done = sum.followed ? termsDone(state, sum) : 0;
-  return { element: elementName(run.arrays[run.output], sum.offset), followed: sum.followed, done, terms: sum.terms.length,
-           sum: done ? round(sum.terms[done - 1].sum) : 0, stored: sum.stored };
+function summarize(state, sum) {
+  const { done, value } = sumSoFar(state, sum), { store, followed, terms } = sum;
+  return { element: elementName(store), followed, done, terms: terms.length, sum: value, stored: store.value };
 }
 
 /* --- moving ----------------------------------------------------------------------------------- */
@@ -51,28 +47,16 @@ function summarize({ run, state }, sum) {
 /* null: there is nothing to go to. */
 function goTo(app, target) {
   if (!target) return;
-  const step = clampStep(app.run, target.step), lane = target.lane === undefined ? NONE : target.lane;
-  const isBarrier = step < 0 || app.run.steps[step].warp < 0;
-  moveTo(app.state, step, isBarrier ? NONE : lane);
-  if (app.state.lane !== NONE) app.selection.thread = app.run.steps[step].warp * WARP + app.state.lane;
+  const { run, state, selection } = app, step = clampStep(run, target.step), { warp = NONE } = run.steps[step] || {};
+  moveTo(state, step, warp < 0 ? NONE : target.lane);
+  if (state.lane !== NONE) selection.thread = warp * WARP + state.lane;
   update(app);
-}
-
-/* Forward, but not past a barrier with a question. */
-function goForward(app, target) {
-  if (!target || app.predict.asked) return;
-  const question = questionBetween(app, app.state.step, target.step);
-  if (!question) return goTo(app, target);
-  goTo(app, { step: question.barrier - 1 });
-  if (app.playing) stopPlaying(app);
-  ask(app, question);
 }
 
 function selectThread(app, thread) {
   if (thread === NONE) return;
-  app.selection.thread = thread;
+  Object.assign(app.selection, { thread, sum: 0 });
   byId('sum-element').value = '0';
-  app.scene.sumNumber = 0;
   update(app);
 }
 
@@ -84,29 +68,26 @@ function selectLine(app, line) {
 function update(app) {
   updateTime(app);
   updateWords(app); /* first: the picture gets the room that they leave */
-  paintScene(app.scene, app.state, app.selection);
+  paintScene(app.scene);
   updateCode(app);
   updateIndex(app);
   updateSum(app);
   updateStrips(app);
   updateTotals(app);
-  updateTable(app);
   updateCell(app);
   writeFragment(app);
 }
 
-function updateWords(app) {
-  const { run, state, selection } = app;
-  byId('sentence').textContent = sentenceAt(state, selection.thread);
-  byId('thread-name').textContent = threadName(run, selection.thread);
+function updateWords({ run, state, selection: { thread, line } }) {
+  const after = run.undefinedAfter, { length } = run.steps.filter((s) => line && s.line === line);
+  byId('sentence').textContent = sentenceAt(state, thread);
+  byId('thread-name').textContent = threadName(run, thread);
   byId('as-run').hidden = !isSingle(run, run.steps[state.step]);
-  const after = run.undefinedAfter;
   byId('undefined').hidden = after < 0 || state.step < after;
   byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined. ` +
     'The steps from here on are what happened in this run.';
-  const steps = selection.line ? run.steps.filter((s) => s.line === selection.line).length : 0;
-  byId('line-words').textContent = !selection.line ? ''
-    : `Line ${selection.line} is selected: ` + (steps ? `${plural(steps, 'step')}. Keys l and L go to the next and the previous one.` : 'it makes no step.');
+  const steps = length ? `${plural(length, 'step')}. Keys l and L go to the next and the previous one.` : 'it makes no step.';
+  byId('line-words').textContent = line ? `Line ${line} is selected: ${steps}` : '';
 }
 
 /* --- the sum ---------------------------------------------------------------------------------- */
@@ -114,131 +95,109 @@ function updateWords(app) {
 const TERMS_SHOWN = 5, BESIDE_FINDING = 3; /* which leaves less room */
 
 function updateSum(app) {
-  const { run, state, selection, scene } = app, sums = sumsOf(run, selection.thread);
+  const { run, state, selection } = app;
   if (!run.sum) return;
+  const sums = sumsOf(run, selection.thread), sum = sums[selection.sum];
   fillSumChoice(app, sums);
-  const sum = sums[scene.sumNumber || 0], box = byId('sum');
   byId('sum-title').textContent = 'Sum of thread ' + threadName(run, selection.thread);
-  if (!sum) return void box.replaceChildren(element('p', 'quiet', noSumText(run, selection.thread)));
-  const name = elementName(run.arrays[run.output], sum.offset);
-  if (!sum.followed)
-    return void box.replaceChildren(element('p', 'quiet', `The thread ${verbsOf(siteOf(run, sum.store))} ${name}: ${valueText(run, sum.store)}. This sum cannot be shown: ` +
-      'registers and shuffles are not recorded, and what this thread read does not add up to the stored value.'));
-  box.replaceChildren(...drawSum(state, sum, name));
+  byId('sum').replaceChildren(...(sum?.followed ? drawSum(state, sum)
+    : [element('p', 'quiet', sum ? unknownSumText(sum) : noSumText(run, selection.thread))]));
 }
 
-const noSumText = (run, thread) => 'Thread ' + threadName(run, thread) + ' stores no element of ' + run.arrays[run.output].name + ' in this recording, so no sum is shown.';
+const noSumText = (run, thread) =>
+  `Thread ${threadName(run, thread)} stores no element of ${run.output.name} in this recording, so no sum is shown.`;
+
+const unknownSumText = ({ store }) =>
+  `The thread ${verbsOf(store.site)} ${elementName(store)}: ${valueText(store)}. This sum cannot be shown: ` +
+  'registers and shuffles are not recorded, and what this thread read does not add up to the stored value.';
 
 function fillSumChoice(app, sums) {
   const choice = byId('sum-element');
   choice.parentNode.hidden = sums.length < 2;
   if (app.sumsShown === sums) return;
   app.sumsShown = sums;
-  choice.replaceChildren(...sums.map((sum, i) => {
-    const option = element('option', '', elementName(app.run.arrays[app.run.output], sum.offset));
-    option.value = i;
-    return option;
-  }));
-  choice.value = app.scene.sumNumber || 0;
+  choice.replaceChildren(...sums.map(({ store }, i) => new Option(elementName(store), i)));
+  choice.value = app.selection.sum;
 }
 
-function drawSum(state, sum, name) {
-  const { run } = state, done = termsDone(state, sum), now = done ? round(sum.terms[done - 1].sum) : 0;
-  const head = element('p', 'sum-head');
-  head.append(element('code', '', `${name}: `), element('strong', '', formatNumber(now)),
-    ` after ${done} of ${plural(sum.terms.length, 'product')}`);
-  const strip = element('div', 'sum-strip');
-  const bar = element('span', 'sum-bar');
-  bar.style.width = 100 * done / sum.terms.length + '%';
-  strip.append(bar);
-  const list = element('ol', 'terms');
+function drawSum(state, sum) {
+  const { run } = state, { terms, store } = sum, { done, value } = sumSoFar(state, sum);
+  const head = element('p', 'sum-head'), list = element('ol', 'terms'), notes = [];
+  head.append(element('code', '', `${elementName(store)}: `), element('strong', '', formatNumber(value)),
+    ` after ${done} of ${plural(terms.length, 'product')}`);
   const shown = run.finding ? BESIDE_FINDING : TERMS_SHOWN;
-  const first = Math.max(0, Math.min(done - shown + 2, sum.terms.length - shown));
-  sum.terms.slice(first, first + shown).forEach((term, i) => list.append(termRow(run, term, first + i, done)));
-  const notes = [];
-  if (!sum.textbook) notes.push(element('p', 'quiet', `These are the pairs that the thread reads. Not all are terms of ${name}, but their sum is what it stores.`));
-  const isStored = sum.step < state.step || (sum.step === state.step && hasRun(state, sum.thread));
-  if (isStored) notes.push(element('p', 'stored-words', storedText(run, sum)));
-  return [head, strip, list, ...notes];
+  const first = Math.max(0, Math.min(done - shown + 2, terms.length - shown));
+  list.append(...terms.slice(first, first + shown).map((term, i) => termRow(term, done - first - i)));
+  const isCopied = `These are the pairs that the thread reads. Not all are terms of ${elementName(store)}, but their sum is what it stores.`;
+  if (!sum.textbook) notes.push(element('p', 'quiet', isCopied));
+  if (isDone(state, store)) notes.push(element('p', 'stored-words', storedText(store)));
+  return [head, progressBar('sum', 100 * done / terms.length), list, ...notes];
 }
 
 /* What has become of the whole sum. */
-function storedText(run, sum) {
-  const site = siteOf(run, sum.store), place = atLine(site.line);
-  if (!site.atomic) return `Stored${place}: ${formatNumber(sum.stored)}.`;
-  return `Added atomically${place} to what other blocks or threads had left: ${valueText(run, sum.store)}.`;
+function storedText(store) {
+  const { site, value } = store, place = atLine(site.line);
+  if (!site.atomic) return `Stored${place}: ${formatNumber(value)}.`;
+  return `Added atomically${place} to what other blocks or threads had left: ${valueText(store)}.`;
 }
 
-function termRow(run, term, number, done) {
-  const row = element('li', number < done ? (number === done - 1 ? 'latest' : 'done') : 'ahead');
-  row.append(element('code', '', termText(run, term)));
-  if (number < done) row.append(span('term-numbers', ` ${formatNumber(term.left)} · ${formatNumber(term.right)}`), span('term-sum', '→ ' + formatNumber(round(term.sum))));
+/* done: how many terms are, from this one on. */
+function termRow(term, done) {
+  const row = element('li', done > 1 ? 'done' : done === 1 ? 'latest' : 'ahead'), { a, b, sum } = term;
+  row.append(element('code', '', termText(term)));
+  if (done > 0) row.append(span('term-numbers', ` ${formatNumber(a.value)} · ${formatNumber(b.value)}`),
+                           span('term-sum', '→ ' + formatNumber(round(sum))));
   return row;
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
+const HOW_TO_POINT = 'Hover over a cell (or use Tab and the arrow keys) to see where its value came from and who reads it.';
+
 function updateCell(app) {
-  const { run, state } = app, at = app.pointed || app.pinned;
-  const box = byId('cell');
-  paintLinked(app.scene, state, at);
-  if (!at) return void box.replaceChildren(element('p', 'quiet', 'Hover over a cell (or use Tab and the arrow keys) to see where its value came from and who reads it.'));
-  const lines = at.thread !== undefined ? describeThread(app, at.thread) : describeCell(state, run.arrays[at.array], at.offset);
-  box.replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));
+  const at = app.pointed || app.pinned;
+  paintLinked(app.scene, at);
+  if (!at) return byId('cell').replaceChildren(element('p', 'quiet', HOW_TO_POINT));
+  const lines = at.array ? describePlace(app.state, at) : describeThread(app, at.thread);
+  byId('cell').replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));
 }
 
 function describeThread({ run, state }, thread) {
   if (thread === NONE) return ['No thread.'];
-  const lines = ['Thread ' + threadName(run, thread) + ', warp ' + Math.floor(thread / WARP) + ', lane ' + thread % WARP + '.'];
-  const last = threadAccesses(run, thread).filter((a) => run.accesses.step[a] <= state.step).pop();
-  if (last !== undefined) {
-    const site = siteOf(run, last);
-    lines.push(`Its last access so far: it ${verbedOf(site)} ${elementName(arrayOf(run, last), run.accesses.offset[last])}${atLine(site.line)}, step ${run.accesses.step[last]}.`);
-  }
-  const stores = lastStores(run, thread), offsetsIn = (array) => stores.filter((a) => arrayOf(run, a) === array).map((a) => run.accesses.offset[a]);
+  const last = run.ofThread[thread].findLast((a) => a.step <= state.step), stores = lastStores(run, thread);
+  const offsetsIn = (array) => stores.filter((a) => a.array === array).map((a) => a.offset);
   const stored = run.outputs.filter((array) => offsetsIn(array).length).map((array) => elementsText(array, offsetsIn(array)));
-  lines.push(stored.length ? 'It stores ' + joinWords(stored) + '.' : `It stores no element of ${namesText(run.outputs, 'or')} in what was recorded.`);
-  const waits = waitingAt(run, state.step), at = waits.waiting.findIndex((list) => list.includes(thread));
-  if (at >= 0) lines.push('It waits' + atLine(waits.lines[at]) + '.');
-  if (waits.returned.includes(thread)) lines.push('It has returned.');
-  return lines;
-}
-
-/* What a cell of the picture stands for: {array, offset} or {thread}. */
-function subjectAt(app, { grid, row, col }) {
-  const { array, slice, threads } = subjectOf(app.scene, grid.name);
-  return threads ? { thread: threadOfCell(app.run, row, col) } : { array: array.number, offset: offsetOf(array, slice, row, col) };
-}
-
-function point(app, subject) {
-  app.pointed = subject;
-  updateCell(app);
+  const { waiting, returned } = waitingAt(run, state.step), at = waiting.find(({ threads }) => threads.includes(thread));
+  return [
+    `Thread ${threadName(run, thread)}, warp ${Math.floor(thread / WARP)}, lane ${thread % WARP}.`,
+    last && `Its last access so far: it ${verbedOf(last.site)} ${elementName(last)}${atLine(last.site.line)}, step ${last.step}.`,
+    stored.length ? `It stores ${joinWords(stored)}.` : `It stores no element of ${namesText(run.outputs, 'or')} in what was recorded.`,
+    at && `It waits${atLine(at.line)}.`,
+    returned.includes(thread) && 'It has returned.',
+  ].filter(Boolean);
 }
 
 function choose(app, subject) {
   app.pinned = subject;
-  if (subject.thread !== undefined) return selectThread(app, subject.thread);
-  const store = app.state.writer[subject.array].get(subject.offset);
-  if (store !== undefined) return selectThread(app, app.run.accesses.thread[store]);
-  update(app);
+  const { thread } = subject.array ? storeAt(app.state, subject) || {} : subject;
+  if (thread === undefined) update(app);
+  else selectThread(app, thread);
 }
 
 function listenToScene(app) {
-  const { scene } = app, node = scene.node;
-  node.addEventListener('pointermove', (event) => {
-    const at = cellAt(scene, event);
-    for (const grid of scene.grids.values()) paint(grid, 'cursor', at && at.grid === grid ? [[at.row, at.col]] : []);
-    point(app, at && subjectAt(app, at));
-  });
-  node.addEventListener('pointerleave', () => {
-    for (const grid of scene.grids.values()) paint(grid, 'cursor', []);
-    point(app, null);
-  });
-  node.addEventListener('click', (event) => {
-    const at = cellAt(scene, event);
-    if (!at) return;
-    moveCursor(scene, at.grid, at.row, at.col);
-    choose(app, subjectAt(app, at));
+  const { scene } = app;
+  const point = (at) => { /* null: at no cell */
+    for (const grid of scene.grids.values()) paint(grid, 'cursor', at?.grid === grid ? [[at.row, at.col]] : []);
+    app.pointed = at && subjectAt(app.run, at.grid, at.row, at.col);
+    updateCell(app);
+  };
+  scene.node.addEventListener('pointermove', (event) => point(cellAt(scene, event)));
+  scene.node.addEventListener('pointerleave', () => point(null));
+  scene.node.addEventListener('click', (event) => {
+    const { grid, row, col } = cellAt(scene, event) || {};
+    if (!grid) return;
+    moveCursor(scene, grid, row, col);
+    choose(app, subjectAt(app.run, grid, row, col));
   });
   /* An SVG element that listens for focus would be a stop of the Tab key itself. */
   scene.container.addEventListener('focusin', (event) => focusCursor(app, event.target));
@@ -250,18 +209,17 @@ const gridOfCursor = (scene, node) => [...scene.grids.values()].find((grid) => g
 function focusCursor(app, node) {
   const grid = gridOfCursor(app.scene, node);
   if (!grid) return;
-  const [row, col] = app.scene.focusCell.get(grid.name);
-  app.pinned = subjectAt(app, { grid, row, col });
+  app.pinned = subjectAt(app.run, grid, ...app.scene.focusCell.get(grid.name));
   updateCell(app);
 }
 
 function onGridKey(app, event) {
-  const grid = gridOfCursor(app.scene, event.target);
-  if (!grid || event.ctrlKey || event.metaKey || event.altKey) return;
-  const [row, col] = app.scene.focusCell.get(grid.name);
+  const { run, scene } = app, grid = gridOfCursor(scene, event.target);
+  if (!grid || hasModifier(event)) return;
+  const [row, col] = scene.focusCell.get(grid.name);
   const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-  if (event.key === 'Enter') choose(app, subjectAt(app, { grid, row, col }));
-  else if (by && !event.shiftKey) moveCursor(app.scene, grid, nextShown(grid.rows, row, by[0]), nextShown(grid.cols, col, by[1]));
+  if (event.key === 'Enter') choose(app, subjectAt(run, grid, row, col));
+  else if (by && !event.shiftKey) moveCursor(scene, grid, nextShown(grid.rows, row, by[0]), nextShown(grid.cols, col, by[1]));
   else return;
   event.preventDefault();
   focusCursor(app, grid.cursor);
@@ -279,7 +237,7 @@ function listenToCode(app) {
   });
   code.addEventListener('keydown', (event) => {
     const node = event.target.closest('.line');
-    if (!node || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!node || hasModifier(event)) return;
     const next = { ArrowUp: node.previousElementSibling, ArrowDown: node.nextElementSibling }[event.key];
     if (next) {
       node.tabIndex = -1;
@@ -357,7 +315,7 @@ function fillNames(run) {
                   'an input': namesText(run.inputs, 'or'), outputs: namesText(run.outputs) };
   for (const node of document.querySelectorAll('[data-names]')) node.replaceWith(texts[node.dataset.names]);
   for (const node of document.querySelectorAll('.of-sums')) node.hidden = !run.sum;
-  byId('sum-pane').hidden = !run.sites.some((site) => site.write && site.array === run.output); /* the recording ends before */
+  byId('sum-pane').hidden = !run.sites.some(({ write, array }) => write && array === run.output); /* the recording ends before */
   if (!run.sum) byId('left').setAttribute('aria-label', 'Code and cell');
 }
 
@@ -372,8 +330,8 @@ function fillLegend(run) {
   byId('key-wrong').hidden = !run.outputs.some((array) => array.wrongMap.size);
   byId('key-outside-of').textContent = run.words.array === 'array' ? 'outside the array' : `outside the ${run.words.array} or array`;
   byId('key-outside').hidden = !outsideAccesses(run).length;
-  byId('key-zero').hidden = !run.shared.some((array) => [...accessesOf(run, array).values()].some((list) =>
-    list.some((a) => siteOf(run, a).write && run.accesses.value[a] === 0 && run.accesses.from[a] === NONE)));
+  byId('key-zero').hidden = !run.accesses.some(({ array, write, value, from }) =>
+    array.role === 'shared' && write && value === 0 && !from);
 }
 
 function setZoom(app, zoom) {
@@ -392,23 +350,21 @@ function measureBars() {
 function start() {
   const run = decodeRun(JSON.parse(byId('run').textContent));
   run.loops = findLoops(run);
-  const app = { run, state: makeState(run), selection: { thread: firstThread(run), line: 0 }, unit: 'warp', playing: false,
-                pointed: null, pinned: null };
+  const app = { run, state: makeState(run), selection: { thread: firstThread(run), line: 0, sum: 0 },
+                unit: 'warp', playing: false, pointed: null, pinned: null };
   fillHeader(run);
   fillNames(run);
   makeCode(run);
   makeFinding(app);
   makeTime(app);
-  makePredict(app);
-  app.scene = makeScene(run, byId('scene-box'));
+  app.scene = makeScene(app, byId('scene-box'));
   makeSplit(app);
-  makeTable(app);
   fillLegend(run);
   listenToScene(app);
   listenToCode(app);
   byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
-  byId('sum-element').addEventListener('change', (event) => { app.scene.sumNumber = Number(event.target.value); update(app); });
+  byId('sum-element').addEventListener('change', ({ target }) => { app.selection.sum = Number(target.value); update(app); });
   const bars = new ResizeObserver(measureBars);
   for (const id of ['finding', 'time']) bars.observe(byId(id));
   new ResizeObserver(() => app.actingLine && scrollWithin(byId('code'), app.actingLine)).observe(byId('code'));

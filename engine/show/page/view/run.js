@@ -13,8 +13,6 @@
  *   code.js        the source, with the line that acts, and how wide it is
  *   costs.js       banks, sectors, loads so far
  *   time.js        the bar, buttons and keys
- *   predict.js     questions before a barrier
- *   table.js       the same in text
  *   main.js        starts all of this; the state in the address
  *
  * They share one scope. No text of the data ever becomes HTML: only textContent is used.
@@ -46,7 +44,7 @@
  *                new ones, and as many that they have replaced follow: [..., [value, ...]]. A barrier that opens:
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
- *   end          {waiting: [{line, threads: [[first, last], ...]}], returned: [...], stopped}
+ *   end          {waiting: [{line, threads: [[first, count], ...]}], returned: [...], stopped}
  *   finding      null, or what the checker found, in words, and what they are made of: kind, variable
  *                and `index` of the element (null: none is known), slots (report/record/slots.def); race,
  *                never_ends: of its kind. step and other_step are steps
@@ -66,7 +64,8 @@ function shapeOfShared(array, [x, y]) {
   const dims = array.dims.length ? array.dims : [array.words];
   if (dims.length === 1) {
     const edge = y > 1 ? x : Math.sqrt(x);
-    const cols = Math.min(dims[0], Number.isInteger(edge) && edge > 1 && edge < WARP && dims[0] % edge === 0 ? edge : WARP);
+    const isSquare = Number.isInteger(edge) && edge > 1 && edge < WARP && dims[0] % edge === 0;
+    const cols = Math.min(dims[0], isSquare ? edge : WARP);
     return { dims, slices: 1, rows: Math.ceil(dims[0] / cols), cols };
   }
   const [rows, cols] = dims.slice(-2);
@@ -76,18 +75,20 @@ function shapeOfShared(array, [x, y]) {
 /* One of the lab's: columns are its last dimension. One dimension alone is drawn in rows of as many as
  * a warp has threads. */
 function shapeOfGlobal({ dims }) {
-  const words = dims.reduce((product, extent) => product * extent), last = dims[dims.length - 1];
+  const words = dims.reduce((product, extent) => product * extent), last = dims.at(-1);
   const cols = dims.length > 1 ? last : Math.min(last, WARP);
   return { words, slices: 1, rows: Math.ceil(words / cols), cols };
 }
 
-function decodeArray(array, number, launch) {
+function decodeArray(array, number, { block }) {
+  const isInput = array.role === 'input', isShared = array.role === 'shared';
   return {
-    ...array, ...(array.role === 'shared' ? shapeOfShared(array, launch.block) : shapeOfGlobal(array)), number,
+    ...array, ...(isShared ? shapeOfShared(array, block) : shapeOfGlobal(array)), number,
     /* what a cell holds before the kernel runs */
-    initial: array.role === 'input' && array.values ? Float64Array.from(array.values, (value) => valueOf(array, value)) : null,
+    initial: isInput && array.values ? array.values.map((value) => valueOf(array, value)) : null,
     seen: new Map(), /* offset -> value that was read before any store: all that is known of a large one */
-    unwrittenSet: expandRuns(array.unwritten || []),
+    accesses: new Map(), /* offset -> its accesses */
+    unwrittenSet: new Set(expandRuns(array.unwritten || [])),
     wrongMap: new Map(array.wrong || []),
   };
 }
@@ -95,84 +96,62 @@ function decodeArray(array, number, launch) {
 /* Of a number in the data, which has as many digits as tell it from others of its type. */
 const valueOf = (array, value) => (value === null ? NaN : array.float32 ? Math.fround(value) : value);
 
-function expandRuns(runs) {
-  const set = new Set();
-  for (const [first, count] of runs) for (let i = first; i < first + count; i++) set.add(i);
-  return set;
+/* [[first, count], ...] -> all numbers in these runs. */
+const expandRuns = (runs) => runs.flatMap(([first, count]) => range(first, first + count));
+
+/* Who waits at which line, and who has returned, as lists of threads. */
+function decodeWho({ waiting = [], returned = [] }) {
+  const lists = waiting.map(({ line, threads }) => ({ line, threads: expandRuns(threads) }));
+  return { waiting: lists, returned: expandRuns(returned) };
 }
 
-function countAccesses(data) {
-  let count = 0;
-  for (const step of data.steps)
-    if (step[2] >= 0) for (const access of step[3]) count += access[3].length;
-  return count;
+function decodeStep(run, [line, interval, warp, what, who], number) {
+  const step = { number, line, interval, warp, who: who && decodeWho(who), threads: 0, accesses: [] };
+  if (warp < 0) step.threads = what;
+  else for (const access of what) decodeAccess(run, step, access);
+  step.lanes = ascending(step.accesses.map((a) => a.thread % WARP));
+  return step;
 }
 
-/* Accesses in columns, one row an element: an access of several elements is several rows. */
-function makeAccesses(count) {
-  return {
-    count,
-    step: new Int32Array(count),
-    site: new Int32Array(count),
-    thread: new Int32Array(count),
-    offset: new Int32Array(count),
-    value: new Float64Array(count),
-    old: new Float64Array(count),  /* that an atomic operation has replaced */
-    before: new Int32Array(count), /* the store that this one replaces, or this load reads; NONE */
-    from: new Int32Array(count),   /* of a store: the load whose value it is, if that is known */
-    originArray: new Int8Array(count).fill(NONE), /* which element of an input the value is */
-    originOffset: new Int32Array(count),
-  };
-}
-
-function decodeSteps(data, accesses) {
-  let next = 0;
-  const steps = data.steps.map((raw, number) => {
-    const [line, interval, warp, what, who] = raw;
-    const step = { number, line, interval, warp, first: next, end: next, lanes: 0, threads: 0, who: who || null };
-    if (warp < 0) {
-      step.threads = what;
-      return step;
-    }
-    for (const access of what) next = decodeAccess(data, accesses, step, access, next);
-    step.end = next;
-    return step;
-  });
-  return steps;
-}
-
-function decodeAccess(data, accesses, step, [site, lanes, offsets, values, old = values], next) {
-  const { words, array } = data.sites[site];
-  let lane = 0;
-  step.lanes |= lanes;
-  offsets.forEach((offset, i) => {
-    while (!((lanes >>> lane) & 1)) lane++;
-    for (let w = 0; w < words; w++, next++) {
-      accesses.step[next] = step.number;
-      accesses.site[next] = site;
-      accesses.thread[next] = step.warp * WARP + lane;
-      accesses.offset[next] = offset + w;
-      accesses.value[next] = valueOf(data.arrays[array], values[i * words + w]);
-      accesses.old[next] = valueOf(data.arrays[array], old[i * words + w]);
-    }
-    lane++;
-  });
-  return next;
+/* One access for each element, so several for a lane that accesses several at once. */
+function decodeAccess(run, step, [siteNumber, mask, offsets, values, old = values]) {
+  const site = run.sites[siteNumber], { array, write, words } = site;
+  const lanes = range(0, WARP).filter((lane) => (mask >>> lane) & 1);
+  for (let i = 0; i < words * lanes.length; i++) {
+    const lane = Math.floor(i / words), offset = offsets[lane] + i % words;
+    step.accesses.push({
+      number: 0, step: step.number, thread: step.warp * WARP + lanes[lane], site, array, write, offset,
+      value: valueOf(array, values[i]),
+      old: valueOf(array, old[i]), /* that an atomic operation has replaced */
+      before: null, /* the store that this one replaces, or this load reads */
+      from: null,   /* of a store: the load whose value it is, if that is known */
+      origin: null, /* which element of an input the value is: {array, offset} */
+    });
+  }
 }
 
 function decodeRun(data) {
-  const accesses = makeAccesses(countAccesses(data));
   const arrays = data.arrays.map((array, number) => decodeArray(array, number, data.launch));
   const of = (role) => arrays.filter((array) => array.role === role);
+  const threadCount = data.launch.block.reduce((product, extent) => product * extent);
   const run = {
-    ...data, arrays, inputs: of('input'), outputs: of('output'), shared: of('shared'),
+    ...data, arrays, inputs: of('input'), outputs: of('output'), shared: of('shared'), threadCount,
     globals: arrays.filter((array) => array.role !== 'shared'), /* which have the first numbers */
-    steps: decodeSteps(data, accesses),
-    accesses,
-    indices: (data.indices && (data.indices.accesses || data.indices)) || [],
-    threadCount: data.launch.block[0] * data.launch.block[1] * data.launch.block[2],
-    output: data.sum ? data.sum.output : NONE, /* whose sums are followed */
+    sites: data.sites.map((site) => ({ ...site, array: arrays[site.array], accesses: [] })),
+    indices: data.indices?.accesses || [],
+    end: { ...data.end, ...decodeWho(data.end) },
+    output: data.sum ? arrays[data.sum.output] : null, /* whose sums are followed */
+    ofThread: Array.from({ length: threadCount }, () => []), /* each one's accesses */
   };
+  run.steps = data.steps.map((step, number) => decodeStep(run, step, number));
+  run.accesses = run.steps.flatMap((step) => step.accesses);
+  run.accesses.forEach((a, number) => {
+    a.number = number;
+    a.site.accesses.push(a);
+    addTo(a.array.accesses, a.offset, a);
+    run.ofThread[a.thread].push(a);
+  });
+  run.loadsOfInputs = run.accesses.filter((a) => !a.write && a.array.role === 'input');
   run.inputs.forEach((array, i) => { array.hue = 'ab'[i % 2]; });
   for (const array of run.outputs) array.hue = 'c';
   run.last = run.steps.length - 1;
@@ -196,36 +175,23 @@ function addTo(lists, key, value) {
   lists.get(key).push(value);
 }
 
-const siteOf = (run, access) => run.sites[run.accesses.site[access]];
-const arrayOf = (run, access) => run.arrays[siteOf(run, access).array];
-
 /* --- which store a load reads, and which load a store's value is from ------------------------- */
 
 function linkAccesses(run) {
-  const writer = run.arrays.map(() => new Map());
+  const state = makeState(run);
   linkCopies(run);
-  for (let a = 0; a < run.accesses.count; a++) {
-    const site = siteOf(run, a), offset = run.accesses.offset[a];
-    const before = writer[site.array].get(offset);
-    run.accesses.before[a] = before === undefined ? NONE : before;
-    if (site.write) {
-      if (run.accesses.from[a] !== NONE) copyOrigin(run, a, run.accesses.from[a]);
-      writer[site.array].set(offset, a);
+  for (const a of run.accesses) {
+    a.before = storeAt(state, a);
+    if (a.write) {
+      a.origin = a.from && a.from.origin;
+      applyStores(state, [a]);
+    } else if (a.before) {
+      a.origin = a.before.origin;
     } else {
-      linkLoad(run, a);
+      a.array.seen.set(a.offset, a.value);
+      if (a.array.role === 'input') a.origin = a;
     }
   }
-}
-
-function linkLoad(run, a) {
-  const { value, offset, before } = run.accesses;
-  const array = arrayOf(run, a);
-  if (before[a] !== NONE) {
-    copyOrigin(run, a, before[a]);
-    return;
-  }
-  array.seen.set(offset[a], value[a]);
-  if (array.role === 'input') setOrigin(run, a, array.number, offset[a]);
 }
 
 /* What is in registers is not recorded. A value that a thread loads and stores unchanged is recognized by
@@ -233,40 +199,39 @@ function linkLoad(run, a) {
  * and an instruction that stores is known by what fits all of its stores. An output gets sums, not copies. */
 function linkCopies(run) {
   const candidates = findCandidates(run), instructions = new Map(); /* site -> its stores' sources */
-  for (const [store, loads] of candidates) {
-    const site = run.accesses.site[store];
-    if (run.accesses.value[store] === 0) continue;
+  for (const [{ site, value }, loads] of candidates) {
+    if (value === 0) continue;
     const before = instructions.get(site) || { copies: true, sites: new Set(loads.keys()) };
     const sites = new Set([...before.sites].filter((each) => loads.has(each)));
     instructions.set(site, { copies: before.copies && loads.size > 0, sites });
   }
-  run.accesses.from.fill(NONE);
-  for (const [store, loads] of candidates)
-    run.accesses.from[store] = chosen(instructions.get(run.accesses.site[store]), loads);
+  for (const [store, loads] of candidates) store.from = chosen(instructions.get(store.site), loads);
 }
 
-/* The load that a store's value is from; NONE: it is not known. */
+/* The load that a store's value is from; null: it is not known. */
 function chosen(instruction, loads) {
-  if (instruction && !instruction.copies) return NONE; /* it stores what was computed, too */
-  const fitting = [...loads].filter(([site]) => !instruction || !instruction.sites.size || instruction.sites.has(site));
-  return fitting.length === 1 ? fitting[0][1].load : NONE;
+  if (instruction && !instruction.copies) return null; /* it stores what was computed, too */
+  const isAny = !instruction?.sites.size;
+  const fitting = [...loads].filter(([site]) => isAny || instruction.sites.has(site));
+  return fitting.length === 1 ? fitting[0][1].load : null;
 }
 
 /* For each store to shared memory, by instruction, the loads of the same number by the same thread; one
  * within the same line counts alone. 0 is recognized only there: there are too many other zeros. */
 function findCandidates(run) {
-  const { thread, value, step } = run.accesses;
-  const loaded = new Map(), candidates = new Map(); /* thread -> value -> site -> the load */
-  for (let a = 0; a < run.accesses.count; a++) {
-    if (!loaded.has(thread[a])) loaded.set(thread[a], new Map());
-    const values = loaded.get(thread[a]), loads = values.get(value[a]) || new Map();
-    if (!siteOf(run, a).write) {
-      noteLoad(run, loads, a);
-      values.set(value[a], loads);
-    } else if (arrayOf(run, a).role === 'shared' && !siteOf(run, a).atomic && !Number.isNaN(value[a])) {
-      const within = [...loads].filter(([, { last }]) => step[last] === step[a]);
-      candidates.set(a, new Map(within.length || value[a] === 0 ? within : loads));
-      for (const each of loads.values()) each.stored = true;
+  const candidates = new Map();
+  for (const accesses of run.ofThread) {
+    const loaded = new Map(); /* value -> site -> the load */
+    for (const a of accesses) {
+      const loads = loaded.get(a.value) || new Map();
+      if (!a.write) {
+        noteLoad(loads, a);
+        loaded.set(a.value, loads);
+      } else if (a.array.role === 'shared' && !a.site.atomic && !Number.isNaN(a.value)) {
+        const within = [...loads].filter(([, { last }]) => last.step === a.step);
+        candidates.set(a, new Map(within.length || a.value === 0 ? within : loads));
+        for (const each of loads.values()) each.stored = true;
+      }
     }
   }
   return candidates;
@@ -274,19 +239,10 @@ function findCandidates(run) {
 
 /* Of two elements with the same number, loaded one after the other before either is stored, it is not
  * known which one is. */
-function noteLoad(run, loads, a) {
-  const { site, offset } = run.accesses, earlier = loads.get(site[a]);
-  const isOther = earlier && !earlier.stored && (earlier.load === NONE || offset[earlier.load] !== offset[a]);
-  loads.set(site[a], { load: isOther ? NONE : a, last: a, stored: false });
-}
-
-function setOrigin(run, a, array, offset) {
-  run.accesses.originArray[a] = array;
-  run.accesses.originOffset[a] = offset;
-}
-
-function copyOrigin(run, a, other) {
-  setOrigin(run, a, run.accesses.originArray[other], run.accesses.originOffset[other]);
+function noteLoad(loads, a) {
+  const earlier = loads.get(a.site);
+  const isOther = earlier && !earlier.stored && earlier.load?.offset !== a.offset;
+  loads.set(a.site, { load: isOther ? null : a, last: a, stored: false });
 }
 
 /* --- phases ----------------------------------------------------------------------------------- */
@@ -296,143 +252,95 @@ function copyOrigin(run, a, other) {
 function findPhases(run) {
   run.intervals = [];
   for (const step of run.steps) {
-    const interval = (run.intervals[step.interval] ||= newInterval(step));
+    if (run.intervals.at(-1)?.number !== step.interval)
+      run.intervals.push({ number: step.interval, first: step.number, barrier: NONE,
+                           loads: false, computes: false, stores: false });
+    const interval = step.interval = run.intervals.at(-1);
     interval.end = step.number;
     if (step.warp < 0) interval.barrier = step.number;
-    for (let a = step.first; a < step.end; a++) noteKind(run, interval, a);
+    for (const { array: { role }, write } of step.accesses) {
+      interval.loads ||= role === 'input' && !write;
+      interval.computes ||= role === 'shared' && !write;
+      interval.stores ||= role === 'output' && write;
+    }
   }
-  run.intervals = run.intervals.filter(Boolean);
   numberPhases(run);
-}
-
-function newInterval(step) {
-  return { number: step.interval, first: step.number, end: step.number, barrier: NONE,
-           loads: false, computes: false, stores: false, phase: NONE };
-}
-
-function noteKind(run, interval, a) {
-  const site = siteOf(run, a), role = run.arrays[site.array].role;
-  if (role === 'input' && !site.write) interval.loads = true;
-  if (role === 'shared' && !site.write) interval.computes = true;
-  if (role === 'output' && site.write) interval.stores = true;
 }
 
 function numberPhases(run) {
   let phase = NONE;
   run.phases = [];
-  run.byInterval = new Map();
   const tiled = run.intervals.length > 1 && run.intervals.some((i) => i.computes);
   for (const interval of run.intervals) {
-    run.byInterval.set(interval.number, interval);
-    if (tiled && interval.loads) run.phases[++phase] = { number: phase, first: interval.first, end: interval.end };
-    const within = phase !== NONE && (interval.loads || interval.computes || !interval.stores);
+    const { loads, computes, stores, first, end } = interval;
+    if (tiled && loads) run.phases[++phase] = { number: phase, first, end };
+    const within = phase !== NONE && (loads || computes || !stores);
     interval.phase = within ? phase : NONE;
-    if (within) run.phases[phase].end = interval.end;
+    if (within) run.phases[phase].end = end;
   }
 }
 
-const phaseAt = (run, step) => (step < 0 ? 0 : run.byInterval.get(run.steps[step].interval).phase);
+const phaseAt = (run, step) => (step < 0 ? 0 : run.steps[step].interval.phase);
 
 /* --- the state after a step --------------------------------------------------------------------
  *
- * Values and writers of all cells. Each store knows the one that it replaces (accesses.before), so time
- * runs backwards as well as forwards, without copies of old states. */
+ * Who has stored what all cells hold. Each store knows the one that it replaces, so time runs
+ * backwards as well as forwards, without copies of old states. */
 
 function makeState(run) {
   return {
     run,
     step: NONE,  /* steps 0 to this one are done; NONE: none */
     lane: NONE,  /* of this step, only lanes up to this one; NONE: all of them */
-    writer: run.arrays.map(() => new Map()), /* offset -> the store whose value is there */
-    undo: [],    /* of a step of which some lanes are done */
+    stores: run.arrays.map(() => new Map()), /* offset -> the store whose value is there */
   };
 }
 
-function applyStep(state, step) {
-  const { run, writer } = state;
-  for (let a = step.first; a < step.end; a++) {
-    const site = siteOf(run, a);
-    if (site.write) writer[site.array].set(run.accesses.offset[a], a);
-  }
+/* The store whose value is at a place: {array, offset}, as an access has them. */
+const storeAt = (state, { array, offset }) => state.stores[array.number].get(offset) || null;
+
+function applyStores(state, accesses) {
+  for (const a of accesses) if (a.write) state.stores[a.array.number].set(a.offset, a);
 }
 
-function setWriter(writer, offset, store) {
-  if (store === NONE || store === undefined) writer.delete(offset);
-  else writer.set(offset, store);
-}
-
-function revertStep(state, step) {
-  const { run, writer } = state;
-  for (let a = step.end - 1; a >= step.first; a--) {
-    const site = siteOf(run, a);
-    if (site.write) setWriter(writer[site.array], run.accesses.offset[a], run.accesses.before[a]);
-  }
-}
-
-/* Part of a step: the lanes that have run, in their order. */
-function applyLanes(state, step, lane) {
-  const { run, writer } = state;
-  const first = step.warp * WARP;
-  for (let l = 0; l <= lane; l++)
-    for (let a = step.first; a < step.end; a++) {
-      const site = siteOf(run, a), offset = run.accesses.offset[a];
-      if (!site.write || run.accesses.thread[a] !== first + l) continue;
-      state.undo.push([site.array, offset, writer[site.array].get(offset)]);
-      writer[site.array].set(offset, a);
-    }
-}
-
-function completeSteps(state) {
-  if (state.lane === NONE) return;
-  for (const [array, offset, store] of state.undo.reverse()) setWriter(state.writer[array], offset, store);
-  state.undo = [];
-  state.lane = NONE;
-  state.step--;
+/* Of a whole step, also where only some of its lanes have run. */
+function revertStores(state, accesses) {
+  for (const a of [...accesses].reverse())
+    if (a.write) state.stores[a.array.number].set(a.offset, a.before);
 }
 
 function moveTo(state, step, lane = NONE) {
-  completeSteps(state);
-  const whole = lane === NONE ? step : step - 1;
-  while (state.step < whole) applyStep(state, state.run.steps[++state.step]);
-  while (state.step > whole) revertStep(state, state.run.steps[state.step--]);
-  if (lane === NONE) return;
-  applyLanes(state, state.run.steps[step], lane);
+  const { steps } = state.run, whole = lane === NONE ? step : step - 1;
+  if (state.lane !== NONE) revertStores(state, steps[state.step--].accesses);
+  while (state.step < whole) applyStores(state, steps[++state.step].accesses);
+  while (state.step > whole) revertStores(state, steps[state.step--].accesses);
   state.step = step;
   state.lane = lane;
+  if (lane === NONE) return;
+  const done = steps[step].accesses.filter((a) => a.thread % WARP <= lane);
+  applyStores(state, done.sort((x, y) => x.thread - y.thread));
 }
 
 /* undefined: nothing was stored there, or its value is not known. */
-function valueAt(state, array, offset) {
-  const store = state.writer[array.number].get(offset);
-  if (store !== undefined) return state.run.accesses.value[store];
+function valueAt(state, place) {
+  const { array, offset } = place, store = storeAt(state, place);
+  if (store) return store.value;
   if (array.role !== 'input') return undefined;
   return array.initial ? array.initial[offset] : array.seen.get(offset);
 }
 
 /* The accesses of the step so far: of the lanes that have run, or of one lane alone. */
-function actingAccesses(state) {
-  const step = state.run.steps[state.step];
-  if (!step || step.warp < 0) return [];
-  const list = [];
-  for (let a = step.first; a < step.end; a++)
-    if (state.lane === NONE || state.run.accesses.thread[a] === step.warp * WARP + state.lane) list.push(a);
-  return list;
+function actingAccesses({ run, step, lane }) {
+  const { accesses = [] } = run.steps[step] || {};
+  return lane === NONE ? accesses : accesses.filter((a) => a.thread % WARP === lane);
 }
 
 /* Whether the thread has made its part of the present step, of which some lanes may be done. */
 const hasRun = (state, thread) => state.lane === NONE || thread % WARP <= state.lane;
 
 /* Whether the access has been made. */
-function isDone(state, access) {
-  const { step, thread } = state.run.accesses;
-  return step[access] < state.step || (step[access] === state.step && hasRun(state, thread[access]));
-}
+const isDone = (state, { step, thread }) =>
+  step < state.step || (step === state.step && hasRun(state, thread));
 
 /* Whether all of the step has been. */
-const isWhole = (state) => state.lane === NONE || state.lane === Math.max(...lanesOf(state.run.steps[state.step]));
-
-function lanesOf(step) {
-  const lanes = [];
-  for (let lane = 0; lane < WARP; lane++) if ((step.lanes >>> lane) & 1) lanes.push(lane);
-  return lanes;
-}
+const isWhole = ({ run, step, lane }) => lane === NONE || lane === run.steps[step].lanes.at(-1);

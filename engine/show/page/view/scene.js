@@ -21,15 +21,20 @@ const union = (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])];
 /* Rows and columns of the lab's arrays that the block accesses, in each phase and in all. */
 function findExtents(run) {
   const make = () => run.globals.map(() => ({ rows: emptyRange(), cols: emptyRange() }));
-  run.extents = { all: make(), phase: run.phases.map(make) };
-  for (let a = 0; a < run.accesses.count; a++) {
-    const array = arrayOf(run, a), offset = run.accesses.offset[a];
-    if (array.role === 'shared' || !isInside(array, offset)) continue;
-    const { row, col } = cellOf(array, offset), phase = phaseAt(run, run.accesses.step[a]);
-    for (const extent of [run.extents.all, phase === NONE ? null : run.extents.phase[phase]])
-      if (extent) { widen(extent[array.number].rows, row); widen(extent[array.number].cols, col); }
+  const all = make(), phases = run.phases.map(make);
+  for (const a of run.accesses) {
+    if (a.array.role === 'shared' || !isInside(a)) continue;
+    const { row, col } = cellOf(a), { number } = a.array;
+    for (const extents of [all, phases[phaseAt(run, a.step)]]) {
+      if (!extents) continue; /* an interval that is in no phase */
+      widen(extents[number].rows, row);
+      widen(extents[number].cols, col);
+    }
   }
-  if (run.isCut) for (const extents of [run.extents.all, ...run.extents.phase]) extents.forEach((e, i) => completeExtent(run, run.arrays[i], e));
+  if (run.isCut)
+    for (const extents of [all, ...phases])
+      run.globals.forEach((array, i) => completeExtent(run, array, extents[i]));
+  return { all, phases };
 }
 
 /* Of a run that was stopped, or a recording that was cut, only a corner of its part may have been accessed: shown is as much
@@ -39,20 +44,19 @@ function completeExtent(run, array, extent) {
   if (block[y] === 1 || array.dims.length !== 2) return;
   [[extent.rows, array.rows, y], [extent.cols, array.cols, x]].forEach(([range, count, usual], axis) => {
     const by = array.by.indexOf(axis), size = block[by === NONE ? usual : by];
-    const first = by !== NONE ? run.block[by] * size : isEmpty(range) ? 0 : Math.floor(range[0] / size) * size;
-    if (first < count && (isEmpty(range) || range[0] >= first) && range[1] < first + size) { range[0] = first; range[1] = Math.min(first + size, count) - 1; }
+    const accessed = isEmpty(range) ? 0 : Math.floor(range[0] / size) * size;
+    const first = by === NONE ? accessed : run.block[by] * size, end = first + size;
+    if (first >= count || range[1] >= end || !isEmpty(range) && range[0] < first) return;
+    range[0] = first;
+    range[1] = Math.min(end, count) - 1;
   });
 }
 
 /* Where the first of these arrays is accessed in this step, along one axis; else where one was last. */
 function currentIndex(run, step, arrays, axis) {
   for (let s = Math.max(step, 0); s >= 0; s--) {
-    const range = emptyRange();
-    for (let a = run.steps[s].first; a < run.steps[s].end; a++) {
-      const array = arrayOf(run, a), offset = run.accesses.offset[a];
-      if (arrays.includes(array) && isInside(array, offset)) widen(range, cellOf(array, offset)[axis]);
-    }
-    if (!isEmpty(range)) return range[0];
+    const places = run.steps[s].accesses.filter((a) => arrays.includes(a.array) && isInside(a));
+    if (places.length) return Math.min(...places.map((place) => cellOf(place)[axis]));
   }
   return 0;
 }
@@ -74,13 +78,13 @@ function linedUp(run, array, axis) {
 /* What is never left out at a step: of each of the lab's arrays rows and columns. What lines up shows the same: all that the
  * block accesses, or if that is too much, what it stores; of other axes what it accesses in this phase. */
 function viewAt(run, step) {
-  if (!run.extents) findExtents(run);
-  const phase = phaseNear(run, step), { all } = run.extents, here = phase === NONE ? all : run.extents.phase[phase];
+  const { all, phases } = (run.extents ||= findExtents(run)), here = phases[phaseNear(run, step)] || all;
   const focus = (array, axis) => {
-    const group = linedUp(run, array, axis), inputs = group.filter((each) => each.role === 'input');
+    const group = linedUp(run, array, axis), of = (role) => group.filter((each) => each.role === role);
     const rangeOf = (arrays) => arrays.map(({ number }) => all[number][axis]).reduce(union, emptyRange());
-    const at = () => currentIndex(run, step, inputs.length ? inputs : group, axis === 'rows' ? 'row' : 'col');
-    const now = here[array.number][axis], both = rangeOf(group), stored = rangeOf(group.filter((each) => each.role === 'output'));
+    const inputs = of('input'), index = axis === 'rows' ? 'row' : 'col';
+    const at = () => currentIndex(run, step, inputs.length ? inputs : group, index);
+    const now = here[array.number][axis], both = rangeOf(group), stored = rangeOf(of('output'));
     if (group.length === 1) return focusOn(isEmpty(now) ? both : now, array[axis], at);
     return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(stored) ? both : stored, array[axis], at);
   };
@@ -96,45 +100,46 @@ function phaseNear(run, step) {
 
 /* --- the lens --------------------------------------------------------------------------------- */
 
-/* By an array's number the cell of it that the thread accessed last, or will first, and when; for a copy in shared memory
+/* By array the cell of it that the selected thread accessed last, or will first, and when; for a copy in shared memory
  * also the element that it was copied from. Of an output that is missing or wrong the first element, unless the thread stores one itself. */
-function placesAt(run, step, thread) {
-  const { accesses } = run, places = new Map(), amiss = firstAmiss(run);
-  const see = (array, offset, a) => {
-    if (accesses.step[a] <= step || !places.has(array.number)) places.set(array.number, { ...cellOf(array, offset), when: a });
+function cellsAt({ run, selection }, step) {
+  const cells = new Map(), amiss = firstAmiss(run);
+  const see = (place, a) => {
+    if (a.step <= step || !cells.has(place.array)) cells.set(place.array, { ...cellOf(place), when: a.number });
   };
-  for (const a of threadAccesses(run, thread)) {
-    const array = arrayOf(run, a), origin = accesses.originArray[a];
-    see(array, accesses.offset[a], a);
-    if (array.role === 'shared' && origin !== NONE) see(run.arrays[origin], accesses.originOffset[a], a);
+  for (const a of run.ofThread[selection.thread]) {
+    see(a, a);
+    if (a.array.role === 'shared' && a.origin) see(a.origin, a);
   }
-  if (amiss && !places.has(amiss.array.number)) places.set(amiss.array.number, { ...cellOf(amiss.array, amiss.offset), when: accesses.count });
-  return places;
+  if (amiss && !cells.has(amiss.array)) see(amiss, { number: run.accesses.length });
+  return cells;
 }
 
 /* Of this range the `lens` indices, in steps of as many, that `at` is one of. */
 function lensOn([first, last], at, lens) {
   if (last - first < lens) return [first, last];
-  const inside = Math.max(first, Math.min(last, at)), begin = Math.min(first + Math.floor((inside - first) / lens) * lens, last - lens + 1);
+  const inside = Math.max(first, Math.min(last, at)), turn = Math.floor((inside - first) / lens);
+  const begin = Math.min(first + turn * lens, last - lens + 1);
   return [begin, begin + lens - 1];
 }
 
-/* By grid the rows and columns that are in full size, and those that are never left out. */
-function focusOf({ run, selection }, step, lens) {
-  const places = lens === Infinity ? new Map() : placesAt(run, step, selection.thread), view = viewAt(run, step), focus = new Map();
-  const place = (arrays) => arrays.map(({ number }) => places.get(number)).filter(Boolean).sort((x, y) => y.when - x.when)[0];
-  for (const array of run.globals) {
-    const { rows, cols } = view[array.number];
-    const row = place(linedUp(run, array, 'rows'))?.row ?? rows[0], col = place(linedUp(run, array, 'cols'))?.col ?? cols[0];
-    focus.set(array.number, { rows: lensOn(rows, row, lens), cols: lensOn(cols, col, lens), keep: view[array.number] });
-  }
-  for (const array of run.shared) {
-    const keep = { rows: [0, array.rows - 1], cols: [0, array.cols - 1] }, { row, col } = places.get(array.number) || { row: 0, col: 0 };
-    focus.set(array.number, { rows: lensOn(keep.rows, row, lens), cols: lensOn(keep.cols, col, lens), keep });
-  }
-  const threads = threadShape(run), [row, col] = cellOfThread(run, selection.thread);
-  focus.set('threads', { rows: lensOn([0, threads.rows - 1], row, lens), cols: lensOn([0, threads.cols - 1], col, lens) });
-  return focus;
+const wholeOf = ({ rows, cols }) => ({ rows: [0, rows - 1], cols: [0, cols - 1] });
+
+/* Of all arrays and of the threads the rows and columns that are in full size, and those that are never left out. */
+function focusOf(scene, step, lens) {
+  const { run, selection } = scene, view = viewAt(run, step);
+  const cells = lens === Infinity ? new Map() : cellsAt(scene, step);
+  const focus = (keep, [row, col]) =>
+    ({ rows: lensOn(keep.rows, row, lens), cols: lensOn(keep.cols, col, lens), keep });
+  const latest = (array, axis) => linedUp(run, array, axis).map((each) => cells.get(each))
+    .filter(Boolean).sort((x, y) => y.when - x.when)[0];
+  const arrays = run.arrays.map((array, i) => {
+    const keep = view[i] || wholeOf(array), isShared = array.role === 'shared';
+    const rowOf = isShared ? cells.get(array) : latest(array, 'rows');
+    const colOf = isShared ? cells.get(array) : latest(array, 'cols');
+    return focus(keep, [rowOf?.row ?? keep.rows[0], colOf?.col ?? keep.cols[0]]);
+  });
+  return { arrays, threads: focus(wholeOf(threadShape(run)), cellOfThread(run, selection.thread)) };
 }
 
 /* --- what lies outside ------------------------------------------------------------------------ */
@@ -143,11 +148,10 @@ const MOST_GHOSTS = 3;
 
 /* Rows and columns outside the array that the block accesses or the finding names. */
 function ghostsOf(run, array) {
-  const rows = new Set(), cols = new Set(), named = findingCell(run, array);
-  if (named) { rows.add(named.row); cols.add(named.col); }
-  for (const offset of accessesOf(run, array).keys())
-    if (!isInside(array, offset)) rows.add(cellOf(array, offset).row);
-  return { rows: nearest(rows, array.rows), cols: nearest(cols, array.cols) };
+  const named = findingCell(run, array), places = [...array.accesses.keys()].map((offset) => ({ array, offset }));
+  const cells = places.filter((place) => !isInside(place)).map(cellOf);
+  if (named) cells.push(named);
+  return { rows: nearest(cells.map(({ row }) => row), array.rows), cols: nearest(named ? [named.col] : [], array.cols) };
 }
 
 const nearest = (indices, count) => ascending(indices).filter((i) => i < 0 || i >= count)
@@ -164,8 +168,7 @@ function findingCell({ finding }, array) {
 /* The input that a shared array is filled from; undefined: none, or several. */
 function partnerOf(run, array) {
   const votes = run.globals.map(() => 0);
-  for (const list of accessesOf(run, array).values())
-    for (const a of list) if (run.accesses.originArray[a] !== NONE) votes[run.accesses.originArray[a]]++;
+  for (const list of array.accesses.values()) for (const { origin } of list) if (origin) votes[origin.array.number]++;
   const most = Math.max(1, ...votes), first = votes.indexOf(most);
   return first === votes.lastIndexOf(most) ? run.globals[first] : undefined;
 }
@@ -176,13 +179,13 @@ function partnerOf(run, array) {
 function makePanels(run, isNarrow) {
   const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
   const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
-  const beside = cells.map(() => []), last = beside[beside.length - 1], unknown = [], below = [];
+  const beside = cells.map(() => []), last = beside.at(-1), unknown = [], below = [];
   for (const { panel, number } of run.globals) cells[panel.row][panel.col].push(gridName(number));
   const free = cells.flatMap((row) => row.map((names, col) => ({ names, col }))).filter(({ names }) => !names.length);
   for (const array of run.shared) {
     const panel = partnerOf(run, array)?.panel;
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
-    (names || unknown).push(...namesOfSlices(array));
+    for (let slice = 0; slice < array.slices; slice++) (names || unknown).push(gridName(array.number, slice));
   }
   const single = isNarrow ? beside[0] : below;
   const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : single;
@@ -193,7 +196,6 @@ function makePanels(run, isNarrow) {
 
 /* Of an array's grid: one for each slice. */
 const gridName = (number, slice = 0) => number + '-' + slice;
-const namesOfSlices = (array) => Array.from({ length: array.slices }, (_, slice) => gridName(array.number, slice));
 
 function threadShape(run) {
   const [x, y, z] = run.launch.block;
@@ -201,44 +203,39 @@ function threadShape(run) {
   return wrapped ? { cols: WARP, rows: Math.ceil(x / WARP), wrapped } : { cols: x, rows: y * z, wrapped };
 }
 
-/* All grids for cells of these sizes, not yet placed: what makeGrid() takes, by name. */
-function planGrids(run, focus, { cell, context, lens }) {
-  run.ghosts ||= run.globals.map((array) => ghostsOf(run, array));
+/* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they show. */
+function planGrids(run, focus, sizes) {
   const plans = new Map();
-  const plan = (name, hue, title, rows, cols) =>
-    plans.set(name, { id: 'grid-' + name, title, hue, rows, cols, ...gridSize(rows, cols, title) });
-  for (const array of run.globals) {
-    const { rows, cols, keep } = focus.get(array.number), ghosts = run.ghosts[array.number], unit = array.dims.length === 1 ? array.cols : 1;
-    plan(gridName(array.number), array.hue, `${array.name}  ${array.dims.join(' × ')}`,
-         makeAxis(array.rows, cell, { focus: rows, keep: keep.rows, context, ghosts: ghosts.rows, unit }),
-         makeAxis(array.cols, cell, { focus: cols, keep: keep.cols, context, ghosts: ghosts.cols }));
-  }
-  for (const array of run.shared) planShared(array, cell, { ...focus.get(array.number), context }, plan);
-  planThreads(threadShape(run), focus.get('threads'), { cell, context, lens }, plan);
+  const plan = (name, shape, part, { cell, context }, { hue, title, ghosts = {}, unit = 1, ...shown }) => {
+    const axis = (which, more) => makeAxis(shape[which], cell,
+      { focus: part[which], keep: part.keep[which], context, ghosts: ghosts[which], ...more });
+    const rows = axis('rows', { unit }), cols = axis('cols');
+    plans.set(name, { id: 'grid-' + name, name, title, hue, rows, cols, ...gridSize(rows, cols, title), ...shown });
+  };
+  for (const array of run.arrays)
+    for (let slice = 0; slice < array.slices; slice++)
+      plan(gridName(array.number, slice), array, focus.arrays[array.number], sizes,
+           array.role === 'shared' ? sharedGrid(array, slice) : globalGrid(run, array));
+  const shape = threadShape(run), cell = threadSize(shape, sizes);
+  const context = Math.min(cell, shape.wrapped ? cell : sizes.context);
+  plan('threads', shape, focus.threads, { cell, context }, { hue: 'thread', title: 'threads: x →, y ↓' });
   return plans;
+}
+
+function globalGrid(run, array) {
+  const { name, hue, dims, cols } = array, ghosts = (array.ghosts ||= ghostsOf(run, array));
+  return { hue, title: `${name}  ${dims.join(' × ')}`, ghosts, unit: dims.length === 1 ? cols : 1, array, slice: 0 };
+}
+
+function sharedGrid(array, slice) {
+  const { name, slices, dims } = array;
+  return { hue: 'shared', title: bracketed(name, slices > 1 ? [slice, ...dims.slice(1)] : dims), array, slice };
 }
 
 /* They have no numbers: in a lens they are smaller than elements, and of many all are small. */
 function threadSize({ cols, wrapped }, { cell, lens }) {
   if (lens !== Infinity) return wrapped ? SMALL_THREAD : THREAD;
-  return cols > 16 ? smallerCell(cell * 0.6, cols) : cell;
-}
-
-function planThreads(shape, focus, sizes, plan) {
-  const size = threadSize(shape, sizes), context = Math.min(size, shape.wrapped ? size : sizes.context);
-  const axis = (count, range) => makeAxis(count, size, { focus: range, keep: [0, count - 1], context });
-  plan('threads', 'thread', 'threads: x →, y ↓', axis(shape.rows, focus.rows), axis(shape.cols, focus.cols));
-}
-
-const smallerCell = (cell, cols) => Math.max(3, Math.floor(Math.min(cell, cell * WIDEST / cols)));
-
-function planShared(array, cell, { rows, cols, keep, context }, plan) {
-  const axis = (which, focus) => makeAxis(array[which], cell, { focus, keep: keep[which], context });
-  const dims = (list) => list.map((d) => '[' + d + ']').join('');
-  for (let slice = 0; slice < array.slices; slice++) {
-    const title = array.slices > 1 ? `${array.name}[${slice}]${dims(array.dims.slice(1))}` : array.name + dims(array.dims);
-    plan(gridName(array.number, slice), 'shared', title, axis('rows', rows), axis('cols', cols));
-  }
+  return cols > 16 ? Math.max(3, Math.floor(cell * 0.6 * Math.min(1, WIDEST / cols))) : cell;
 }
 
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
@@ -249,9 +246,10 @@ const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0)
 function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
   const of = (names) => names.map((name) => plans.get(name)), lastRow = cells.length - 1, lastCol = cells[0].length - 1;
   const widthOf = (col) => widest(of(cells.flatMap((row) => row[col]))) + GAP;
+  const heightOf = (row) => Math.max(...cells[row].map((names) => stackHeight(of(names))));
   const x = [Math.max(...[...plans.values()].map((plan) => labelBeyond(plan.rows)))], y = [0];
   for (let c = 0; c < lastCol; c++) x.push(Math.max(least.x[c + 1] || 0, x[c] + widthOf(c)));
-  for (let r = 0; r < lastRow; r++) y.push(Math.max(least.y[r + 1] || 0, y[r] + Math.max(...cells[r].map((names) => stackHeight(of(names))))));
+  for (let r = 0; r < lastRow; r++) y.push(Math.max(least.y[r + 1] || 0, y[r] + heightOf(r)));
   const top = (r, list) => (r < lastRow ? y[r + 1] - stackHeight(list) : y[r]);
   cells.forEach((row, r) => row.map(of).forEach((list, c) =>
     stack(list, (plan) => (c < lastCol ? x[c + 1] - GAP - plan.width : x[c]), top(r, list))));
@@ -259,7 +257,7 @@ function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
   const right = x[lastCol] + widthOf(lastCol);
   beside.map(of).reduce((end, list, r) => stack(list, () => right, Math.max(end, top(r, list))), 0);
   const all = [...plans.values()];
-  return { x, y, width: Math.max(...all.map((g) => g.x + g.width)) + 4, height: Math.max(...all.map((g) => g.y + g.height)) + 4 };
+  return { plans, x, y, width: Math.max(...all.map((g) => g.x + g.width)) + 4, height: Math.max(...all.map((g) => g.y + g.height)) + 4 };
 }
 
 function lineUp(run, plans) {
@@ -285,57 +283,57 @@ const LENSES = [Infinity, 4, 3, 2];  /* rows and columns in full size; Infinity:
 
 /* The picture at a step with cells of these sizes. */
 function pictureOf(scene, step, sizes, least) {
-  const plans = planGrids(scene.run, focusOf(scene, step, sizes.lens), sizes);
-  return { plans, ...arrange(scene.run, plans, sizes.lens === Infinity ? scene.panels : scene.narrow, least) };
+  const { run, panels, narrow } = scene, plans = planGrids(run, focusOf(scene, step, sizes.lens), sizes);
+  return arrange(run, plans, sizes.lens === Infinity ? panels : narrow, least);
 }
 
 const fitsIn = (room, { width, height }) => width <= room.width && height <= room.height;
 
 /* In which the values of all arrays but outputs can be read, whose sums may be longer. */
-const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map((array) => leastRoom(run, array))));
+const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
 
 /* The largest cells with which the picture fits, all of the same size; else of a lens and around it. Where nothing
  * fits, the picture scrolls: numbers stay large enough to be read. */
-function chooseSizes(scene, step, room) {
-  const least = readableCell(scene.run), fits = (sizes) => fitsIn(room, pictureOf(scene, step, sizes));
-  const all = LENSES.flatMap((lens) => sizesOf(lens, least));
-  const sizes = all.find(fits) || all[all.length - 1];
-  while (sizes.context < Math.min(sizes.cell, LARGEST_CONTEXT) && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
+function chooseSizes(scene, step) {
+  const least = readableCell(scene.run), fits = (sizes) => fitsIn(scene.room, pictureOf(scene, step, sizes));
+  const all = LENSES.flatMap((lens) => sizesOf(lens, least)), sizes = all.find(fits) || all.at(-1);
+  const most = Math.min(sizes.cell, LARGEST_CONTEXT);
+  while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
   return sizes;
 }
 
 /* From the largest one down. */
 function sizesOf(lens, least) {
-  const sizes = (cell, context) => ({ cell, context, lens }), cells = Array.from({ length: LARGEST - least + 1 }, (_, i) => LARGEST - i);
+  const sizes = (cell, context) => ({ cell, context, lens });
+  const cells = Array.from({ length: LARGEST - least + 1 }, (_, i) => LARGEST - i);
   if (lens === Infinity) return [...cells.map((cell) => sizes(cell, cell)), sizes(least, SMALLEST_CONTEXT)];
   return cells.filter((cell) => cell <= leastCell(4)).map((cell) => sizes(cell, SMALLEST_CONTEXT));
 }
 
 /* Cells have one size, and panels stay where they are, in all phases whose pictures then fit. */
-function chooseLayout(scene, room) {
-  const steps = [NONE, ...phaseStarts(scene.run)], sizes = chooseSizes(scene, NONE, room), least = { x: [], y: [] };
-  for (const step of steps) {
-    const picture = pictureOf(scene, step, sizes);
-    if (!fitsIn(room, picture)) continue;
-    for (const axis of ['x', 'y']) least[axis] = picture[axis].map((begin, i) => Math.max(begin, least[axis][i] || 0));
-  }
+function chooseLayout(scene) {
+  const steps = [NONE, ...phaseStarts(scene.run)], sizes = chooseSizes(scene, NONE), least = { x: [], y: [] };
+  for (const picture of steps.map((step) => pictureOf(scene, step, sizes)).filter((each) => fitsIn(scene.room, each)))
+    for (const axis of ['x', 'y'])
+      least[axis] = picture[axis].map((begin, i) => Math.max(begin, least[axis][i] || 0));
   return { sizes, least };
 }
 
 /* The size of a picture is that of its view, wherever in it the lens is. */
 function layoutAt(scene, step) {
   const { usual, room, layouts } = scene, view = JSON.stringify(viewAt(scene.run, step));
-  if (!layouts.has(view)) layouts.set(view, fitsIn(room, pictureOf(scene, step, usual.sizes)) ? usual : { sizes: chooseSizes(scene, step, room) });
+  const isUsual = () => fitsIn(room, pictureOf(scene, step, usual.sizes));
+  if (!layouts.has(view)) layouts.set(view, isUsual() ? usual : { sizes: chooseSizes(scene, step) });
   return layouts.get(view);
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
 
-function makeScene(run, container) {
-  const scene = { run, container, panels: makePanels(run, false), narrow: makePanels(run, true), grids: new Map(), focusCell: new Map(),
-                  zoom: 1, measured: '', room: null, usual: null, layouts: new Map(), key: '', sizes: null, selection: null };
-  const { arrays } = run.words;
-  scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads' });
+function makeScene({ run, state, selection }, container) {
+  const scene = { run, state, selection, container, panels: makePanels(run, false), narrow: makePanels(run, true),
+                  grids: new Map(), focusCell: new Map(), zoom: 1, measured: '', key: '' };
+  const { arrays } = run.words, label = arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads';
+  scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': label });
   container.append(scene.node);
   return scene;
 }
@@ -345,10 +343,11 @@ const LEAST_HEIGHT = 300, BELOW = 20;
 /* What the window has left for the picture, with the legend below it; where the code is above it instead of
  * beside it, the window below the bar. */
 function roomFor({ container, zoom }) {
-  const [pane, box, legend, bar] = [byId('data-pane'), container, container.nextElementSibling, byId('time')].map((node) => node.getBoundingClientRect());
-  const isBeside = byId('code-pane').getBoundingClientRect().right < pane.left;
-  const above = isBeside ? box.top + window.scrollY : bar.height + box.top - pane.top, below = legend.bottom - box.bottom + BELOW;
-  return { width: (container.clientWidth - 4) * zoom, height: Math.max(LEAST_HEIGHT, window.innerHeight - above - below) * zoom };
+  const [pane, box, legend, bar, code] = [byId('data-pane'), container, container.nextElementSibling, byId('time'), byId('code-pane')]
+    .map((node) => node.getBoundingClientRect());
+  const above = code.right < pane.left ? box.top + window.scrollY : bar.height + box.top - pane.top;
+  const height = window.innerHeight - above - (legend.bottom - box.bottom + BELOW);
+  return { width: (container.clientWidth - 4) * zoom, height: Math.max(LEAST_HEIGHT, height) * zoom };
 }
 
 const sizeKey = ({ container, zoom }) => [window.innerWidth, window.innerHeight, container.clientWidth, zoom].join();
@@ -358,170 +357,166 @@ function measureRoom(scene) {
   const key = sizeKey(scene);
   if (key === scene.measured) return;
   Object.assign(scene, { measured: key, room: roomFor(scene), layouts: new Map() });
-  scene.usual = chooseLayout(scene, scene.room);
+  scene.usual = chooseLayout(scene);
 }
 
 /* Makes the grids anew if other elements are in focus now, or if the page has another size. */
-function layoutScene(scene, step, selection) {
-  scene.selection = selection;
+function layoutScene(scene) {
   measureRoom(scene);
-  const { sizes, least } = layoutAt(scene, step);
-  const key = JSON.stringify([[...focusOf(scene, step, sizes.lens)], sizes, scene.measured]);
+  const { step } = scene.state, { sizes, least } = layoutAt(scene, step);
+  const key = JSON.stringify([focusOf(scene, step, sizes.lens), sizes, scene.measured]);
   if (key === scene.key) return;
   scene.key = key;
   drawScene(scene, pictureOf(scene, step, sizes, least), sizes);
 }
 
-function drawScene(scene, { plans, width, height }, sizes) {
-  const focused = document.activeElement && document.activeElement.closest('#scene') && document.activeElement.id;
-  scene.sizes = sizes;
+function drawScene(scene, { plans, width, height }, { cell }) {
+  const focused = document.activeElement?.closest('#scene') && document.activeElement.id;
+  const grids = [...plans.values()].map((plan) => ({ ...plan, ...makeGrid(plan) }));
+  scene.cell = cell;
   scene.node.setAttribute('width', width);
   scene.node.setAttribute('height', height);
-  scene.grids = new Map([...plans].map(([name, plan]) => [name, makeGrid(plan)]));
+  scene.grids = new Map(grids.map((grid) => [grid.name, grid]));
   scene.arrows = svg('g', { class: 'arrows' });
-  scene.node.replaceChildren(hatchings(), ...[...scene.grids.values()].map((g) => g.node), scene.arrows);
-  for (const [name, grid] of scene.grids) addCursor(scene, name, grid);
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  scene.node.replaceChildren(hatchings(), ...grids.map((grid) => grid.node), scene.arrows);
+  for (const grid of grids) addCursor(scene, grid);
+  if (focused) byId(focused)?.focus({ preventScroll: true });
 }
 
 /* Arrays as they are drawn: the grid of each slice. */
-const gridOf = (scene, array, slice = 0) => scene.grids.get(gridName(array.number, slice));
+const gridOf = (scene, { number }, slice = 0) => scene.grids.get(gridName(number, slice));
 
-function cellsOf(scene, accesses) {
-  const cells = new Map(); /* grid -> cells */
-  for (const a of accesses) addCell(scene, cells, arrayOf(scene.run, a), scene.run.accesses.offset[a]);
+/* Grid -> its cells for these places. */
+function cellsOf(scene, places) {
+  const cells = new Map();
+  for (const place of places) {
+    const { slice, row, col } = cellOf(place), grid = gridOf(scene, place.array, slice);
+    if (grid) addTo(cells, grid, [row, col]);
+  }
   return cells;
 }
 
-function addCell(scene, cells, array, offset) {
-  const { slice, row, col } = cellOf(array, offset);
-  const grid = gridOf(scene, array, slice);
-  if (grid) addTo(cells, grid, [row, col]);
+function paintEverywhere(scene, kind, places) {
+  const cells = cellsOf(scene, places);
+  for (const grid of scene.grids.values()) paint(grid, kind, cells.get(grid) || []);
 }
 
-const paintEverywhere = (scene, kind, cells) => {
-  for (const grid of scene.grids.values()) paint(grid, kind, cells.get(grid) || []);
-};
-
-function paintScene(scene, state, selection) {
-  layoutScene(scene, state.step, selection);
+function paintScene(scene) {
+  layoutScene(scene);
   scene.valuesLeft = MOST_VALUES;
   const { shared, inputs, outputs } = scene.run;
-  for (const array of shared) paintShared(scene, state, array);
-  for (const array of inputs) paintInput(scene, state, array);
-  for (const array of outputs) paintOutput(scene, state, array);
-  paintThreads(scene, state, selection.thread);
-  paintActing(scene, state, selection);
-  paintFinding(scene, state);
+  for (const array of shared) paintShared(scene, array);
+  for (const array of inputs) paintInput(scene, array);
+  for (const array of outputs) paintOutput(scene, array);
+  paintThreads(scene);
+  paintActing(scene);
+  paintFinding(scene);
 }
 
 /* --- what has happened ------------------------------------------------------------------------ */
 
-function eachCell(grid, visit) {
-  for (const row of grid.rows.shown)
-    for (const col of grid.cols.shown) if (row >= 0 && row < grid.rows.count && col >= 0 && col < grid.cols.count) visit(row, col);
+/* The cells that are drawn, with their places; without ghosts. */
+function drawnCells(grid) {
+  const inside = ({ shown, count }) => shown.filter((i) => i >= 0 && i < count), cols = inside(grid.cols);
+  return (grid.drawn ||= inside(grid.rows).flatMap((row) =>
+    cols.map((col) => ({ cell: [row, col], place: placeOf(grid.array, grid.slice, row, col) }))));
+}
+
+/* Paints the cells of each kind, by what `kindsOf` says of a place, and all of its array's values. */
+function paintCells(scene, grid, kinds, kindsOf) {
+  const cells = new Map(kinds.map((kind) => [kind, []]));
+  for (const { cell, place } of drawnCells(grid)) for (const kind of kindsOf(place)) cells.get(kind)?.push(cell);
+  for (const [kind, list] of cells) paint(grid, kind, list);
+  writeGrid(scene, grid);
+}
+
+/* The first step of the phase that is shown. */
+function phaseBegin({ run, state }) {
+  return run.phases[phaseNear(run, state.step)]?.first ?? 0;
 }
 
 /* Loaded by the block in this phase, or before it. */
-function paintInput(scene, state, array) {
-  const { run } = scene, grid = gridOf(scene, array), all = accessesOf(run, array);
-  const phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
-  const past = [], here = [];
-  eachCell(grid, (row, col) => {
-    const list = all.get(offsetOf(array, 0, row, col));
-    if (!list || run.accesses.step[list[0]] > state.step || !list.some((a) => isDone(state, a))) return;
-    const now = list.some((a) => run.accesses.step[a] >= begin && isDone(state, a));
-    (now ? here : past).push([row, col]);
+function paintInput(scene, array) {
+  const { state } = scene, begin = phaseBegin(scene), kinds = ['past-' + array.hue, 'phase-' + array.hue];
+  paintCells(scene, gridOf(scene, array), kinds, ({ offset }) => {
+    const last = array.accesses.get(offset)?.findLast((a) => isDone(state, a));
+    return last ? [kinds[last.step < begin ? 0 : 1]] : [];
   });
-  paint(grid, 'past-' + array.hue, past);
-  paint(grid, 'phase-' + array.hue, here);
-  writeGrid(scene, state, grid, array, 0);
 }
+
+const SHARED_KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase', 'zero'];
 
 /* By where the value is from; values of an earlier phase are paler. */
-function paintShared(scene, state, array) {
-  const { run } = scene, phase = phaseNear(run, state.step), begin = phase === NONE ? 0 : run.phases[phase].first;
-  for (let slice = 0; slice < array.slices; slice++) {
-    const grid = gridOf(scene, array, slice);
-    const kinds = { 'past-a': [], 'past-b': [], past: [], 'phase-a': [], 'phase-b': [], phase: [], zero: [] };
-    eachCell(grid, (row, col) => {
-      const offset = offsetOf(array, slice, row, col), store = state.writer[array.number].get(offset);
-      if (store === undefined) return;
-      const origin = run.accesses.originArray[store];
-      const hue = origin === NONE ? '' : '-' + run.arrays[origin].hue;
-      kinds[(run.accesses.step[store] < begin ? 'past' : 'phase') + hue].push([row, col]);
-      if (origin === NONE && run.accesses.value[store] === 0) kinds.zero.push([row, col]);
+function paintShared(scene, array) {
+  const begin = phaseBegin(scene);
+  for (let slice = 0; slice < array.slices; slice++)
+    paintCells(scene, gridOf(scene, array, slice), SHARED_KINDS, (place) => {
+      const store = storeAt(scene.state, place);
+      if (!store) return [];
+      const hue = store.origin ? '-' + store.origin.array.hue : '';
+      return [(store.step < begin ? 'past' : 'phase') + hue, !store.origin && store.value === 0 ? 'zero' : ''];
     });
-    for (const [kind, cells] of Object.entries(kinds)) paint(grid, kind, cells);
-    writeGrid(scene, state, grid, array, slice);
-  }
 }
 
-function paintOutput(scene, state, array) {
-  const { run } = scene, grid = gridOf(scene, array);
-  const stored = [], missing = [], wrong = [], sums = [[], [], [], [], []];
-  eachCell(grid, (row, col) => {
-    const offset = offsetOf(array, 0, row, col), isStored = state.writer[array.number].has(offset);
-    if (isStored) stored.push([row, col]);
-    else sums[array.number === run.output ? quarterDone(state, offset) : 0].push([row, col]);
-    if (array.unwrittenSet.has(offset)) missing.push([row, col]);
-    if (array.wrongMap.has(offset) && (isStored || state.step === run.last)) wrong.push([row, col]);
+const OUTPUT_KINDS = ['sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'missing', 'wrong'];
+
+function paintOutput(scene, array) {
+  const { run, state } = scene, grid = gridOf(scene, array);
+  paintCells(scene, grid, OUTPUT_KINDS, (place) => {
+    const { offset } = place, isStored = storeAt(state, place) !== null, isEnd = state.step === run.last;
+    const kinds = [isStored ? 'stored' : 'sum-' + quarterDone(state, place)];
+    if (array.unwrittenSet.has(offset)) kinds.push('missing');
+    if (array.wrongMap.has(offset) && (isStored || isEnd)) kinds.push('wrong');
+    return kinds;
   });
-  for (let quarter = 1; quarter <= 4; quarter++) paint(grid, 'sum-' + quarter, sums[quarter]);
-  paint(grid, 'stored', stored);
-  paint(grid, 'missing', missing);
-  paint(grid, 'wrong', wrong);
   const { rows, cols } = run.extents.all[array.number];
   outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
-  writeGrid(scene, state, grid, array, 0);
 }
 
-/* How much of the element's sum is there, in quarters, before it is stored: 0 to 4. */
-function quarterDone(state, offset) {
-  const sum = state.step < 0 ? null : sumForElement(state.run, offset); /* the page opens without them */
+/* How much of a place's sum is there, in quarters, before it is stored: 0 to 4. */
+function quarterDone(state, place) {
+  const sum = sumAt(state, place);
   return sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
 }
 
+/* The page opens without them. */
+const sumAt = ({ run, step }, { array, offset }) =>
+  (step >= 0 && array === run.output ? sumForElement(run, offset) : null);
+
 /* What a cell shows, and how: an output may have sums that are not stored yet. */
-function cellValue(state, array, offset) {
-  const value = valueAt(state, array, offset);
-  if (value !== undefined || array.number !== state.run.output || state.step < 0) return [value, ''];
-  const sum = sumForElement(state.run, offset), done = sum ? termsDone(state, sum) : 0;
-  return done ? [round(sum.terms[done - 1].sum), 'in-register'] : [undefined, ''];
+function cellValue(state, place) {
+  const value = valueAt(state, place), sum = value === undefined && sumAt(state, place);
+  const { done, value: soFar } = sum ? sumSoFar(state, sum) : {};
+  return done ? [soFar, 'in-register'] : [value, ''];
 }
 
 /* Values where there is room, until there are enough of them; and which cells of the last row are none. */
-function writeGrid(scene, state, grid, array, slice) {
-  const none = [];
-  if (array.words < array.slices * array.rows * array.cols)
-    eachCell(grid, (row, col) => { if (offsetOf(array, slice, row, col) >= array.words) none.push([row, col]); });
-  paint(grid, 'void', none);
-  const values = [];
-  const fit = textFit(grid.cols.cell, longestValue(scene.run, array));
-  if (scene.valuesLeft > 0 && fit.room >= leastRoom(scene.run, array))
-    eachCell(grid, (row, col) => {
-      if (grid.cols.at.get(col)[1] < grid.cols.cell || grid.rows.at.get(row)[1] < grid.rows.cell) return;
-      const [value, kind] = cellValue(state, array, offsetOf(array, slice, row, col));
-      const text = formatShort(value, fit.room);
-      if (text) values.push([row, col, text, kind]);
-    });
+function writeGrid(scene, grid) {
+  const { array, rows, cols } = grid, fit = textFit(cols.cell, longestValue(array)), all = drawnCells(grid);
+  const hasRoom = scene.valuesLeft > 0 && fit.room >= leastRoom(array), values = [];
+  paint(grid, 'void', all.filter(({ place }) => place.offset >= array.words).map(({ cell }) => cell));
+  for (const { cell: [row, col], place } of hasRoom ? all : []) {
+    if (!isFull(rows, row) || !isFull(cols, col)) continue;
+    const [value, kind] = cellValue(scene.state, place), text = formatShort(value, fit.room);
+    if (text) values.push([row, col, text, kind]);
+  }
   scene.valuesLeft -= values.length;
   writeValues(grid, values, fit.size);
 }
 
+/* Not in the context of a lens. */
+const isFull = (axis, i) => axis.at.get(i)[1] >= axis.cell;
+
 /* Either all of an array's values or none: some of them would look as if the others were not there.
  * 4 characters are enough for any number, "118k", ".123". */
-const leastRoom = (run, array) => Math.min(4, longestValue(run, array));
+const leastRoom = (array) => Math.min(4, longestValue(array));
 
 /* Of the values that are in the array at any time. */
-function longestValue(run, array) {
-  if (array.longest) return array.longest;
-  array.longest = 1;
-  const note = (value) => { array.longest = Math.max(array.longest, Math.min(7, formatNumber(value).length)); };
-  if (array.initial) for (let i = 0; i < Math.min(array.initial.length, 4000); i++) note(array.initial[i]);
-  for (const list of accessesOf(run, array).values())
-    for (const a of list) if (siteOf(run, a).write) note(run.accesses.value[a]);
-  return array.longest;
+function longestValue(array) {
+  const stored = () => [...array.accesses.values()].flat().filter((a) => a.write).map((a) => a.value);
+  const longest = () => [...(array.initial || []).slice(0, 4000), ...stored()]
+    .reduce((most, value) => Math.max(most, formatNumber(value).length), 1);
+  return (array.longest ||= Math.min(7, longest()));
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
@@ -536,164 +531,123 @@ function threadOfCell(run, row, col) {
   return thread < run.threadCount ? thread : NONE;
 }
 
-function paintThreads(scene, state, selected) {
-  const { run } = scene, grid = scene.grids.get('threads'), step = run.steps[state.step];
-  const at = (threads) => threads.map((thread) => cellOfThread(run, thread));
-  const acting = actingThreads(state), waits = waitingAt(run, state.step);
+function paintThreads({ run, state, selection, grids }) {
+  const grid = grids.get('threads'), step = run.steps[state.step], acting = actingThreads(state);
+  const at = (threads = []) => threads.map((thread) => cellOfThread(run, thread));
+  const { waiting, returned } = waitingAt(run, state.step);
   const warp = step && step.warp >= 0 ? warpThreads(run, step.warp) : [];
+  const hasIdle = state.lane === NONE && !isSingle(run, step);
   paint(grid, 'acting', at(acting));
-  paint(grid, 'idle', at(state.lane === NONE && !isSingle(run, step) ? warp.filter((t) => !acting.includes(t)) : []));
-  paint(grid, 'waiting', at(waits.waiting[0] || []));
-  paint(grid, 'waiting-2', at(waits.waiting[1] || []));
-  paint(grid, 'returned', at(waits.returned));
-  const cells = at(warp), rows = cells.map((c) => c[0]), cols = cells.map((c) => c[1]);
-  outline(grid, 'own', warp.length ? boxOf(grid.rows, grid.cols, [Math.min(...rows), Math.max(...rows)], [Math.min(...cols), Math.max(...cols)]) : null);
-  paint(grid, 'mine', at([selected]));
+  paint(grid, 'idle', at(hasIdle ? warp.filter((t) => !acting.includes(t)) : []));
+  paint(grid, 'waiting', at(waiting[0]?.threads));
+  paint(grid, 'waiting-2', at(waiting[1]?.threads));
+  paint(grid, 'returned', at(returned));
+  paint(grid, 'mine', at([selection.thread]));
+  const [rows, cols] = [0, 1].map((axis) => at(warp).map((cell) => [cell[axis], cell[axis]]).reduce(union, emptyRange()));
+  outline(grid, 'own', boxOf(grid.rows, grid.cols, rows, cols));
 }
 
 const isSingle = (run, step) => Boolean(step) && run.as_run_from !== null && step.number >= run.as_run_from;
 
-function warpThreads(run, warp) {
-  const threads = [];
-  for (let t = warp * WARP; t < Math.min((warp + 1) * WARP, run.threadCount); t++) threads.push(t);
-  return threads;
-}
+const warpThreads = (run, warp) => range(warp * WARP, Math.min((warp + 1) * WARP, run.threadCount));
 
-function actingThreads(state) {
-  const step = state.run.steps[state.step];
+function actingThreads({ run, step: number, lane }) {
+  const step = run.steps[number];
   if (!step) return [];
-  if (step.warp < 0) return step.who || step.threads < state.run.threadCount ? [] : [...Array(state.run.threadCount).keys()];
-  return lanesOf(step).filter((lane) => state.lane === NONE || lane === state.lane).map((lane) => step.warp * WARP + lane);
+  if (step.warp < 0) return step.who || step.threads < run.threadCount ? [] : range(0, run.threadCount);
+  return step.lanes.filter((each) => lane === NONE || each === lane).map((each) => step.warp * WARP + each);
 }
 
 /* Who waits at which line, and who has returned, as far as the trace says: at a barrier at two lines,
  * and at the end. */
 function waitingAt(run, number) {
-  const step = run.steps[number];
-  const isEnd = number === run.last && !run.left_out;
-  const who = step && step.who ? step.who : isEnd ? run.end : null;
-  if (!who) return { waiting: [], lines: [], returned: [] };
-  const waiting = who.waiting || [];
-  return { waiting: waiting.map((w) => expandThreads(w.threads)), lines: waiting.map((w) => w.line),
-           returned: waiting.length ? expandThreads(who.returned || []) : [] };
+  const nobody = { waiting: [], returned: [] }, isEnd = number === run.last && !run.left_out;
+  const who = run.steps[number]?.who || (isEnd ? run.end : nobody);
+  return who.waiting.length ? who : nobody;
 }
 
 /* --- the step itself -------------------------------------------------------------------------- */
 
-function paintActing(scene, state, selection) {
-  const { run } = scene, acting = actingAccesses(state);
-  const { thread } = run.accesses;
-  const kindOf = (a) => {
-    const origin = run.accesses.originArray[a];
-    return arrayOf(run, a).role === 'output' ? 'now-c' : origin === NONE ? 'now' : 'now-' + run.arrays[origin].hue;
-  };
-  const inside = acting.filter((a) => isInside(arrayOf(run, a), run.accesses.offset[a]));
+function paintActing(scene) {
+  const { run, state, selection } = scene, acting = actingAccesses(state);
+  const kindOf = ({ array, origin }) =>
+    (array.role === 'output' ? 'now-c' : origin ? 'now-' + origin.array.hue : 'now');
   for (const kind of ['now-a', 'now-b', 'now-c', 'now'])
-    paintEverywhere(scene, kind, cellsOf(scene, inside.filter((a) => kindOf(a) === kind)));
-  const own = acting.filter((a) => thread[a] === selection.thread);
-  paintMine(scene, own, selection.thread);
-  paintEverywhere(scene, 'trail', trailOf(scene, state, selection.thread));
-  paintEverywhere(scene, 'line', lineCells(scene, selection.line));
-  drawArrows(scene, own, selection.thread);
+    paintEverywhere(scene, kind, acting.filter((a) => isInside(a) && kindOf(a) === kind));
+  const own = acting.filter((a) => a.thread === selection.thread);
+  paintMine(scene, own);
+  paintEverywhere(scene, 'trail', trailOf(scene));
+  paintEverywhere(scene, 'line', placesOfLine(run, selection.line));
+  drawArrows(scene, own);
 }
 
 /* The selected thread's cells; its elements of outputs always; and which elements of inputs its values
  * in shared memory are. */
-function paintMine(scene, own, selected) {
-  const { run } = scene, cells = cellsOf(scene, own), origins = new Map();
-  for (const store of lastStores(run, selected)) addCell(scene, cells, arrayOf(run, store), run.accesses.offset[store]);
-  for (const a of own) {
-    const origin = run.accesses.originArray[a];
-    if (origin !== NONE && arrayOf(run, a).role === 'shared' && !own.includes(run.accesses.from[a])) addCell(scene, origins, run.arrays[origin], run.accesses.originOffset[a]);
-  }
-  for (const [name, grid] of scene.grids) if (name !== 'threads') paint(grid, 'mine', cells.get(grid) || []);
-  paintEverywhere(scene, 'origin', origins);
+function paintMine(scene, own) {
+  const cells = cellsOf(scene, [...own, ...lastStores(scene.run, scene.selection.thread)]);
+  for (const grid of scene.grids.values()) if (grid.array) paint(grid, 'mine', cells.get(grid) || []);
+  const copies = own.filter((a) => a.origin && a.array.role === 'shared' && !own.includes(a.from));
+  paintEverywhere(scene, 'origin', copies.map((a) => a.origin));
 }
 
 /* What the selected thread has read before in this interval. */
-function trailOf(scene, state, selected) {
-  const { run } = scene, step = run.steps[state.step];
-  if (!step) return new Map();
-  return cellsOf(scene, threadAccesses(run, selected).filter((a) => {
-    const at = run.accesses.step[a];
-    return at < state.step && run.steps[at].interval === step.interval && !siteOf(run, a).write;
-  }));
+function trailOf({ run, state, selection }) {
+  const interval = run.steps[state.step]?.interval;
+  return run.ofThread[selection.thread].filter((a) =>
+    !a.write && a.step < state.step && run.steps[a.step].interval === interval);
 }
 
-/* All accesses of the selected line, at any time. */
-function lineCells(scene, line) {
-  if (!line) return new Map();
-  const { run } = scene, cells = new Map();
-  for (const array of run.arrays)
-    for (const [offset, list] of accessesOf(run, array))
-      if (list.some((a) => siteOf(run, a).line === line)) addCell(scene, cells, array, offset);
-  return cells;
+/* All that the selected line accesses, at any time; 0: none is selected. */
+function placesOfLine(run, line) {
+  const lists = line ? run.arrays.flatMap(({ accesses }) => [...accesses.values()]) : [];
+  return lists.filter((list) => list.some((a) => a.site.line === line)).map(([place]) => place);
 }
 
 /* From what the selected thread loads to where it goes in this step: to shared memory, or into the
  * sum of its element of the output. */
-function drawArrows(scene, own, selected) {
-  const { run } = scene, paths = [];
-  for (const a of own) {
-    const load = run.accesses.from[a];
-    if (siteOf(run, a).write && load !== NONE && own.includes(load)) paths.push(arrow(scene, cellMiddle(scene, load), cellMiddle(scene, a)));
-  }
-  const sum = currentSum(scene, selected);
-  const target = sum && middleOf(gridOf(scene, run.arrays[run.output]), sum.row, sum.col);
-  for (const a of own) if (sum?.operands.has(a)) paths.push(arrow(scene, cellMiddle(scene, a), target));
-  scene.arrows.replaceChildren(...paths.filter(Boolean).map((d) => svg('path', { d, 'marker-end': 'url(#arrow-head)' })));
+function drawArrows(scene, own) {
+  const middleAt = (place, { slice, row, col } = cellOf(place)) => {
+    const grid = gridOf(scene, place.array, slice);
+    return grid && middleOf(grid, row, col);
+  };
+  const stores = own.filter((a) => own.includes(a.from)), sum = currentSum(scene);
+  const ends = [...stores.map((a) => [a.from, middleAt(a)]),
+                ...own.filter((a) => sum?.operands.has(a)).map((a) => [a, middleAt(sum.store, sum)])];
+  const paths = ends.map(([load, to]) => [middleAt(load), to]).filter(([from, to]) => from && to);
+  scene.arrows.replaceChildren(...paths.map(([from, to]) =>
+    svg('path', { d: arrowPath(from, to, scene.cell / 2), 'marker-end': 'url(#arrow-head)' })));
 }
 
-function currentSum(scene, selected) {
-  const sum = sumsOf(scene.run, selected)[scene.sumNumber || 0];
-  if (!sum || !sum.followed) return null;
+function currentSum({ run, selection }) {
+  const sum = sumsOf(run, selection.thread)[selection.sum];
+  if (!sum?.followed) return null;
   sum.operands ||= new Set(sum.terms.flatMap((term) => [term.a, term.b]));
   return sum;
 }
 
-function cellMiddle(scene, a) {
-  const array = arrayOf(scene.run, a), { slice, row, col } = cellOf(array, scene.run.accesses.offset[a]);
-  const grid = gridOf(scene, array, slice);
-  return grid && middleOf(grid, row, col);
-}
-
-const arrow = (scene, begin, end) => begin && end && arrowPath(begin, end, scene.sizes.cell / 2);
-
 /* --- the finding ------------------------------------------------------------------------------ */
 
 /* Both parties of a race: their threads always, their element at their steps; what is outside. */
-function paintFinding(scene, state) {
-  const { run } = scene, { finding } = run;
-  const outside = outsideAccesses(run).filter((a) => run.accesses.step[a] <= state.step);
-  paintEverywhere(scene, 'outside', cellsOf(scene, outside));
+function paintFinding(scene) {
+  const { run, state, grids } = scene, { finding } = run;
+  paintEverywhere(scene, 'outside', outsideAccesses(run).filter((a) => a.step <= state.step));
   if (!finding) return;
-  for (const [kind, party] of [['party', finding], ['party-2', finding.other]]) {
-    const grid = scene.grids.get('threads');
-    paint(grid, kind, party && party.thread ? [cellOfThread(run, threadNumber(run, party.thread))] : []);
-  }
-  paintElement(scene, finding);
+  for (const [kind, { thread }] of [['party', finding], ['party-2', finding.other]])
+    paint(grids.get('threads'), kind, thread ? [cellOfThread(run, threadNumber(run, thread))] : []);
+  for (const array of run.arrays)
+    if (array.name === finding.variable && finding.index?.length) paintElement(scene, array, finding.index);
 }
 
-function outsideAccesses(run) {
-  run.outside ||= [...Array(run.accesses.count).keys()].filter((a) => !isInside(arrayOf(run, a), run.accesses.offset[a]));
-  return run.outside;
-}
+const outsideAccesses = (run) => (run.outside ||= run.accesses.filter((a) => !isInside(a)));
 
-function paintElement(scene, finding) {
-  const { run } = scene;
-  for (const array of run.arrays) {
-    const { index } = finding;
-    if (!index?.length || finding.variable !== array.name) continue;
-    if (index.length === 2) {
-      const grid = gridOf(scene, array);
-      paint(grid, 'party', [index]);
-      if (index[0] >= array.rows || index[1] >= array.cols) paint(grid, 'outside', [index]);
-    } else {
-      const cells = new Map();
-      const offset = index.length === array.dims.length ? index.reduce((sum, i, d) => sum * array.dims[d] + i, 0) : index[0];
-      addCell(scene, cells, array, offset);
-      paintEverywhere(scene, 'party', cells);
-    }
+function paintElement(scene, array, index) {
+  if (index.length === 2) {
+    const grid = gridOf(scene, array), [row, col] = index;
+    paint(grid, 'party', [index]);
+    if (row >= array.rows || col >= array.cols) paint(grid, 'outside', [index]);
+  } else {
+    const isWhole = index.length === array.dims.length;
+    paintEverywhere(scene, 'party', [{ array, offset: isWhole ? offsetOf(array, index) : index[0] }]);
   }
 }
 
@@ -701,87 +655,60 @@ function paintElement(scene, finding) {
 
 /* Outlines what the cell that is pointed at belongs to: where its value is from, who stored it and who
  * reads it; of an element with a sum its terms. */
-function paintLinked(scene, state, subject) {
-  const cells = new Map();
-  if (subject && subject.array !== undefined) linkCell(scene, state, scene.run.arrays[subject.array], subject.offset, cells);
-  else if (subject && subject.thread !== NONE) linkThread(scene, subject.thread, cells);
-  paintEverywhere(scene, 'linked', cells);
+function paintLinked(scene, subject) {
+  const { run, grids } = scene, { places, threads } = linkedTo(scene, subject);
+  paintEverywhere(scene, 'linked', places);
+  paint(grids.get('threads'), 'linked', [...new Set(threads)].map((thread) => cellOfThread(run, thread)));
 }
 
-function linkCell(scene, state, array, offset, cells) {
-  const { run } = scene, threads = new Set(), store = state.writer[array.number].get(offset);
-  if (store !== undefined) {
-    threads.add(run.accesses.thread[store]);
-    for (const a of chainOf(run, store)) addCell(scene, cells, arrayOf(run, a), run.accesses.offset[a]);
-  }
-  const readers = readersOf(run, array, offset, store);
-  for (const a of readers) threads.add(run.accesses.thread[a]);
-  for (const shared of run.shared)
-    for (const [place, copy] of state.writer[shared.number])
-      if (readers.includes(run.accesses.from[copy])) addCell(scene, cells, shared, place);
-  const sum = array.number === run.output ? sumForElement(run, offset) : null;
-  if (sum) for (const term of sum.terms) for (const a of [term.a, term.b]) linkOrigin(scene, a, cells);
-  if (sum) threads.add(sum.thread);
-  addCell(scene, cells, array, offset);
-  cells.set(scene.grids.get('threads'), [...threads].map((thread) => cellOfThread(run, thread)));
-}
-
-function linkOrigin(scene, a, cells) {
-  const { originArray, originOffset } = scene.run.accesses;
-  if (originArray[a] !== NONE) addCell(scene, cells, scene.run.arrays[originArray[a]], originOffset[a]);
-}
-
-function linkThread(scene, thread, cells) {
-  const { run } = scene;
-  for (const a of lastStores(run, thread)) addCell(scene, cells, arrayOf(run, a), run.accesses.offset[a]);
-  cells.set(scene.grids.get('threads'), [cellOfThread(run, thread)]);
+function linkedTo({ run, state }, subject) {
+  if (!subject || subject.thread === NONE) return { places: [], threads: [] };
+  if (!subject.array) return { places: lastStores(run, subject.thread), threads: [subject.thread] };
+  const store = storeAt(state, subject), readers = readersOf(subject, store);
+  const sum = subject.array === run.output ? sumForElement(run, subject.offset) : null;
+  const copies = run.shared.flatMap(({ number }) => [...state.stores[number].values()])
+    .filter((copy) => copy && readers.includes(copy.from));
+  const origins = (sum?.terms || []).flatMap(({ a, b }) => [a.origin, b.origin]).filter(Boolean);
+  const makers = [store, ...readers, sum].filter(Boolean);
+  return { places: [...(store ? chainOf(store) : []), ...copies, ...origins, subject],
+           threads: makers.map(({ thread }) => thread) };
 }
 
 /* --- pointing at cells ------------------------------------------------------------------------ */
 
-/* What a grid shows: an array's slice, or threads. */
-function subjectOf(scene, name) {
-  if (name === 'threads') return { threads: true };
-  const [number, slice] = name.split('-').map(Number);
-  return { array: scene.run.arrays[number], slice };
-}
+/* What a cell of the picture stands for: a place or {thread}. */
+const subjectAt = (run, { array, slice }, row, col) =>
+  (array ? placeOf(array, slice, row, col) : { thread: threadOfCell(run, row, col) });
 
 /* One element of each grid can be focused: a cell, which arrow keys move. */
-function addCursor(scene, name, grid) {
-  grid.name = name;
-  grid.cursor = svg('rect', { id: 'cursor-' + name, class: 'cursor-cell', tabindex: 0, role: 'button' });
+function addCursor(scene, grid) {
+  grid.cursor = svg('rect', { id: 'cursor-' + grid.name, class: 'cursor-cell', tabindex: 0, role: 'button' });
   grid.body.append(grid.cursor);
-  const [row, col] = scene.focusCell.get(name) || [grid.rows.focus[0], grid.cols.focus[0]];
-  moveCursor(scene, grid, grid.rows.at.has(row) ? row : grid.rows.focus[0], grid.cols.at.has(col) ? col : grid.cols.focus[0]);
+  const { rows, cols } = grid, [row, col] = scene.focusCell.get(grid.name) || [];
+  moveCursor(scene, grid, rows.at.has(row) ? row : rows.focus[0], cols.at.has(col) ? col : cols.focus[0]);
 }
 
 function moveCursor(scene, grid, row, col) {
-  const y = grid.rows.at.get(row), x = grid.cols.at.get(col);
-  if (!x || !y) return false;
+  const [y, height] = grid.rows.at.get(row), [x, width] = grid.cols.at.get(col);
   scene.focusCell.set(grid.name, [row, col]);
-  const box = { x: x[0], y: y[0], width: x[1], height: y[1] };
-  for (const [key, value] of Object.entries(box)) grid.cursor.setAttribute(key, value);
-  grid.cursor.setAttribute('aria-label', cellLabel(scene, grid, row, col));
-  return true;
+  const attributes = { x, y, width, height, 'aria-label': cellLabel(scene, grid, row, col) };
+  for (const [key, value] of Object.entries(attributes)) grid.cursor.setAttribute(key, value);
 }
 
-function cellLabel(scene, grid, row, col) {
-  const { array, slice, threads } = subjectOf(scene, grid.name);
-  if (!threads) return elementName(array, offsetOf(array, slice, row, col)) + ', cell of ' + array.name;
-  const thread = threadOfCell(scene.run, row, col);
-  return thread === NONE ? 'no thread' : 'thread ' + threadName(scene.run, thread);
+function cellLabel({ run }, grid, row, col) {
+  const subject = subjectAt(run, grid, row, col);
+  if (grid.array) return `${elementName(subject)}, cell of ${grid.array.name}`;
+  return subject.thread === NONE ? 'no thread' : 'thread ' + threadName(run, subject.thread);
 }
 
 /* The neighbor that an arrow key leads to: the next cell that is drawn. */
-function nextShown(axis, index, by) {
-  const at = axis.shown.indexOf(index) + by;
-  return axis.shown[Math.max(0, Math.min(axis.shown.length - 1, at))];
+function nextShown({ shown }, index, by) {
+  return shown[Math.max(0, Math.min(shown.length - 1, shown.indexOf(index) + by))];
 }
 
 /* The cell under the pointer: {grid, row, col}; null: none. */
 function cellAt(scene, event) {
-  const node = event.target.closest && event.target.closest('.grid');
-  const grid = node && [...scene.grids.values()].find((g) => g.node === node);
+  const node = event.target.closest('.grid'), grid = [...scene.grids.values()].find((g) => g.node === node);
   if (!grid) return null;
   const frame = scene.node.getBoundingClientRect();
   const x = event.clientX - frame.left - grid.x - SIDE, y = event.clientY - frame.top - grid.y - TITLE - LABEL;

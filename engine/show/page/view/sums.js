@@ -5,86 +5,57 @@
  * memory too: C[i][j] has a term for each p of which it has read both A[i][p] and B[p][j]. Their sum
  * in float32, in that order, is shown only if it comes to what the thread stores. */
 
-function threadAccesses(run, thread) {
-  if (!run.ofThread) {
-    run.ofThread = Array.from({ length: run.threadCount }, () => []);
-    for (let a = 0; a < run.accesses.count; a++) run.ofThread[run.accesses.thread[a]].push(a);
-  }
-  return run.ofThread[thread];
-}
-
-/* Loads for a product: all but those whose value only goes to shared memory. */
-function operandsOf(run, thread) {
-  const list = threadAccesses(run, thread);
-  const copied = new Set(list.map((a) => run.accesses.from[a]));
-  return list.filter((a) => !siteOf(run, a).write && !copied.has(a) && arrayOf(run, a).role !== 'output');
-}
-
 const TERM = -1;
 
+const rowAndCol = ({ array, offset }) => [Math.floor(offset / array.cols), offset % array.cols];
+
 /* The loads of each factor's elements by the index that it shares with the output, and by term. */
-function indexLoads(run, loads) {
-  const { originArray, originOffset } = run.accesses, { factors } = run.sum, index = factors.map(() => new Map());
+function indexLoads({ factors }, loads) {
+  const index = factors.map(() => new Map());
   for (const a of loads) {
-    const number = factors.findIndex((factor) => factor.array === originArray[a]);
+    const number = factors.findIndex((factor) => factor.array === a.origin?.array.number);
     if (number < 0) continue;
-    const { array, axes } = factors[number], { cols } = run.arrays[array];
-    const at = [Math.floor(originOffset[a] / cols), originOffset[a] % cols];
-    const p = at[axes.indexOf(TERM)], fixed = at[axes.findIndex((axis) => axis !== TERM)];
+    const { axes } = factors[number], at = rowAndCol(a.origin);
+    const fixed = at[axes.findIndex((axis) => axis !== TERM)];
     if (!index[number].has(fixed)) index[number].set(fixed, new Map());
-    addTo(index[number].get(fixed), p, a);
+    addTo(index[number].get(fixed), at[axes.indexOf(TERM)], a);
   }
   return index;
-}
-
-/* Of the thread's operands, and of all its loads. Made once: a thread may have many elements of the output. */
-function loadsOfThread(run, thread) {
-  run.loadsOfThread ||= new Map();
-  if (!run.loadsOfThread.has(thread)) {
-    const all = threadAccesses(run, thread).filter((a) => !siteOf(run, a).write);
-    run.loadsOfThread.set(thread, [operandsOf(run, thread), all].map((loads) => indexLoads(run, loads)));
-  }
-  return run.loadsOfThread.get(thread);
 }
 
 /* Which load of one factor goes with which of the other, if there are several: those of one step; the n-th
  * with the n-th; or the first ones, whose values are kept in registers. */
 const PAIRINGS = [
-  (run, as, bs) => as.map((a) => [a, bs.find((b) => run.accesses.step[b] === run.accesses.step[a])]),
-  (run, as, bs) => as.map((a, i) => [a, bs[i]]),
-  (run, as, bs) => [[as[0], bs[0]]],
+  (as, bs) => as.map((a) => [a, bs.find((b) => b.step === a.step)]),
+  (as, bs) => as.map((a, i) => [a, bs[i]]),
+  (as, bs) => [[as[0], bs[0]]],
 ];
 
-/* A term is complete with the later of its loads. */
-function textbookTerms(run, index, row, col, pairing) {
-  const shared = ({ axes }) => [row, col][axes.find((axis) => axis !== TERM)], { factors } = run.sum;
-  const b = index[1].get(shared(factors[1])) || new Map(), terms = [];
-  for (const [p, loads] of index[0].get(shared(factors[0])) || [])
-    for (const [left, right] of pairing(run, loads, b.get(p) || []))
-      if (right !== undefined) terms.push(makeTerm(run, left, right));
+function textbookTerms({ factors }, index, at, pairing) {
+  const [lefts, rights] = factors.map(({ axes }, i) =>
+    index[i].get(at[axes.find((axis) => axis !== TERM)]) || new Map());
+  const terms = [];
+  for (const [p, loads] of lefts)
+    for (const [a, b] of pairing(loads, rights.get(p) || [])) if (b) terms.push(makeTerm(a, b));
   return terms.sort((x, y) => x.at - y.at);
 }
 
-function makeTerm(run, a, b) {
-  const { value, step } = run.accesses;
-  return { a, b, at: Math.max(a, b), step: Math.max(step[a], step[b]), left: value[a], right: value[b] };
-}
+/* A term is complete with the later of its loads. */
+const makeTerm = (a, b) => ({ a, b, at: Math.max(a.number, b.number), step: Math.max(a.step, b.step) });
 
 /* Any two values that the thread reads in one step: what a kernel with a wrong index multiplies. */
-function termsAsRead(run, operands) {
+function termsAsRead(operands) {
   const bySteps = new Map();
-  for (const a of operands) addTo(bySteps, run.accesses.step[a], a);
-  const terms = [];
-  for (const pair of bySteps.values()) if (pair.length === 2) terms.push(makeTerm(run, ...pair));
-  return terms;
+  for (const a of operands) addTo(bySteps, a.step, a);
+  return [...bySteps.values()].filter((loads) => loads.length === 2).map((pair) => makeTerm(...pair));
 }
 
 /* --- ways to add them up ---------------------------------------------------------------------- */
 
 const round = Math.fround;
 const ARITHMETIC = [
-  (sum, t) => round(sum + round(t.left * t.right)),
-  (sum, t) => round(sum + t.left * t.right),           /* fused: the product is not rounded */
+  (sum, { a, b }) => round(sum + round(a.value * b.value)),
+  (sum, { a, b }) => round(sum + a.value * b.value),           /* fused: the product is not rounded */
 ];
 
 function addUp(terms, add) {
@@ -107,19 +78,13 @@ function addUpByInterval(run, terms, add) {
   return whole;
 }
 
-function addUpInDouble(terms) {
-  let sum = 0;
-  for (const term of terms) term.sum = sum += term.left * term.right;
-  return round(sum);
-}
-
 /* Whether the terms make what the store has left; an atomic operation adds them to what was there. */
-function reproduces(run, terms, store) {
+function reproduces(run, terms, { value, old, site }) {
   if (!terms.length) return false;
-  const { value, old } = run.accesses, isAtomic = siteOf(run, store).atomic;
-  const makes = (sum) => (isAtomic ? round(old[store] + round(sum)) : sum) === value[store];
+  const makes = (sum) => (site.atomic ? round(old + round(sum)) : sum) === value;
   return ARITHMETIC.some((add) => makes(addUp(terms, add))) ||
-    ARITHMETIC.some((add) => makes(addUpByInterval(run, terms, add))) || makes(addUpInDouble(terms));
+    ARITHMETIC.some((add) => makes(addUpByInterval(run, terms, add))) ||
+    makes(round(addUp(terms, (sum, { a, b }) => sum + a.value * b.value))); /* in double */
 }
 
 /* --- the sums of a thread --------------------------------------------------------------------- */
@@ -127,66 +92,74 @@ function reproduces(run, terms, store) {
 /* Of each element of an output that the thread stores. */
 function lastStores(run, thread) {
   const stores = new Map();
-  for (const a of threadAccesses(run, thread)) {
-    const site = siteOf(run, a);
-    if (site.write && arrayOf(run, a).role === 'output') stores.set(site.array + ' ' + run.accesses.offset[a], a);
-  }
+  for (const a of run.ofThread[thread])
+    if (a.write && a.array.role === 'output') stores.set(a.array.number + ' ' + a.offset, a);
   return [...stores.values()];
 }
 
-function followSum(run, thread, store) {
-  const offset = run.accesses.offset[store], { cols } = run.arrays[run.output];
-  const row = Math.floor(offset / cols), col = offset % cols;
-  const sum = { thread, store, offset, row, col, stored: run.accesses.value[store], step: run.accesses.step[store],
-                terms: [], followed: false, textbook: true };
-  for (const index of loadsOfThread(run, thread))
+function followSum(run, store, operands, indices) {
+  const [row, col] = rowAndCol(store), { thread, offset, step } = store;
+  const sum = { thread, store, offset, row, col, step, terms: [], followed: false, textbook: true };
+  const isBefore = ({ at }) => at < store.number;
+  for (const index of indices)
     for (const pairing of PAIRINGS) {
-      const terms = textbookTerms(run, index, row, col, pairing).filter((term) => term.at < store);
+      const terms = textbookTerms(run.sum, index, [row, col], pairing).filter(isBefore);
       if (reproduces(run, terms, store)) return { ...sum, terms, followed: true };
     }
-  const terms = termsAsRead(run, operandsOf(run, thread).filter((a) => a < store));
+  const terms = termsAsRead(operands.filter((a) => a.number < store.number));
   return reproduces(run, terms, store) ? { ...sum, terms, textbook: false, followed: true } : sum;
+}
+
+/* Made of the thread's operands, which are all its loads but those whose value only goes to shared memory;
+ * or of all its loads. */
+function followSums(run, thread) {
+  const accesses = run.ofThread[thread], copied = new Set(accesses.map((a) => a.from));
+  const stores = lastStores(run, thread).filter(({ array }) => array === run.output);
+  if (!stores.length) return [];
+  const loads = accesses.filter((a) => !a.write);
+  const operands = loads.filter((a) => !copied.has(a) && a.array.role !== 'output');
+  const indices = [operands, loads].map((list) => indexLoads(run.sum, list));
+  return stores.map((store) => followSum(run, store, operands, indices));
 }
 
 /* One for each element of the output that the thread stores; none where the lab has no sums. */
 function sumsOf(run, thread) {
   run.sums ||= new Map();
-  if (!run.sums.has(thread))
-    run.sums.set(thread, lastStores(run, thread).filter((a) => siteOf(run, a).array === run.output).map((store) => followSum(run, thread, store)));
+  if (!run.sums.has(thread)) run.sums.set(thread, followSums(run, thread));
   return run.sums.get(thread);
 }
 
 /* How many of its terms are there after the state's step: they are in order of time. */
-function termsDone(state, sum) {
-  const last = hasRun(state, sum.thread) ? state.step : state.step - 1;
-  let low = 0, high = sum.terms.length;
+function termsDone(state, { thread, terms }) {
+  const last = hasRun(state, thread) ? state.step : state.step - 1;
+  let low = 0, high = terms.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sum.terms[middle].step <= last) low = middle + 1;
+    if (terms[middle].step <= last) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
+/* How many, and what they come to. */
+function sumSoFar(state, sum) {
+  const done = sum.followed ? termsDone(state, sum) : 0;
+  return { done, value: done ? round(sum.terms[done - 1].sum) : 0 };
+}
+
 /* The sum for this element of the output, if it is followed. */
 function sumForElement(run, offset) {
-  const stores = (accessesOf(run, run.arrays[run.output]).get(offset) || []).filter((a) => siteOf(run, a).write);
-  if (!stores.length) return null;
-  const sum = sumsOf(run, run.accesses.thread[stores[stores.length - 1]]).find((s) => s.offset === offset);
-  return sum && sum.followed ? sum : null;
+  const store = lastStoreOf({ array: run.output, offset });
+  const sum = store && sumsOf(run, store.thread).find((each) => each.offset === offset);
+  return sum?.followed ? sum : null;
 }
 
 function productsText(run, thread, offset) {
-  const sum = sumsOf(run, thread).find((s) => s.offset === offset);
-  if (!run.sum) return '';
-  if (!sum || !sum.followed) return 'Its sum is not followed: what is in registers is not recorded.';
-  const shown = sum.terms.slice(0, 3).map((t) => termText(run, t));
-  const rest = sum.terms.length - shown.length;
-  return 'Sum of ' + plural(sum.terms.length, 'product') + ': ' + shown.join(' + ') + (rest > 0 ? ', and so on.' : '.');
+  const sum = sumsOf(run, thread).find((each) => each.offset === offset);
+  if (!sum?.followed) return 'Its sum is not followed: what is in registers is not recorded.';
+  const shown = sum.terms.slice(0, 3).map(termText), { length } = sum.terms;
+  return `Sum of ${plural(length, 'product')}: ${shown.join(' + ')}${length > shown.length ? ', and so on.' : '.'}`;
 }
 
-function operandName(run, a) {
-  return originName(run, a) || elementName(arrayOf(run, a), run.accesses.offset[a]);
-}
-
-const termText = (run, term) => operandName(run, term.a) + '·' + operandName(run, term.b);
+const operandName = (a) => originName(a) || elementName(a);
+const termText = ({ a, b }) => operandName(a) + '·' + operandName(b);

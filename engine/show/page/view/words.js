@@ -42,7 +42,7 @@ function threadIndex(run, thread) {
   return [thread % x, Math.floor(thread / x) % y, Math.floor(thread / (x * y))];
 }
 
-const threadNumber = (run, [x, y, z]) => x + run.launch.block[0] * (y + run.launch.block[1] * (z || 0));
+const threadNumber = (run, [x, y, z]) => x + run.launch.block[0] * (y + run.launch.block[1] * z);
 
 function threadName(run, thread) {
   const index = threadIndex(run, thread);
@@ -52,41 +52,48 @@ function threadName(run, thread) {
 /* "(1,0)", with a third number where the grid has several in z. */
 const blockName = (run) => '(' + (run.launch.grid[2] > 1 ? run.block : run.block.slice(0, 2)).join(',') + ')';
 
-const isInside = (array, offset) => offset >= 0 && offset < array.words;
+const isInside = ({ array, offset }) => offset >= 0 && offset < array.words;
 
-/* Which cell of the drawing an element is. */
-function cellOf(array, offset) {
-  if (isBeyondColumn(array, offset)) return { slice: 0, ...array.beyond };
-  const inSlice = array.rows * array.cols;
-  const slice = array.slices > 1 ? Math.floor(offset / inSlice) : 0;
-  const rest = offset - slice * inSlice;
-  const row = Math.floor(rest / array.cols);
-  return { slice, row, col: rest - row * array.cols };
+/* Which cell of the drawing a place is. */
+function cellOf(place) {
+  const { array: { rows, cols, slices, beyond }, offset } = place;
+  if (isBeyondColumn(place)) return { slice: 0, ...beyond };
+  const slice = slices > 1 ? Math.floor(offset / (rows * cols)) : 0;
+  const rest = offset - slice * rows * cols, row = Math.floor(rest / cols);
+  return { slice, row, col: rest - row * cols };
 }
 
-/* Behind the array, where the finding calls it a column too many of the last row. */
-const isBeyondColumn = (array, offset) =>
-  Boolean(array.beyond) && !isInside(array, offset) && offset === array.beyond.row * array.cols + array.beyond.col;
+/* And the other way round. */
+const placeOf = (array, slice, row, col) => ({ array, offset: (slice * array.rows + row) * array.cols + col });
 
-const offsetOf = (array, slice, row, col) => (slice * array.rows + row) * array.cols + col;
+/* Behind the array, where the finding calls it a column too many of the last row. */
+function isBeyondColumn(place) {
+  const { array: { beyond, cols }, offset } = place;
+  return Boolean(beyond) && !isInside(place) && offset === beyond.row * cols + beyond.col;
+}
 
 /* One number for each dimension; the first may be too large. */
-function indexOf(array, offset) {
-  if (isBeyondColumn(array, offset)) return [array.beyond.row, array.beyond.col];
+function indexOf(place) {
+  const { array: { dims, beyond }, offset } = place;
+  if (isBeyondColumn(place)) return [beyond.row, beyond.col];
   const index = [];
   let rest = offset;
-  for (let d = array.dims.length - 1; d > 0; d--) {
-    index.unshift(rest % array.dims[d]);
-    rest = Math.floor(rest / array.dims[d]);
+  for (const extent of dims.slice(1).reverse()) {
+    index.unshift(rest % extent);
+    rest = Math.floor(rest / extent);
   }
   return [rest, ...index];
 }
 
+/* And the other way round, where there is one for each dimension. */
+const offsetOf = ({ dims }, index) => index.reduce((offset, i, d) => offset * dims[d] + i, 0);
+
 const bracketed = (name, parts) => name + parts.map((part) => '[' + part + ']').join('');
 
-function elementName(array, offset) {
-  const isFlat = !isInside(array, offset) && !isBeyondColumn(array, offset) && (array.role === 'shared' || offset < 0);
-  return bracketed(array.name, isFlat ? [offset] : indexOf(array, offset));
+function elementName(place) {
+  const { array, offset } = place;
+  const isFlat = !isInside(place) && !isBeyondColumn(place) && (array.role === 'shared' || offset < 0);
+  return bracketed(array.name, isFlat ? [offset] : indexOf(place));
 }
 
 /* "3", "0..15", "0, 4, 8", "0, 16, ..., 240": numbers in ascending order; null: too many that follow
@@ -94,7 +101,7 @@ function elementName(array, offset) {
 function listText(numbers) {
   const runs = [];
   for (const n of numbers) {
-    const last = runs[runs.length - 1];
+    const last = runs.at(-1);
     if (last && n === last[1] + 1) last[1] = n;
     else runs.push([n, n]);
   }
@@ -105,6 +112,9 @@ function listText(numbers) {
 }
 
 const rangeText = (numbers) => listText(numbers) || numbers[0] + '...' + numbers[numbers.length - 1];
+
+/* From the first one up to, but not including, the end. */
+const range = (first, end) => Array.from({ length: end - first }, (_, i) => first + i);
 
 const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
@@ -117,28 +127,29 @@ const FEW_NAMES = 3;
 
 /* "A[0..1][0..15]" where the elements fill such a rectangle, else how many elements of A. */
 function elementsText(array, offsets) {
-  const all = ascending(offsets);
-  if (all.length === 1) return elementName(array, all[0]);
+  const places = ascending(offsets).map((offset) => ({ array, offset })), [first] = places;
+  const many = `${places.length} elements of ${array.name}`;
+  if (places.length === 1) return elementName(first);
   if (array.dims.length === 1) {
-    const list = listText(all);
-    return list ? array.name + '[' + list + ']' : `${all.length} elements of ${array.name}, from ${elementName(array, all[0])} on`;
+    const list = listText(places.map(({ offset }) => offset));
+    return list ? bracketed(array.name, [list]) : `${many}, from ${elementName(first)} on`;
   }
-  const indices = all.map((offset) => indexOf(array, offset));
-  const axes = array.dims.map((_, d) => ascending(indices.map((index) => index[d])));
-  if (all[0] < 0 || all.length !== axes.reduce((product, axis) => product * axis.length, 1))
-    return all.length <= FEW_NAMES ? joinWords(all.map((offset) => elementName(array, offset))) : all.length + ' elements of ' + array.name;
-  return bracketed(array.name, axes.map(rangeText));
+  const axes = axesOf(places.map(indexOf));
+  if (first.offset >= 0 && isFilled(axes, places)) return bracketed(array.name, axes.map(rangeText));
+  return places.length <= FEW_NAMES ? joinWords(places.map(elementName)) : many;
 }
+
+/* Of indices the numbers that occur in each dimension; and whether so many fill the whole rectangle. */
+const axesOf = (indices) => indices[0].map((_, d) => ascending(indices.map((index) => index[d])));
+const isFilled = (axes, { length }) => axes.reduce((product, axis) => product * axis.length, 1) === length;
 
 /* "threads (0..3,2)" where they are such a rectangle, else how many threads. */
 function threadsText(run, threads) {
   const all = ascending(threads);
   if (all.length === 1) return 'thread ' + threadName(run, all[0]);
-  if (all.length === run.threadCount) return 'all ' + all.length + ' threads';
-  const axes = [0, 1, 2].map((d) => ascending(all.map((t) => threadIndex(run, t)[d])));
-  if (axes[0].length * axes[1].length * axes[2].length !== all.length) return all.length + ' threads';
+  if (all.length === run.threadCount) return `all ${all.length} threads`;
+  const axes = axesOf(all.map((thread) => threadIndex(run, thread)));
+  if (!isFilled(axes, all)) return all.length + ' threads';
   const shown = run.launch.block[2] > 1 ? axes : axes.slice(0, 2);
   return 'threads (' + shown.map(rangeText).join(',') + ')';
 }
-
-const expandThreads = (ranges) => [...expandRuns(ranges.map(([first, last]) => [first, last - first + 1]))];
