@@ -5,27 +5,18 @@
 #include "show.h"
 #include <inttypes.h>
 
-/* What is counted beside the run's arrays: in text, and in JSON. */
-static const struct {
-    const char *name, *key;
-} places[COUNTED_PLACES] = {
-    [COUNTED_OTHER] = {"other memory", "other"},
-    [COUNTED_CONSTANTS] = {"constants", "constants"},
-    [COUNTED_SHARED] = {"shared memory", "shared"},
-};
-
-/* Null: the run has no such array. */
-static const char *array_name(int place) {
-    const struct engine_array *array = region_array(place);
-    return array ? array->name : NULL;
-}
-
-static const char *place_name(int place) {
-    return place < COUNTED_OTHER ? array_name(place) : places[place].name;
-}
-
+/* In JSON: an array of the run, or what is counted beside these. Null: the run has no such array.
+ */
 static const char *place_key(int place) {
-    return place < COUNTED_OTHER ? array_name(place) : places[place].key;
+    static const char *const beside[COUNTED_PLACES] = {
+        [COUNTED_OTHER] = "other", [COUNTED_CONSTANTS] = "constants", [COUNTED_SHARED] = "shared"};
+    const struct engine_array *array = place < COUNTED_OTHER ? region_array(place) : NULL;
+    return array ? array->name : beside[place];
+}
+
+/* In text. */
+static const char *place_name(int place) {
+    return place == COUNTED_OTHER ? "other memory" : place_key(place);
 }
 
 static const char *const way_names[COUNTED_WAYS] = {

@@ -411,12 +411,8 @@ static void json_array(struct json *json, const struct phase_array *array) {
     for (size_t i = 0; i < array->count; i++) json_real(json, NULL, shared_value(array, i));
     json_close(json, ']');
     json_open(json, "stored_by", '[');
-    for (size_t i = 0; i < array->count; i++) {
-        if (array->writer[i] < 0)
-            json_text(json, NULL, NULL);
-        else
-            json_value(json, NULL, "%d", array->writer[i]);
-    }
+    for (size_t i = 0; i < array->count; i++)
+        json_real_if(json, NULL, array->writer[i] >= 0, array->writer[i]);
     json_close(json, ']');
     json_close(json, '}');
 }

@@ -287,6 +287,11 @@ static void write_barrier(struct json *json, int line, const struct trace_barrie
     json_close(json, '}');
 }
 
+/* Null: there is none. */
+static void write_step_number(struct page *page, const char *name, size_t step) {
+    json_real_if(&page->json, name, step < page->steps.step_count, (double)step);
+}
+
 static void write_steps(struct page *page) {
     struct json *json = &page->json;
     json_open(json, "steps", '[');
@@ -308,10 +313,7 @@ static void write_steps(struct page *page) {
         json_close(json, ']');
     }
     json_close(json, ']');
-    if (page->steps.as_run_from < page->steps.step_count)
-        json_value(json, "as_run_from", "%zu", page->steps.as_run_from);
-    else
-        json_text(json, "as_run_from", NULL);
+    write_step_number(page, "as_run_from", page->steps.as_run_from);
     json_value(json, "left_out", "%zu", page->trace->count - page->steps.accesses);
     json_value(json, "counted", page->trace->complete ? "true" : "false");
     json_open(json, "end", '{');
@@ -329,14 +331,6 @@ static void write_party(const struct page *page, struct json *json,
     json_value(json, "line", "%d", source_is(party->file) ? party->line : 0);
     json_index(json, "thread", party->thread, party->in_kernel && page->trace->block_count);
     json_text(json, "access", accesses[party->access]);
-}
-
-static void write_step_number(const struct page *page, struct json *json, const char *name,
-                              size_t step) {
-    if (step < page->steps.step_count)
-        json_value(json, name, "%zu", step);
-    else
-        json_text(json, name, NULL);
 }
 
 /* The first barrier that the finding's threads reach and others do not. */
@@ -387,10 +381,8 @@ static void write_finding(struct page *page) {
         json_text(json, "finding", NULL);
         return;
     }
-    char element[ELEMENT_TEXT];
     struct finding_words words;
     finding_explain(f, &page->outcome->explained, &words);
-    finding_element(f, element, sizeof element);
     json_open(json, "finding", '{');
     json_words(json, f, &words);
     write_party(page, json, &f->at);
@@ -398,13 +390,12 @@ static void write_finding(struct page *page) {
     write_party(page, json, &f->other);
     json_close(json, '}');
     json_text(json, "variable", f->object.name);
-    json_text(json, "element", element);
     write_index(json, &f->object);
     json_value(json, "race", finding_is_race(f->kind) ? "true" : "false");
     json_value(json, "never_ends", finding_never_ends(f->kind) ? "true" : "false");
     json_slots(json, f->slot);
-    write_step_number(page, json, "step", page->at);
-    write_step_number(page, json, "other_step", page->other);
+    write_step_number(page, "step", page->at);
+    write_step_number(page, "other_step", page->other);
     cause_json(json, &page->outcome->cause);
     json_close(json, '}');
 }

@@ -1,5 +1,6 @@
 /* The walkthrough's page, which page.sh has made, with the data in its place; which block it shows,
  * and which accesses a finding is about. */
+#include "../../form/box.h"
 #include "../../report/poison.h"
 #include "../../report/text/numbers.h"
 #include "../../watch/shadow/regions.h"
@@ -31,35 +32,24 @@ bool walk_page(FILE *out, FILE *data, FILE *indices) {
 
 /* --- the block that should have stored the element that is missing or wrong ------------------- */
 
-/* Rows or columns of an output, and as many blocks: the one that holds an index of it, if the part
- * of it that the block at `from` stores, first to last, is as large as those of others. */
-struct extent {
-    long from, first, last;
-};
-
-static unsigned block_of(struct extent stored, long index, unsigned blocks) {
-    const long size = stored.last - stored.first + 1, apart = index - stored.first;
-    const long block = stored.from + (apart >= 0 ? apart / size : -((-apart + size - 1) / size));
+/* Which of so many blocks in a row or a column holds this index of the output, if the part of it
+ * that the block with the number `from` stores, first to last, is as large as those of others. */
+static unsigned block_of(long from, int first, int last, long index, unsigned blocks) {
+    const long size = last - first + 1, apart = index - first;
+    const long block = from + (apart >= 0 ? apart / size : -((-apart + size - 1) / size));
     return (unsigned)(block < 0 ? 0 : block >= (long)blocks ? (long)blocks - 1 : block);
 }
 
-/* The part of the output that the block has stored. False: none. */
-static bool find_part(const struct trace *t, int output, struct extent *rows, struct extent *cols) {
+/* Around what the block has stored of the output. */
+static struct box stored_part(const struct trace *t, int output) {
     const int64_t n = array_columns(region_array(output));
-    bool any = false;
+    struct box part = empty_box;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (a->array != output || !a->write || a->offset < 0) continue;
-        const long row = (long)(a->offset / n), col = (long)(a->offset % n);
-        if (!any || row < rows->first) rows->first = row;
-        if (!any || row > rows->last) rows->last = row;
-        if (!any || col < cols->first) cols->first = col;
-        if (!any || col > cols->last) cols->last = col;
-        any = true;
+        if (a->array == output && a->write && a->offset >= 0)
+            box_add(&part, (int)(a->offset / n), (int)(a->offset % n));
     }
-    rows->from = t->blocks[0][1];
-    cols->from = t->blocks[0][0];
-    return any;
+    return part;
 }
 
 /* The first element of the output that nobody has stored, or else that is wrong; -1: neither. */
@@ -76,20 +66,20 @@ static long find_element(const struct array_data *data, const struct lab_case *w
 
 void walk_wanted(const struct trace *trace, const struct finding *f, const struct lab_case *which,
                  const struct array_data *data, unsigned block[3]) {
-    const unsigned *grid = trace->grid;
-    struct extent rows, cols;
+    const int output = lab_first_output(&lab);
     if (f->at.in_kernel) {
         memcpy(block, (unsigned[]){f->at.block.x, f->at.block.y, f->at.block.z}, 3 * sizeof *block);
         return;
     }
     if (f->kind != FINDING_UNWRITTEN && f->kind != FINDING_WRONG_RESULT) return;
     if (!trace->block_count) return;
-    const int output = lab_first_output(&lab);
+    const unsigned *shown = trace->blocks[0], *grid = trace->grid;
+    const struct box part = stored_part(trace, output);
     const long element = find_element(data, which, output),
                n = (long)array_columns(region_array(output));
-    if (element < 0 || !find_part(trace, output, &rows, &cols)) return;
-    block[0] = block_of(cols, element % n, grid[0]);
-    block[1] = block_of(rows, element / n, grid[1]);
+    if (element < 0 || part.row_last < 0) return;
+    block[0] = block_of(shown[0], part.col_first, part.col_last, element % n, grid[0]);
+    block[1] = block_of(shown[1], part.row_first, part.row_last, element / n, grid[1]);
 }
 
 /* --- the accesses that a finding is about ----------------------------------------------------- */

@@ -183,19 +183,14 @@ static void order_by_line(struct ordering *o, uint32_t interval) {
     }
 }
 
-/* Of the threads' next visits, the one that ran first, until none is left in the interval. */
+/* As the accesses ran that they begin with. */
 static void order_as_run(struct ordering *o, const struct walk_steps *s, uint32_t interval) {
-    for (;;) {
-        int first = -1;
-        size_t when = SIZE_MAX;
-        for (int t = 0; t < MAX_BLOCK_THREADS; t++) {
-            const struct walk_visit *v = next_of(o, t, interval);
-            if (!v || s->by_thread[v->first] >= when) continue;
-            first = t;
-            when = s->by_thread[v->first];
-        }
-        if (first < 0) return;
-        o->ordered[o->ordered_count++] = o->visit[o->next[first]++];
+    for (size_t i = 0; i < s->accesses; i++) {
+        const int thread = s->trace->access[i].thread;
+        const struct walk_visit *v = next_of(o, thread, interval);
+        if (!v || s->by_thread[v->first] != i) continue;
+        o->ordered[o->ordered_count++] = *v;
+        o->next[thread]++;
     }
 }
 
