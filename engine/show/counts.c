@@ -204,16 +204,12 @@ static void print_line(FILE *out, const struct counted_line *line) {
     fputc('\n', out);
 }
 
-static void print_lines(FILE *out, const struct counted_launch *l) {
-    if (l->line_count) fputs("\n  lines with the most to gain\n", out);
-    for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
-}
-
 static void print_counted_launch(FILE *out, const struct counted_launch *l) {
     print_global(out, l);
     print_shared(out, l);
     print_barriers(out, l);
-    print_lines(out, l);
+    if (l->line_count) fputs("\n  lines with the most to gain\n", out);
+    for (int i = 0; i < l->line_count; i++) print_line(out, &l->lines[i]);
 }
 
 /* What is said beside a number, or below it. */

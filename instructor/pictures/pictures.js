@@ -146,7 +146,7 @@ function guardPanel(title, x, [phase]) {
   return grid.node;
 }
 
-/* One rectangle for cells below each other: a fifth of the text of cellsPath(). */
+/* One rectangle for cells below each other: a fifth of the text of paint(). */
 function stretchesPath(rows, cols, cells) {
   const isThere = new Set(cells.map(([row, col]) => row * THREADS + col));
   let path = '';

@@ -19,7 +19,7 @@ static bool add_site(struct walk_steps *s, const struct trace_access *a) {
     return true;
 }
 
-static bool is_same(const struct trace_access *a, const struct trace_access *b) {
+static bool is_alike(const struct trace_access *a, const struct trace_access *b) {
     return a->code == b->code && a->array == b->array && a->write == b->write &&
            a->elements == b->elements;
 }
@@ -28,7 +28,7 @@ static bool find_sites(struct walk_steps *s) {
     for (size_t i = 0; i < s->accesses; i++) {
         const struct trace_access *a = &s->trace->access[i];
         int at = 0;
-        while (at < s->site_count && !is_same(s->site[at].first, a)) at++;
+        while (at < s->site_count && !is_alike(s->site[at].first, a)) at++;
         if (at == s->site_count && !add_site(s, a)) return false;
         s->site_of[i] = at;
     }
@@ -194,13 +194,6 @@ static void order_as_run(struct ordering *o, const struct walk_steps *s, uint32_
     }
 }
 
-static uint32_t intervals_of(const struct walk_steps *s) {
-    uint32_t last = 0;
-    for (size_t i = 0; i < s->visit_count; i++)
-        if (s->visit[i].interval >= last) last = s->visit[i].interval + 1;
-    return last;
-}
-
 static void find_threads(struct ordering *o) {
     for (size_t i = o->count; i-- > 0;) {
         const int thread = o->visit[i].thread;
@@ -218,8 +211,8 @@ static bool order_visits(struct walk_steps *s, uint32_t as_run) {
         return false;
     }
     find_threads(&o);
-    const uint32_t intervals = intervals_of(s);
-    for (uint32_t i = 0; i < intervals; i++)
+    const uint32_t last = s->accesses ? s->trace->access[s->accesses - 1].interval : 0;
+    for (uint32_t i = 0; i <= last; i++)
         if (i < as_run)
             order_by_line(&o, i);
         else

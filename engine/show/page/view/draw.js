@@ -54,16 +54,15 @@ const indexAt = (axis, x) => axis.shown.find((i) => x >= axis.at.get(i)[0] && x 
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* One path for all these cells, each [row, col]. */
-function cellsPath(rows, cols, cells, inset = 0) {
-  let path = '';
-  for (const [row, col] of cells) {
-    const y = rows.at.get(row), x = cols.at.get(col);
-    if (!x || !y) continue;
-    path += 'M' + (x[0] + inset) + ' ' + (y[0] + inset) + 'h' + (x[1] - 2 * inset) + 'v' + (y[1] - 2 * inset) +
-            'h-' + (x[1] - 2 * inset) + 'z';
-  }
-  return path;
+/* undefined: the cell is not drawn. */
+function cellBox({ rows, cols }, row, col) {
+  const [x, width] = cols.at.get(col) || [], [y, height] = rows.at.get(row) || [];
+  return x === undefined || y === undefined ? undefined : { x, y, width, height };
+}
+
+function boxPath({ x, y, width, height }, inset = 0) {
+  const across = width - 2 * inset;
+  return `M${x + inset} ${y + inset}h${across}v${height - 2 * inset}h-${across}z`;
 }
 
 /* The rectangle from one cell to another; null if nothing of it is drawn. */
@@ -102,7 +101,7 @@ function hatchings() {
 /* Kinds of cells, from the bottom to the top; page.css has their colors. */
 const KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase', 'sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'zero', 'acting', 'idle', 'waiting',
                'waiting-2', 'returned', 'now-a', 'now-b', 'now', 'now-c', 'void', 'missing', 'wrong', 'outside'];
-const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'linked', 'cursor'];
+const OUTLINES = ['own', 'line', 'origin', 'trail', 'party', 'party-2', 'mine', 'cursor'];
 
 const TITLE = 20, LABEL = 14, SIDE = 24; /* room above and beside a grid */
 
@@ -198,32 +197,25 @@ function setPath(layer, d) {
   layer.d = d;
 }
 
-/* The cells of one kind, from now on. */
+/* The cells of one kind, each [row, col], from now on: one path for all of them. */
 function paint(grid, kind, cells) {
-  const path = kind === 'trail' ? underlinePath : cellsPath;
-  setPath(grid.paths.get(kind), cells.length ? path(grid.rows, grid.cols, cells, INSETS[kind]) : '');
+  const boxes = cells.map(([row, col]) => cellBox(grid, row, col)).filter(Boolean);
+  const pathOf = kind === 'trail' ? underline : (box) => boxPath(box, INSETS[kind]);
+  setPath(grid.paths.get(kind), boxes.map(pathOf).join(''));
 }
 
 /* Outlines lie on or outside the edge of their cells, so that the numbers can be read. */
 const INSETS = { origin: -1, party: 0.5, 'party-2': 0.5 };
 
-const LEAST_LINED = 6; /* pixels: lines of lower cells would cover them */
+const LEAST_LINED = 6; /* pixels: a line would cover lower cells */
 
-/* A line at the bottom of each of these cells. */
-function underlinePath(rows, cols, cells) {
-  let path = '';
-  for (const [row, col] of cells) {
-    const y = rows.at.get(row), x = cols.at.get(col);
-    if (x && y && y[1] >= LEAST_LINED) path += 'M' + (x[0] + 1) + ' ' + (y[0] + y[1] - 1) + 'h' + (x[1] - 2);
-  }
-  return path;
+function underline({ x, y, width, height }) {
+  return height >= LEAST_LINED ? `M${x + 1} ${y + height - 1}h${width - 2}` : '';
 }
 
 /* Around a rectangle of cells; null: around none. */
 function outline(grid, kind, box) {
-  const layer = grid.paths.get(kind);
-  const d = box ? `M${box.x} ${box.y}h${box.width}v${box.height}h-${box.width}z` : '';
-  setPath(layer, d);
+  setPath(grid.paths.get(kind), box ? boxPath(box) : '');
 }
 
 /* --- values in cells -------------------------------------------------------------------------- */
@@ -246,9 +238,9 @@ function writeValues(grid, values, size) {
   const before = grid.texts;
   grid.texts = new Map();
   for (const [row, col, text, kind = ''] of values) {
-    const x = grid.cols.at.get(col), y = grid.rows.at.get(row), key = [row, col, text, kind].join();
-    if (!x || !y || !text) continue;
-    const at = { x: x[0] + x[1] / 2, y: y[0] + y[1] / 2, dy: '0.35em', ...(kind && { class: kind }) };
+    const box = cellBox(grid, row, col), key = [row, col, text, kind].join();
+    if (!box || !text) continue;
+    const at = { ...middleOfBox(box), dy: '0.35em', ...(kind && { class: kind }) };
     grid.texts.set(key, before.get(key) || svg('text', at, text));
   }
   grid.values.setAttribute('font-size', size);
@@ -256,10 +248,12 @@ function writeValues(grid, values, size) {
   grid.values.replaceChildren(...grid.texts.values());
 }
 
-/* The middle of a cell, in the coordinates of the picture; null: it is not drawn. */
+const middleOfBox = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+
+/* The middle of a cell, in the coordinates of the picture; undefined: it is not drawn. */
 function middleOf(grid, row, col) {
-  const x = grid.cols.at.get(col), y = grid.rows.at.get(row);
-  return x && y && { x: grid.x + SIDE + x[0] + x[1] / 2, y: grid.y + TITLE + LABEL + y[0] + y[1] / 2 };
+  const box = cellBox(grid, row, col), { x, y } = box ? middleOfBox(box) : {};
+  return box && { x: grid.x + SIDE + x, y: grid.y + TITLE + LABEL + y };
 }
 
 /* A bent arrow, which keeps this far from the middle of the cells that it joins. */

@@ -156,7 +156,6 @@ const HOW_TO_POINT = 'Hover over a cell (or use Tab and the arrow keys) to see w
 
 function updateCell(app) {
   const at = app.pointed || app.pinned;
-  paintLinked(app.scene, at);
   if (!at) return byId('cell').replaceChildren(element('p', 'quiet', HOW_TO_POINT));
   const lines = at.array ? describePlace(app.state, at) : describeThread(app, at.thread);
   byId('cell').replaceChildren(...lines.map((text, i) => element('p', i ? '' : 'cell-name', text)));

@@ -1,13 +1,13 @@
 'use strict';
 /* The walkthrough: one block of a kernel's run, played back. The scripts of the page, in this order:
  *
- *   run.js         the data that data.c writes, decoded: arrays, steps, accesses; values and writers
- *                  of all cells after a step
- *   words.js       names of elements and threads, ranges, numbers, as CUDA writes them
+ *   run.js         the data that data.c writes, decoded: arrays, steps, accesses; who stored what all
+ *                  cells hold after a step
+ *   words.js       names of elements and threads, ranges, numbers; a step in words, and what the checker
+ *                  found
  *   formula.js     what an index computes, with a thread's numbers put in
  *   provenance.js  where a value came from and who reads it
  *   sums.js        the products of a thread's elements of C, and their sum so far
- *   sentence.js    a step in words, and what the checker found
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
  *   code.js        the source, with the line that acts, and how wide it is

@@ -651,29 +651,6 @@ function paintElement(scene, array, index) {
   }
 }
 
-/* --- what belongs to a cell ------------------------------------------------------------------- */
-
-/* Outlines what the cell that is pointed at belongs to: where its value is from, who stored it and who
- * reads it; of an element with a sum its terms. */
-function paintLinked(scene, subject) {
-  const { run, grids } = scene, { places, threads } = linkedTo(scene, subject);
-  paintEverywhere(scene, 'linked', places);
-  paint(grids.get('threads'), 'linked', [...new Set(threads)].map((thread) => cellOfThread(run, thread)));
-}
-
-function linkedTo({ run, state }, subject) {
-  if (!subject || subject.thread === NONE) return { places: [], threads: [] };
-  if (!subject.array) return { places: lastStores(run, subject.thread), threads: [subject.thread] };
-  const store = storeAt(state, subject), readers = readersOf(subject, store);
-  const sum = subject.array === run.output ? sumForElement(run, subject.offset) : null;
-  const copies = run.shared.flatMap(({ number }) => [...state.stores[number].values()])
-    .filter((copy) => copy && readers.includes(copy.from));
-  const origins = (sum?.terms || []).flatMap(({ a, b }) => [a.origin, b.origin]).filter(Boolean);
-  const makers = [store, ...readers, sum].filter(Boolean);
-  return { places: [...(store ? chainOf(store) : []), ...copies, ...origins, subject],
-           threads: makers.map(({ thread }) => thread) };
-}
-
 /* --- pointing at cells ------------------------------------------------------------------------ */
 
 /* What a cell of the picture stands for: a place or {thread}. */
@@ -689,9 +666,8 @@ function addCursor(scene, grid) {
 }
 
 function moveCursor(scene, grid, row, col) {
-  const [y, height] = grid.rows.at.get(row), [x, width] = grid.cols.at.get(col);
+  const attributes = { ...cellBox(grid, row, col), 'aria-label': cellLabel(scene, grid, row, col) };
   scene.focusCell.set(grid.name, [row, col]);
-  const attributes = { x, y, width, height, 'aria-label': cellLabel(scene, grid, row, col) };
   for (const [key, value] of Object.entries(attributes)) grid.cursor.setAttribute(key, value);
 }
 
