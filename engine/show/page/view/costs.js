@@ -96,11 +96,12 @@ function stripOf(site, list) {
 const loadsSoFar = (state) => state.run.loadsOfInputs.filter((a) => isDone(state, a)).length;
 
 function updateTotals({ run, state }) {
-  const all = run.loadsOfInputs.length, { length } = run.outputs.flatMap((array) =>
-    [...array.accesses.values()].filter((list) => isInside(list[0]) && list.some((a) => a.write)));
+  const stored = run.outputs.flatMap((array) => [...array.accesses.values()])
+    .filter((list) => isInside(list[0]) && list.some((a) => a.write)).length;
+  const all = run.loadsOfInputs.length;
   const rows = [['this block, so far', loadsSoFar(state), 'so-far'], ['this block, in all', all, 'all']];
-  const naive = run.naive * length, name = `naive kernel, same ${plural(length, 'element')} of ${namesText(run.outputs)}`;
-  if (naive) rows.push([name, naive, 'naive']);
+  const naive = run.naive * stored, same = `${plural(stored, 'element')} of ${namesText(run.outputs)}`;
+  if (naive) rows.push([`naive kernel, same ${same}`, naive, 'naive']);
   const most = Math.max(1, ...rows.map(([, count]) => count));
   byId('totals').replaceChildren(...rows.map((row) => totalRow(row, most)), ...launchRows(run));
 }

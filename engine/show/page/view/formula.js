@@ -107,7 +107,8 @@ function updateIndex({ run, state, selection }) {
   const acting = actingAccesses(state), isOwn = acting.some((a) => a.thread === selection.thread);
   const thread = isOwn ? selection.thread : acting[0]?.thread;
   const sites = bySite(acting.filter((a) => a.thread === thread)).slice(0, 4);
-  const rows = sites.map(([site, [a]]) => indexRow(run, a, acting.filter((each) => each.site === site))).filter(Boolean);
+  const ofSite = (site) => acting.filter((each) => each.site === site);
+  const rows = sites.map(([site, [a]]) => indexRow(run, a, ofSite(site))).filter(Boolean);
   const none = acting.length ? 'No formula is known for this line.' : 'No access in this step.';
   byId('index').replaceChildren(...(rows.length ? rows : [element('p', 'quiet', none)]));
   byId('index-title').textContent = 'Index' +
@@ -124,7 +125,8 @@ function warpWords(run, accesses) {
   if (first === undefined) return '';
   if (apart.size > 1 || ![0, accesses[0].site.words].includes(first))
     return 'neighboring threads do not access neighboring elements: strided';
-  return first === 0 ? 'the same element for every threadIdx.x: broadcast' : 'neighboring threads access neighboring elements: coalesced';
+  return first === 0 ? 'the same element for every threadIdx.x: broadcast'
+    : 'neighboring threads access neighboring elements: coalesced';
 }
 
 function indexRow(run, a, ofWarp) {

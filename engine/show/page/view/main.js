@@ -79,14 +79,15 @@ function update(app) {
 }
 
 function updateWords({ run, state, selection: { thread, line } }) {
-  const after = run.undefinedAfter, { length } = run.steps.filter((s) => line && s.line === line);
+  const after = run.undefinedAfter, count = run.steps.filter((s) => s.line === line).length;
   byId('sentence').textContent = sentenceAt(state, thread);
   byId('thread-name').textContent = threadName(run, thread);
   byId('as-run').hidden = !isSingle(run, run.steps[state.step]);
   byId('undefined').hidden = after < 0 || state.step < after;
   byId('undefined').textContent = `At step ${after} not all threads were at the same __syncthreads(). On a GPU, what follows is undefined. ` +
     'The steps from here on are what happened in this run.';
-  const steps = length ? `${plural(length, 'step')}. Keys l and L go to the next and the previous one.` : 'it makes no step.';
+  const steps = count ? `${plural(count, 'step')}. Keys l and L go to the next and the previous one.`
+    : 'it makes no step.';
   byId('line-words').textContent = line ? `Line ${line} is selected: ${steps}` : '';
 }
 
@@ -128,8 +129,9 @@ function drawSum(state, sum) {
   const shown = run.finding ? BESIDE_FINDING : TERMS_SHOWN;
   const first = Math.max(0, Math.min(done - shown + 2, terms.length - shown));
   list.append(...terms.slice(first, first + shown).map((term, i) => termRow(term, done - first - i)));
-  const isCopied = `These are the pairs that the thread reads. Not all are terms of ${elementName(store)}, but their sum is what it stores.`;
-  if (!sum.textbook) notes.push(element('p', 'quiet', isCopied));
+  const asRead = `These are the pairs that the thread reads. Not all are terms of ${elementName(store)}, ` +
+    'but their sum is what it stores.';
+  if (!sum.textbook) notes.push(element('p', 'quiet', asRead));
   if (isDone(state, store)) notes.push(element('p', 'stored-words', storedText(store)));
   return [head, progressBar('sum', 100 * done / terms.length), list, ...notes];
 }
@@ -166,7 +168,8 @@ function describeThread({ run, state }, thread) {
   const last = run.ofThread[thread].findLast((a) => a.step <= state.step), stores = lastStores(run, thread);
   const offsetsIn = (array) => stores.filter((a) => a.array === array).map((a) => a.offset);
   const stored = run.outputs.filter((array) => offsetsIn(array).length).map((array) => elementsText(array, offsetsIn(array)));
-  const { waiting, returned } = waitingAt(run, state.step), at = waiting.find(({ threads }) => threads.includes(thread));
+  const { waiting, returned } = waitingAt(run, state.step);
+  const at = waiting.find(({ threads }) => threads.includes(thread));
   return [
     `Thread ${threadName(run, thread)}, warp ${Math.floor(thread / WARP)}, lane ${thread % WARP}.`,
     last && `Its last access so far: it ${verbedOf(last.site)} ${elementName(last)}${atLine(last.site.line)}, step ${last.step}.`,
@@ -218,8 +221,8 @@ function onGridKey(app, event) {
   const [row, col] = scene.focusCell.get(grid.name);
   const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
   if (event.key === 'Enter') choose(app, subjectAt(run, grid, row, col));
-  else if (by && !event.shiftKey) moveCursor(scene, grid, nextShown(grid.rows, row, by[0]), nextShown(grid.cols, col, by[1]));
-  else return;
+  else if (!by || event.shiftKey) return;
+  else moveCursor(scene, grid, nextShown(grid.rows, row, by[0]), nextShown(grid.cols, col, by[1]));
   event.preventDefault();
   focusCursor(app, grid.cursor);
 }
@@ -363,7 +366,10 @@ function start() {
   listenToCode(app);
   byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
   byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
-  byId('sum-element').addEventListener('change', ({ target }) => { app.selection.sum = Number(target.value); update(app); });
+  byId('sum-element').addEventListener('change', ({ target }) => {
+    app.selection.sum = Number(target.value);
+    update(app);
+  });
   const bars = new ResizeObserver(measureBars);
   for (const id of ['finding', 'time']) bars.observe(byId(id));
   new ResizeObserver(() => app.actingLine && scrollWithin(byId('code'), app.actingLine)).observe(byId('code'));

@@ -149,9 +149,9 @@ const MOST_GHOSTS = 3;
 /* Rows and columns outside the array that the block accesses or the finding names. */
 function ghostsOf(run, array) {
   const named = findingCell(run, array), places = [...array.accesses.keys()].map((offset) => ({ array, offset }));
-  const cells = places.filter((place) => !isInside(place)).map(cellOf);
-  if (named) cells.push(named);
-  return { rows: nearest(cells.map(({ row }) => row), array.rows), cols: nearest(named ? [named.col] : [], array.cols) };
+  const rows = places.filter((place) => !isInside(place)).map((place) => cellOf(place).row);
+  if (named) rows.push(named.row);
+  return { rows: nearest(rows, array.rows), cols: nearest(named ? [named.col] : [], array.cols) };
 }
 
 const nearest = (indices, count) => ascending(indices).filter((i) => i < 0 || i >= count)
@@ -256,8 +256,8 @@ function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
   lineUp(run, plans);
   const right = x[lastCol] + widthOf(lastCol);
   beside.map(of).reduce((end, list, r) => stack(list, () => right, Math.max(end, top(r, list))), 0);
-  const all = [...plans.values()];
-  return { plans, x, y, width: Math.max(...all.map((g) => g.x + g.width)) + 4, height: Math.max(...all.map((g) => g.y + g.height)) + 4 };
+  const end = (at, size) => Math.max(...[...plans.values()].map((g) => g[at] + g[size])) + 4;
+  return { plans, x, y, width: end('x', 'width'), height: end('y', 'height') };
 }
 
 function lineUp(run, plans) {
@@ -343,8 +343,8 @@ const LEAST_HEIGHT = 300, BELOW = 20;
 /* What the window has left for the picture, with the legend below it; where the code is above it instead of
  * beside it, the window below the bar. */
 function roomFor({ container, zoom }) {
-  const [pane, box, legend, bar, code] = [byId('data-pane'), container, container.nextElementSibling, byId('time'), byId('code-pane')]
-    .map((node) => node.getBoundingClientRect());
+  const nodes = [byId('data-pane'), container, container.nextElementSibling, byId('time'), byId('code-pane')];
+  const [pane, box, legend, bar, code] = nodes.map((node) => node.getBoundingClientRect());
   const above = code.right < pane.left ? box.top + window.scrollY : bar.height + box.top - pane.top;
   const height = window.innerHeight - above - (legend.bottom - box.bottom + BELOW);
   return { width: (container.clientWidth - 4) * zoom, height: Math.max(LEAST_HEIGHT, height) * zoom };
@@ -543,7 +543,11 @@ function paintThreads({ run, state, selection, grids }) {
   paint(grid, 'waiting-2', at(waiting[1]?.threads));
   paint(grid, 'returned', at(returned));
   paint(grid, 'mine', at([selection.thread]));
-  const [rows, cols] = [0, 1].map((axis) => at(warp).map((cell) => [cell[axis], cell[axis]]).reduce(union, emptyRange()));
+  const rows = emptyRange(), cols = emptyRange();
+  for (const [row, col] of at(warp)) {
+    widen(rows, row);
+    widen(cols, col);
+  }
   outline(grid, 'own', boxOf(grid.rows, grid.cols, rows, cols));
 }
 

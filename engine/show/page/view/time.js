@@ -41,13 +41,15 @@ function forward(app) {
   const { run, state, unit } = app, next = state.step + 1;
   if (unit === 'thread') return nextLane(app);
   if (next > run.last) return { step: run.last };
-  return { step: unit === 'block' ? lineEnd(run, next) : unit === 'own' ? ownStep(app, next, 1) : next };
+  if (unit === 'block') return { step: lineEnd(run, next) };
+  return { step: unit === 'own' ? ownStep(app, next, 1) : next };
 }
 
 function back(app) {
-  const { state, unit } = app;
+  const { state, unit } = app, before = state.step - 1;
   if (unit === 'thread') return previousLane(app);
-  return { step: unit === 'block' ? lineBack(app) : unit === 'own' ? ownStep(app, state.step - 1, -1) : state.step - 1 };
+  if (unit === 'block') return { step: lineBack(app) };
+  return { step: unit === 'own' ? ownStep(app, before, -1) : before };
 }
 
 /* To the end of what a line does for all warps before this step. */
@@ -93,8 +95,10 @@ const atLane = (run, step, which) => ({ step, lane: run.steps[step].lanes.at(whi
 
 const barriers = (run) => run.steps.filter((s) => s.warp < 0).map((s) => s.number);
 const phaseStarts = (run) => run.phases.map((p) => p.first);
-const findingSteps = ({ finding }) => (finding ? ascending([finding.step, finding.other_step].filter(Number.isInteger)) : []);
-const stepsOfLine = (run, line) => run.steps.filter((s) => s.line === line && s.warp >= 0).map((s) => s.number);
+const findingSteps = ({ finding }) =>
+  ascending([finding?.step, finding?.other_step].filter(Number.isInteger));
+const stepsOfLine = (run, line) =>
+  run.steps.filter((s) => s.line === line && s.warp >= 0).map((s) => s.number);
 
 /* The next of these steps, or the one before; after the last one the first, if they are gone `round`. */
 function nextOf(steps, step, by, round = false) {
