@@ -1,9 +1,7 @@
 """Grades one submission: builds it once, runs its cases over several cores, times it where there is
 a GPU, and makes the record.
 
-    grading = Grading(submission, suites, seed, box, parts, jobs=2)
-    record = grading.run()                    # all at once, or as one_submission.py does:
-    grading.start(); test = grading.result("public/basics/34x34"); ...; record = grading.finish()
+    record = Grading(submission, suites, seed, box, parts, jobs=2).run()
 
 The same submission, cases and seed give the same grade: each case's seed is made from the run's and
 the case's name, whether a case runs depends on its gate alone, and of several reasons to refuse a
@@ -13,6 +11,7 @@ submission that of the first case counts, whichever was found first.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import threading
 import time
 import traceback
@@ -49,67 +48,49 @@ Finished = Callable[[Record, "Test | Timing"], None]
 
 class Grading:
     """`limit`: seconds for all runs of the submission; None: limit_of() them. `stages`: wall seconds
-    that each stage took."""
+    that each stage took. `began`: called when one begins, with how many cases and shapes were asked for
+    where they run."""
 
     def __init__(self, submission: Submission, suites: list[Suite], seed: int, box: Sandbox,
                  parts: Parts, jobs: int = 1, *, limit: float | None = None,
                  tools: Tools | None = None,
+                 began: Callable[[str, int | None], None] = lambda stage, count: None,
                  finished: Finished = lambda record, item: None):
         self.submission, self.suites, self.seed, self.jobs = submission, suites, seed, max(1, jobs)
         self.stages: dict[str, float] = {}
         limit = limit_of(suites, parts.backend == "cuda") if limit is None else limit
         self._runner = Runner(submission.source, parts, box, tools or Tools(), limit)
-        self._report_to = finished
+        self._begins, self._report_to = began, finished
         self._cases = {case.key: seeded(case, seed) for suite in suites for case in suite.cases}
         self._shapes = {each.key: each for suite in suites for each in suite.performance}
         self._gates = {case.key: suite.gate for suite in suites for case in suite.cases
                        if suite.gate != case.key and suite.gate in self._cases}
         self._asked: list[str] = []
         self._order: list[str] = []  # what was asked for, behind what that needs
-        self._results: dict[str, Future[Test | Timing]] = {
-            key: Future() for key in (*self._cases, *self._shapes)}
+        self._until_first = False
         self._known: dict[str, Test | Timing] = {}
         self._refusal: tuple[int, Refusal] | None = None  # with its case's place in _order
         self._repaired: repair.Repaired | None = None
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run_all, daemon=True, name="grading")
         self._started, self._began = datetime.now(timezone.utc), time.monotonic()
 
-    def run(self) -> Record:
-        """Everything, from start to end; no file is left behind. Raises MachineFault."""
+    def run(self, only: Iterable[str] | None = None, until_first: bool = False) -> Record:
+        """Everything, or what has these keys, and what these need; `until_first`: in their order, up to
+        the first that loses points, unless nothing that still runs can change the grade. No file is left
+        behind. Raises MachineFault if the machine was at fault anywhere: there is no grade then."""
+        self._choose(only)
+        self._until_first = until_first
         try:
-            self.start()
-            return self.finish()
-        finally:
-            self.stop()
-
-    def start(self, only: Iterable[str] | None = None) -> None:
-        """Build, and begin to run: everything, or what has these keys, and what these need. Raises
-        MachineFault."""
-        chosen = set(self._results if only is None else only)
-        self._asked = [key for key in self._results if key in chosen]
-        gates = {suite.gate for suite in self.suites if suite.gate in self._cases
-                 and any(item.key in chosen for item in suite.items)}
-        timed = any(key in self._shapes for key in self._asked)
-        public = [key for key, case in self._cases.items() if timed and not case.hidden]
-        self._order = list(dict.fromkeys([*gates, *public, *self._asked]))
-        with self._stage("compile"):
-            self._runner.compile()
-        if self._runner.refusal:
-            self._refusal = (BEFORE_ALL_CASES, self._runner.refusal)
-        self._thread.start()
-
-    def result(self, key: str) -> Test | Timing:
-        """Waits for this case or timed shape. Raises MachineFault if there will be no result."""
-        return self._results[key].result()
-
-    def finish(self) -> Record:
-        """Wait for what was started, try repairs, and clean up. Raises MachineFault if the machine was
-        at fault anywhere: there is no grade then."""
-        try:
-            for key in self._asked:
-                self._results[key].result()
-            complete = len(self._asked) == len(self._results)
+            self._begins("compiling kernel.cu", None)
+            with self._stage("compile"):
+                self._runner.compile()
+            if self._runner.refusal:
+                self._refusal = (BEFORE_ALL_CASES, self._runner.refusal)
+            self._begins("running", len(self._asked))
+            self._run_all()
+            if self._stopped.is_set():
+                return self.record()
+            complete = len(self._asked) == len(self._cases) + len(self._shapes)
             with self._stage("repair"):
                 if complete and not self._refusal and self._runner.build.ok:
                     self._repaired = self._repair()
@@ -117,20 +98,16 @@ class Grading:
                 self._find_causes()
             return self.record(complete)
         finally:
-            self.stop()
+            self._runner.remove_files()
 
-    @property
-    def decided(self) -> bool:
-        """Nothing that is still running can change the grade: finish() will not take long."""
-        return self._refusal is not None or all(self._results[key].done() for key in self._asked)
-
-    def stop(self, wait: bool = True) -> None:
-        """Start no more cases and ignore the results of those that run; with `wait`, until these
-        have ended at their own limits. Removes the submission's files."""
-        self._stopped.set()
-        if wait and self._thread.is_alive():
-            self._thread.join()
-        self._runner.remove_files()
+    def _choose(self, only: Iterable[str] | None) -> None:
+        items = [item.key for suite in self.suites for item in suite.items]
+        self._asked = items if only is None else [key for key in items if key in set(only)]
+        gates = {suite.gate for suite in self.suites if suite.gate in self._cases
+                 and any(item.key in self._asked for item in suite.items)}
+        timed = any(key in self._shapes for key in self._asked)
+        public = [key for key, case in self._cases.items() if timed and not case.hidden]
+        self._order = list(dict.fromkeys([*gates, *public, *self._asked]))
 
     def record(self, complete: bool = False) -> Record:
         """As far as it is known."""
@@ -181,28 +158,19 @@ class Grading:
     # ---- running -----------------------------------------------------------------------------
 
     def _run_all(self) -> None:
-        """The thread that reports results: first the gates, then all other cases, the largest first,
-        then the shapes, one at a time, when no case uses the GPU any more."""
+        """First the gates, then all other cases, the largest first, then the shapes, one at a time, when
+        no case uses the GPU any more."""
         cases = [key for key in self._order if key in self._cases]
         with self._stage("cases"):
             gates = set(self._gates.values())
-            self._run([key for key in cases if key in gates], self.jobs, self._run_case)
+            run_all([key for key in cases if key in gates], self.jobs, self._run_case, self._report, self._stopped)
             # Last, a large case would run on one core while the others have nothing left to do.
             others = sorted((key for key in cases if key not in gates),
                             key=lambda key: self._cases[key].sizes.operations, reverse=True)
-            self._run(others, self.jobs, self._run_case)
+            run_all(others, self.jobs, self._run_case, self._report, self._stopped)
         with self._stage("clock"):
-            self._run([key for key in self._order if key in self._shapes], 1, self._time_shape)
-
-    def _run(self, keys: list[str], jobs: int, work: Callable[[str], Test | Timing]) -> None:
-        for key, ended in run_all(keys, jobs, work, self._stopped):
-            try:
-                self._report(key, ended)
-            except MachineFault as error:
-                self._give_up(error)
-            except Exception as error:  # a mistake of ours must not cost a student points
-                traceback.print_exception(error)
-                self._give_up(MachineFault(f"the grader itself failed: {one_line(error)}"))
+            shapes = [key for key in self._order if key in self._shapes]
+            run_all(shapes, 1, self._time_shape, self._report, self._stopped)
 
     def _run_case(self, key: str) -> Test:
         """Raises MachineFault and Refused."""
@@ -225,23 +193,29 @@ class Grading:
         return self._runner.time_shape(asked, next(wrong, None))  # type: ignore[arg-type]
 
     def _report(self, key: str, ended: Future[Test | Timing]) -> None:
-        """A result is written down before those who wait for it go on. Raises what ended it."""
+        """Raises MachineFault."""
         try:
             item = ended.result()
         except Refused as error:
             found = (self._order.index(key), refusal_of(error))
             self._refusal = min(self._refusal or found, found, key=lambda each: each[0])
             item = points.refused(self._cases[key], found[1])
+        except MachineFault:
+            raise
+        except Exception as error:  # a mistake of ours must not cost a student points
+            traceback.print_exception(error)
+            raise MachineFault(f"the grader itself failed: {one_line(error)}") from error
         self._known[key] = item
         self._report_to(self.record(), item)
-        self._results[key].set_result(item)
+        if self._until_first and not self._refusal and self._has_lost():
+            self._stopped.set()
 
-    def _give_up(self, fault: MachineFault) -> None:
-        """No grade will come of this run."""
-        self._stopped.set()
-        for result in self._results.values():
-            if not result.done():
-                result.set_exception(fault)
+    def _has_lost(self) -> bool:
+        """Whether one has lost points before which all are known, and others are not."""
+        known = list(itertools.takewhile(self._known.__contains__, self._asked))
+        lost = [item for item in map(self._known.__getitem__, known)
+                if not item.nothing_lost and item.status != "skipped"]
+        return bool(lost) and any(key not in self._known for key in self._asked)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -272,14 +246,15 @@ class Grading:
             return None
         tests: dict[str, Test] = {}
         useless = threading.Event()
-        keys = sorted(self._cases, key=lambda key: repair.clean(self._known[key]))  # type: ignore
-        for key, ended in run_all(keys, self.jobs,
-                                  lambda key: self._runner.run_repaired(programs, self._cases[key]), useless):
-            test = ended.result()
-            if test is None:
-                useless.set()
-            else:
+
+        def report(key: str, ended: Future[Test | None]) -> None:
+            if test := ended.result():
                 tests[key] = test
+            else:
+                useless.set()
+
+        keys = sorted(self._cases, key=lambda key: repair.clean(self._known[key]))  # type: ignore
+        run_all(keys, self.jobs, lambda key: self._runner.run_repaired(programs, self._cases[key]), report, useless)
         return None if useless.is_set() else repair.Repaired(headline(finding), tests)
 
     def _find_causes(self) -> None:
@@ -303,12 +278,10 @@ class Grading:
 
 
 def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
-            stopped: threading.Event) -> Iterator[tuple[str, Future[T]]]:
-    """work(key) for each of the keys, begun in their order, in one of `jobs` threads; yields each key
-    with its future, which is done. Ends early once `stopped` is set and what runs has ended.
-
-    concurrent.futures' own threads are joined when the interpreter exits; these are daemons, so an
-    interrupted grader does not wait for a kernel that hangs."""
+            report: Callable[[str, Future[T]], None], stopped: threading.Event) -> None:
+    """work(key) for each of the keys, begun in their order, in one of `jobs` threads; and here, as each
+    is done, report(key, its future), until `stopped` is set: by it, or because it raises something. What
+    runs has ended then."""
     ready: SimpleQueue[str | None] = SimpleQueue()
     ended: SimpleQueue[tuple[str, Future[T]]] = SimpleQueue()
 
@@ -322,18 +295,24 @@ def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
                 future.set_exception(error)
             ended.put((key, future))
 
+    # Daemons: at a second interrupt the grader does not wait for a kernel that hangs.
     threads = [threading.Thread(target=worker, daemon=True) for _ in range(min(jobs, len(keys)))]
     for thread in threads:
         thread.start()
     for key in (*keys, *(None for _ in threads)):
         ready.put(key)
-    for _ in keys:
-        found = ended.get()
-        if stopped.is_set():
-            break
-        yield found
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in keys:
+            found = ended.get()
+            if stopped.is_set():
+                break
+            report(*found)
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:

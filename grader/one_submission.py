@@ -45,15 +45,9 @@ class Run:
         self.stages["trusted parts"] = time.monotonic() - started
         seed = secrets.randbits(SEED_BITS) if asked.seed is None else asked.seed
         grading = Grading(self.submission, asked.suites, seed, box, parts, asked.jobs,
-                          limit=asked.limit, finished=self._keep)
-        try:
-            self.store = Store(asked.results, grading.record(), named=self.named)
-            self.stage("compiling kernel.cu", None)
-            grading.start(self.only)
-            self.stage("running", len(self.keys))
-            record = self._end(grading, until_first)
-        finally:
-            grading.stop(wait=False)
+                          limit=asked.limit, began=self.stage, finished=self._keep)
+        self.store = Store(asked.results, grading.record(), named=self.named)
+        record = grading.run(self.only, until_first)
         self.stages |= grading.stages
         # From here to the end, so that the exit status is true about whether there is a result.
         interrupt.handle(signal.SIG_IGN)
@@ -86,14 +80,6 @@ class Run:
         assert self.store
         self.finished(item)
         self.store.save_partial(record)
-
-    def _end(self, grading: Grading, until_first: bool) -> Record:
-        for key in self.keys if until_first else []:
-            item = grading.result(key)
-            if not item.nothing_lost and item.status != "skipped" and not grading.decided:
-                grading.stop()
-                return grading.record()
-        return grading.finish()
 
     def earned_all(self, record: Record) -> bool:
         """Of what was asked for."""

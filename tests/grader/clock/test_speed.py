@@ -369,27 +369,16 @@ def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -
 ])  # fmt: skip
 def test_only_some_are_no_grade(keys: list[str], tests: list[str], shapes: str) -> None:
     """And what they depend on."""
-    some = grading_on_gpu("right", public(*TWO))
-    some.start(keys)
-    record = some.finish()
+    record = grading_on_gpu("right", public(*TWO)).run(keys)
     assert not record.complete and speed(record) == shapes
     assert [test.name for test in record.tests] == tests
 
 
-def test_nothing_is_decided_before_the_clock_has_ended() -> None:
-    """A run that stops at the first failure does not wait for it."""
-    go_on = threading.Event()
-
-    def waits(*arguments: Any, **more: Any) -> Timing:
-        assert go_on.wait(20)
-        return fake.clock(*arguments, **more)
-
-    running = grading_on_gpu("right", public(*TWO), clock=waits)
-    running.start()
-    assert running.result("public/basics/b").status == "passed" and not running.decided
-    go_on.set()
-    assert running.result("public/speed/two").state == "timed" and running.decided
-    assert running.finish().complete
+def test_a_run_up_to_the_first_failure_has_no_grade() -> None:
+    """A shape that loses points is one."""
+    record = grading_on_gpu("right", public(*TWO)).run(until_first=True)
+    assert not record.complete and speed(record) == "one:timed:2/4"
+    assert grading_on_gpu("clock: 0.9\nright", public(*TWO)).run(until_first=True).complete
 
 
 # ---- what students see ---------------------------------------------------------------------------
