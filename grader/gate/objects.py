@@ -108,6 +108,13 @@ class Place(NamedTuple):
     offset: int
 
 
+class LineTables(ELFFile):
+    """An object file with one unit, of whose debug information nothing else is relocated: that takes a second."""
+
+    def _read_dwarf_section(self, section: Any, relocate_dwarf_sections: bool) -> Any:
+        return super()._read_dwarf_section(section, section.name == ".debug_line")
+
+
 class Object:
     """A relocatable object, as far as the checks need it. Raises ELFError if it is damaged."""
 
@@ -172,7 +179,7 @@ class Object:
     def lines(self) -> list[tuple[int, int]]:
         """(address, line), sorted. In an object all sections start at 0; so that an address is one
         place only, the copy that is read here has each at its number times 4 GiB."""
-        dwarf = ELFFile(io.BytesIO(self._spread())).get_dwarf_info(relocate_dwarf_sections=True)
+        dwarf = LineTables(io.BytesIO(self._spread())).get_dwarf_info()
         found = []
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
