@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..lab import Lab, Sizes
+from ..text import quoted
 
 LARGEST_ARRAYS = 3 << 30  # bytes together: host and device have them, and the judge twice
 
@@ -31,19 +34,49 @@ LONGEST_LAUNCH_SECONDS = 600
 SHORTEST_LAUNCH_SECONDS = 0.1
 MOST_OPERATIONS = (LONGEST_LAUNCH_SECONDS - LAUNCH_SECONDS) * OPERATIONS_PER_SECOND
 
-# The description of a type is what an error message says that the key must be.
-ONE_LINE = "one line of at most 200 characters"
 
-Name = Annotated[str, Field(
-    pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$",
-    description="1 to 40 letters, digits, '.', '_' or '-', beginning with a letter or digit")]
-Line = Annotated[str, Field(
-    pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,200}$", description=ONE_LINE)]
-Points = Annotated[float, Field(
-    ge=0, le=1000, allow_inf_nan=False, description="a number from 0 to 1000")]
-Ratio = Annotated[float, Field(
-    ge=0, le=LARGEST_RATIO, allow_inf_nan=False,
-    description=f"a ratio from 0 to {LARGEST_RATIO:g}")]
+@dataclass(frozen=True)
+class Key:
+    """What a table in a file may have."""
+
+    allowed: str
+    """What its value must be."""
+    fits: Callable[[Any], object]
+    needed: bool = False
+
+    def wrong(self, name: str, table: dict[str, Any]) -> list[str]:
+        """With it in this table."""
+        if name not in table:
+            return [f"{name}: is missing; it must be {self.allowed}"] if self.needed else []
+        return [] if self.fits(table[name]) else [f"{name} = {quoted(table[name])}: it must be {self.allowed}"]
+
+
+def matching(pattern: str, allowed: str, needed: bool = False) -> Key:
+    return Key(allowed, lambda value: isinstance(value, str) and re.fullmatch(pattern, value), needed)
+
+
+def number(allowed: str, least: float, most: float, needed: bool = False, kind: Any = (int, float)) -> Key:
+    return Key(allowed, lambda value: isinstance(value, kind) and not isinstance(value, bool)
+               and least <= value <= most, needed)
+
+
+def one_of(names: Collection[str], needed: bool = False) -> Key:
+    return Key("one of " + ", ".join(names), lambda value: isinstance(value, str) and value in names, needed)
+
+
+def some_of(names: Collection[str]) -> Key:
+    return Key("a list of some of " + ", ".join(names), lambda value: isinstance(value, list) and all(
+        isinstance(one, str) and one in names for one in value))
+
+
+ONE_LINE = "one line of at most 200 characters"
+NAME = matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}",
+                "1 to 40 letters, digits, '.', '_' or '-', beginning with a letter or digit", needed=True)
+LINE = matching(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,200}", ONE_LINE)
+POINTS = number("a number from 0 to 1000", 0, 1000, needed=True)
+RATIO = number(f"a ratio from 0 to {LARGEST_RATIO:g}", 0, LARGEST_RATIO, needed=True)
+TIME_LIMIT = number(f"CPU seconds, from {SHORTEST_LAUNCH_SECONDS} to {LONGEST_LAUNCH_SECONDS}",
+                    SHORTEST_LAUNCH_SECONDS, LONGEST_LAUNCH_SECONDS)
 
 
 class Item(BaseModel):
@@ -51,12 +84,12 @@ class Item(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, arbitrary_types_allowed=True)
 
-    name: Name
-    title: Line = ""
+    name: str
+    title: str = ""
     params: dict[str, int]
     """In a file, keys as all others; here in the order of the command line."""
-    points: Points
-    hint: Line = ""
+    points: float
+    hint: str = ""
     """For the student, when points are missing and no finding has a better hint."""
     suite: str
     """"public/basics": the file's path below testcases/, without .toml."""
@@ -81,16 +114,11 @@ class Item(BaseModel):
         return self.lab.sizes(self.params)
 
     @classmethod
-    def keys(cls, lab: Lab) -> list[str]:
+    def keys(cls, lab: Lab) -> dict[str, Key]:
         """Those that a table in a file may have."""
-        given = ("params", "suite", "hidden", "lab", "seed", "limits")
-        named = [key for key in cls.model_fields if key not in given]
-        return [*named[:2], *lab.params, *named[2:]]
-
-    @classmethod
-    def allowed(cls, key: str, lab: Lab) -> str:
-        """What is said of a value that cannot be."""
-        return cls.model_fields[key].description or ""
+        params = {name: number(f"a whole number from {each.least} to {each.most}", each.least, each.most,
+                               needed=True, kind=int) for name, each in lab.params.items()}
+        return {"name": NAME, "title": LINE, **params, "points": POINTS, "hint": LINE}
 
     def contradictions(self) -> list[str]:
         """What is wrong although each key by itself is right."""
@@ -110,9 +138,7 @@ class Case(Item):
     """Of its random numbers: made from the run's (grade.py)."""
     tolerance: str | None = None
     """A comparison of the lab's; None: what the fill allows."""
-    time_limit: float | None = Field(
-        None, ge=SHORTEST_LAUNCH_SECONDS, le=LONGEST_LAUNCH_SECONDS, allow_inf_nan=False,
-        description=f"CPU seconds, from {SHORTEST_LAUNCH_SECONDS} to {LONGEST_LAUNCH_SECONDS}")
+    time_limit: float | None = None
     """CPU seconds for one block of a launch of the plain build; None: by the size."""
     criteria: list[str] | None = None
     """Beside a correct result; None: memory, where the suite has points for it."""
@@ -120,11 +146,10 @@ class Case(Item):
     """The suite's, for its criteria, by the names that these have for them."""
 
     @classmethod
-    def allowed(cls, key: str, lab: Lab) -> str:
-        return {"fill": "one of " + ", ".join(lab.fills),
-                "tolerance": "one of " + ", ".join(lab.comparisons[1:]),
-                "criteria": "a list of some of " + ", ".join(lab.marks)}.get(key) \
-            or super().allowed(key, lab)
+    def keys(cls, lab: Lab) -> dict[str, Key]:
+        return super().keys(lab) | {
+            "fill": one_of(lab.fills, needed=True), "tolerance": one_of(lab.comparisons[1:]),
+            "time_limit": TIME_LIMIT, "criteria": some_of(lab.marks)}
 
     @property
     def asked(self) -> list[str]:
@@ -158,10 +183,14 @@ class Case(Item):
 class Performance(Item):
     """A shape that is timed, beside what the lab says."""
 
-    none: Ratio
+    none: float
     """That one's time over the submission's, up to which there are no points."""
-    full: Ratio
+    full: float
     """From which there are all of them; between the two they grow in a straight line."""
+
+    @classmethod
+    def keys(cls, lab: Lab) -> dict[str, Key]:
+        return super().keys(lab) | {"none": RATIO, "full": RATIO}
 
     def contradictions(self) -> list[str]:
         wrong = super().contradictions()

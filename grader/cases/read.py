@@ -11,17 +11,15 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..errors import BadInput
-from ..lab import Lab, Param
+from ..lab import Lab
 from ..text import quoted
-from .model import KINDS, ONE_LINE, Case, Item, Suite
+from .model import KINDS, ONE_LINE, POINTS, Case, Key, Suite, number
 
 try:
     import tomllib
@@ -30,7 +28,6 @@ except ModuleNotFoundError:  # Python 3.10
 
 
 OF_SUITE = ("title", "gate", "points", "limits", "repaired")
-MOST_POINTS = 1000
 MOST_LIMIT = 1_000_000
 LARGEST_FILE = 1 << 20
 HASH_LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
@@ -131,19 +128,14 @@ def wrong_in(table: dict[str, Any], lab: Lab) -> list[str]:
             return [f"{key}: it must be a table, [{key}]"]
     wrong = [f"points: unknown criterion {quoted(name)}{nearest(name, names)}"
              for name in points if name not in names]
-    wrong += [f"points: {name} = {quoted(value)}: it must be a number from 0 to {MOST_POINTS}"
-              for name, value in points.items() if not is_number(value, MOST_POINTS)]
-    wrong += [f"limits: {name} = {quoted(value)}: it must be a number above 0, up to {MOST_LIMIT}"
-              for name, value in limits.items() if not is_number(value, MOST_LIMIT) or not value]
-    if not isinstance(table.get("gate", ""), str):
-        wrong.append(f"gate = {quoted(table['gate'])}: it must be the name of a case")
-    if not is_number(table.get("repaired", 0.0), 1):
-        wrong.append(f"repaired = {quoted(table['repaired'])}: it must be a number from 0 to 1")
-    return wrong
+    wrong += [f"points: {line}" for name in points for line in POINTS.wrong(name, points)]
+    wrong += [f"limits: {line}" for name in limits for line in LIMIT.wrong(name, limits)]
+    return wrong + [line for name, key in (("gate", GATE), ("repaired", SHARE)) for line in key.wrong(name, table)]
 
 
-def is_number(value: object, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+LIMIT = Key(f"a number above 0, up to {MOST_LIMIT}", lambda value: value and number("", 0, MOST_LIMIT).fits(value))
+GATE = Key("the name of a case", lambda value: isinstance(value, str))
+SHARE = number("a number from 0 to 1", 0, 1)
 
 
 def asking(case: Case, points: dict[str, float], where: str, mistakes: list[str]) -> Case:
@@ -183,54 +175,23 @@ def read_item(
     kind: str, table: dict[str, Any], where: str, suite: str, hidden: bool, lab: Lab, mistakes: list[str]
 ) -> Any:
     """A Case or a Performance; or None, and what is wrong with it added to `mistakes`."""
-    model = KINDS[kind]
-    wrong = unknown_keys(table, model.keys(lab)) + [
-        f"{key} = {quoted(table[key])}: it must be {model.allowed(key, lab)}"
-        for key, known in (("fill", lab.fills), ("tolerance", lab.comparisons[1:]), ("criteria", lab.marks))
-        if key in table and key in model.keys(lab) and not is_known(table[key], known)]
-    known = {key: value for key, value in table.items() if key in model.keys(lab)}
-    params = {name: known.pop(name, None) for name in lab.params}
-    wrong_params = [line for name, value in params.items() for line in wrong_param(lab.params[name], value)]
-    item = None
-    try:
-        item = model(**known, params={} if wrong_params else params, suite=suite, hidden=hidden, lab=lab)
-        wrong += wrong_params or wrong or item.contradictions()
-    except ValidationError as error:
-        wrong += wrong_params + [explain(each["loc"], each["type"], table, model, lab)
-                                 for each in error.errors()]
-    except ValueError as error:  # of the lab's: kernels may not be called with these
-        wrong.append(str(error))
-    mistakes += [f"{where}: {each}" for each in dict.fromkeys(wrong)]
+    model, item = KINDS[kind], None
+    keys = model.keys(lab)
+    wrong = unknown_keys(table, keys) + [line for name, key in keys.items() for line in key.wrong(name, table)]
+    if not wrong:
+        values = {name: value for name, value in table.items() if name not in lab.params}
+        params = {name: table[name] for name in lab.params}
+        item = model(**values, params=params, suite=suite, hidden=hidden, lab=lab)
+        try:
+            wrong = item.contradictions()
+        except ValueError as error:  # of the lab's: kernels may not be called with these
+            wrong = [str(error)]
+    mistakes += [f"{where}: {each}" for each in wrong]
     return None if wrong else item
 
 
-def is_known(value: Any, names: Collection[str]) -> bool:
-    """A name, or a list of them."""
-    each = value if isinstance(value, list) else [value]
-    return all(isinstance(one, str) and one in names for one in each)
-
-
-def wrong_param(param: Param, value: Any) -> list[str]:
-    allowed = f"it must be a whole number from {param.least} to {param.most}"
-    if value is None:
-        return [f"{param.name}: is missing; {allowed}"]
-    if isinstance(value, int) and not isinstance(value, bool) and param.least <= value <= param.most:
-        return []
-    return [f"{param.name} = {quoted(value)}: {allowed}"]
-
-
-def unknown_keys(table: dict[str, Any], keys: list[str]) -> list[str]:
-    return [f"unknown key {quoted(key)}{nearest(key, keys)}" for key in table if key not in keys]
-
-
-def explain(place: tuple[int | str, ...], kind: str, table: dict[str, Any],
-            model: type[Item], lab: Lab) -> str:
-    """pydantic's error in words: key, value, what is allowed."""
-    key = str(place[0])
-    allowed = model.allowed(key, lab)
-    if kind == "missing":
-        return f"{key}: is missing; it must be {allowed}"
-    return f"{key} = {quoted(table[key])}: it must be {allowed}"
+def unknown_keys(table: dict[str, Any], keys: Iterable[str]) -> list[str]:
+    return [f"unknown key {quoted(key)}{nearest(key, list(keys))}" for key in table if key not in keys]
 
 
 # ---- the gate ------------------------------------------------------------------------------------
