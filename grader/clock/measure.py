@@ -26,9 +26,8 @@ from ..lab import Lab, Params
 from ..process import completed
 from ..record.model import Times
 from ..run.fault import Doubtful, doubt_about, ended, settle
-from ..run.judge import SEAL_ALL, memory_file, seal
 from ..run.limits import limits_on_gpu
-from ..run.once import gpu_devices, on_the_gpu, printable
+from ..run.once import SEAL_ALL, gpu_devices, memory_file, on_the_gpu, printable, seal
 
 SAMPLES = 11
 """Of each shape: enough for a median and quartiles."""

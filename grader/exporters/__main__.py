@@ -1,7 +1,7 @@
 """python -m grader.exporters FORMAT results/NAME/result.json [-o FILE]
 
-Results in the forms that others read, made from result.json and nothing else. FORMAT is the name of a
-module beside this one; docs/ci.md says which system reads which.
+Results in the forms that others read, made from result.json and nothing else. docs/ci.md says which system
+reads which FORMAT.
 
 Exit status: 0 written, 2 the record or an option cannot be used.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import BadInput
 from ..record.store import OF_STUDENTS, of_students, read_record
-from . import annotations as github_annotations, autolab, gradescope, summary
+from . import autolab, github, gradescope
 
 
 def main(words: list[str]) -> int:
@@ -57,7 +57,7 @@ def add_platform_options(parser: argparse.ArgumentParser) -> None:
 def exported(asked: argparse.Namespace) -> str:
     record = read_record(asked.result, partial=asked.partial)
     if asked.format == "summary" and asked.ta:
-        return summary.export(record)
+        return github.summary(record)
     if asked.result.name not in OF_STUDENTS:
         raise BadInput(f"{asked.result}: what students may see lies beside {' or '.join(OF_STUDENTS)}")
     seen = read_record(of_students(asked.result), partial=asked.partial)
@@ -66,8 +66,8 @@ def exported(asked: argparse.Namespace) -> str:
     if asked.format == "autolab":
         return autolab.export(seen, asked.problem)
     if asked.format == "annotations":
-        return github_annotations.export(seen)
-    return summary.export(seen)
+        return github.annotations(seen)
+    return github.summary(seen)
 
 
 def write(text: str, path: Path | None, *, append: bool) -> None:

@@ -25,7 +25,7 @@ from ..errors import MachineFault
 from ..record.model import ROUNDING, Record
 from ..report.lines import Item, graded, lost, name, number, of_repair, parts, whole
 from ..text import one_line
-from . import annotations, summary
+from . import github
 
 SCHEMA = "classroom50/result/v1"
 # Members of result.json, and the variables that hold them.
@@ -38,8 +38,8 @@ LARGEST_BODY = 100_000  # GitHub takes 125,000 characters, and the runner may ad
 def write(record: Record, directory: Path, environment: Mapping[str, str]) -> None:
     """The three files into `directory`. Raises MachineFault where the environment is not the
     runner's, and OSError."""
-    texts = {"annotations": annotations.export(record),
-             "release-body.md": summary.export(record, LARGEST_BODY),
+    texts = {"annotations": github.annotations(record),
+             "release-body.md": github.summary(record, LARGEST_BODY),
              "result.json": result(record, environment)}
     for file, text in texts.items():
         (directory / file).write_text(text, encoding="utf-8")
@@ -49,7 +49,7 @@ def result(record: Record, environment: Mapping[str, str]) -> str:
     """The text of result.json. Raises MachineFault where the environment is not the runner's."""
     if not record.was_run or not graded(record):
         # Of a suite without cases it has passed.
-        tests = [entry(annotations.FILE, record.was_run, record.score, record.max_score, whole(record))]
+        tests = [entry(github.FILE, record.was_run, record.score, record.max_score, whole(record))]
     else:
         tests = [entry for suite, items in groupby(sorted(graded(record), key=suite_of), key=suite_of)
                  for entry in of_suite(suite, list(items))]
@@ -88,7 +88,7 @@ def entry(title: str, passed: bool, score: float, max_score: float, reasons: lis
     full = math.ceil(max_score - ROUNDING)
     message = "" if passed else "; ".join([parts(score, max_score), *reasons])
     return {
-        "test-name": without_commands(one_line(title)) or annotations.FILE,
+        "test-name": without_commands(one_line(title)) or github.FILE,
         "passed": passed,
         "score": full if passed else math.floor(score + ROUNDING),
         "max-score": full,
@@ -100,5 +100,5 @@ def entry(title: str, passed: bool, score: float, max_score: float, reasons: lis
 def without_commands(text: str) -> str:
     """The runner prints these texts into its log, where `::` at the beginning of a line and `##[`
     anywhere in it begin a command."""
-    space = summary.ZERO_WIDTH_SPACE
+    space = github.ZERO_WIDTH_SPACE
     return text.replace("::", f":{space}:").replace("##[", f"#{space}#[")

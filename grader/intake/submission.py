@@ -1,22 +1,44 @@
 """Takes a submission in: the bytes of one kernel.cu, and what to compile of them.
 
-In: a path. Out: a Submission, or BadInput with one line. A submission is untrusted: it may be a
-symbolic link, a device or a gigabyte; find.py finds and reads it. What editors leave behind
-(Windows line ends, byte order mark, Latin-1 comments) is put right, and noted.
+The same rule everywhere, from `make grade` to the course platforms: a folder contains one file
+named kernel.cu, in upper or lower case, at any depth; or else one .cu file, or one zip, of another
+name. If there are two, a person has to choose. Everything else is ignored, and listed.
+
+In: a path. Out: a Submission, or BadInput with one line. What is handed in is not trusted: it may be a
+symbolic link, a device or a gigabyte. No link is followed, a file is opened once and read once, and
+nothing of a zip is written anywhere. What editors leave behind (Windows line ends, byte order mark,
+Latin-1 comments) is put right, and noted.
 """
 
 from __future__ import annotations
 
 import codecs
+import errno
+import io
 import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from .. import ROOT
 from ..errors import BadInput
 from ..text import printable
-from .find import KERNEL, find_kernel
 
+KERNEL = "kernel.cu"
+LARGEST = 1 << 20  # bytes; a long solution has ten thousand
+LARGEST_ZIP = 8 << 20
+MOST_FILES = 20_000
+DEEPEST = 16  # folders within each other; nothing below is read
+MOST_LISTED = 6  # names in a message
+LONGEST_LISTED = 60
+ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")  # with a file; empty
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others cannot be unpacked in parts
 LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
 
 
@@ -33,7 +55,7 @@ class Submission:
 
 
 def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Submission:
-    """The submission in this file, folder or zip (find.py). Raises BadInput."""
+    """The submission in this file, folder or zip. Raises BadInput."""
     if not os.fspath(path):  # Path() would be the working directory
         raise BadInput("the path of the submission is empty")
     given = Path(path)
@@ -110,3 +132,227 @@ def check_name(name: str) -> None:
     if name != directory_name(name):
         raise BadInput(f"name {ascii(name)}: it names a directory of results, so it must have 1 to "
                        f"{LONGEST_NAME} bytes, no '/', no control characters, and no leading '.'")
+
+
+# ---- finding it -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    path: Path
+    """The given path, and below it what was found."""
+    content: bytes
+    notes: list[str] = field(default_factory=list)
+    """Which file was taken, if that is not obvious; and what was ignored."""
+
+
+def find_kernel(given: Path) -> Found:
+    """The submission in this file, folder or zip. Raises BadInput if there is none, or more than
+    one, or it cannot be read."""
+    shown = printable(str(given))
+    try:
+        kind = os.lstat(given).st_mode
+        if stat.S_ISDIR(kind):
+            found = in_folder(given, shown)
+        else:
+            found = Found(given, read_file(given, None, shown, kind))
+    except OSError as error:
+        raise unreadable(shown, error) from None
+    return in_zip(found) if found.content.startswith(ZIP_BEGINS) else found
+
+
+# ---- which one -----------------------------------------------------------------------------------
+
+
+def choose(names: list[str], suffixes: tuple[str, ...], what: str) -> tuple[str, list[str]]:
+    """The submission among these paths within `what`, and notes on it. Raises BadInput."""
+    kernels = [name for name in names if name.rpartition("/")[2].lower() == KERNEL]
+    found = kernels or [name for name in names if name.lower().endswith(suffixes)]
+    if not found:
+        holds = f"; it holds {listed(names)}" if names else ""
+        raise BadInput(f"{what} without {KERNEL}, or any other .cu file{holds}")
+    if len(found) > 1:
+        raise BadInput(f"{what} with {listed(found)}: which one is the submission? Keep one of "
+                       "them")
+    [chosen] = found
+    others = [name for name in names if name != chosen]
+    return chosen, [f"ignored: {listed(others)}"] if others else []
+
+
+def listed(names: list[str]) -> str:
+    shown = [name if len(name) <= LONGEST_LISTED else f"{name[:LONGEST_LISTED - 3]}..."
+             for name in map(printable, names[:MOST_LISTED])]
+    more = len(names) - len(shown)
+    last = f"{more} more" if more else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def of_the_system(name: str) -> bool:
+    """What macOS adds (.DS_Store, ._kernel.cu, __MACOSX), and other hidden files (.git)."""
+    return name.startswith(".") or name == "__MACOSX"
+
+
+# ---- a folder ------------------------------------------------------------------------------------
+
+
+def in_folder(given: Path, shown: str) -> Found:
+    folder = os.open(given, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        names = sorted(below(folder, shown))
+        chosen, notes = choose(names, (".cu", ".zip"), f"{shown}: a directory")
+        if chosen != KERNEL:
+            notes.insert(0, f"{printable(chosen)} was taken for {KERNEL}")
+        return Found(given / chosen, read_below(folder, chosen, shown), notes)
+    finally:
+        os.close(folder)
+
+
+def below(folder: int, shown: str) -> Iterator[str]:
+    """Paths of all files within the open folder, and of anything else named kernel.cu; without hidden
+    ones."""
+    def unreadable_folder(error: OSError) -> None:
+        raise error
+
+    count = 0
+    for place, folders, files, _ in os.fwalk(".", dir_fd=folder, onerror=unreadable_folder):
+        kernels = [name for name in folders if name.lower() == KERNEL]
+        for name in files + kernels:
+            count += 1
+            if count > MOST_FILES:
+                raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one "
+                               "submission")
+            if not of_the_system(name):
+                yield os.path.join(place, name).removeprefix("./")
+        deeper = place.count("/") < DEEPEST
+        folders[:] = [name for name in folders
+                      if deeper and not of_the_system(name) and name not in kernels]
+
+
+def read_below(folder: int, name: str, shown: str) -> bytes:
+    """A file of an open folder; a link in place of a folder on its way is refused too."""
+    *folders, last = name.split("/")
+    opened: list[int] = []
+    try:
+        for each in folders:
+            folder = os.open(each, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+                             dir_fd=folder)
+            opened.append(folder)
+        kind = os.lstat(last, dir_fd=folder).st_mode
+        return read_file(last, folder, f"{shown}/{printable(name)}", kind)
+    except OSError as error:
+        raise unreadable(f"{shown}/{printable(name)}", error) from None
+    finally:
+        for each_opened in opened:
+            os.close(each_opened)
+
+
+# ---- one file ------------------------------------------------------------------------------------
+
+
+def read_file(path: str | Path, directory: int | None, shown: str, kind: int) -> bytes:
+    """Opening a device or a FIFO can block or have effects, so its kind is checked before; and once
+    more after opening, because it may have been exchanged in between. Raises BadInput, OSError."""
+    refuse_kind(kind, shown)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    opened = os.open(path, flags, dir_fd=directory)
+    with open(opened, "rb") as file:
+        refuse_kind(os.fstat(opened).st_mode, shown)
+        return limited(file, shown)
+
+
+def limited(file: IO[bytes], shown: str) -> bytes:
+    """All of it, up to LARGEST bytes, or LARGEST_ZIP if it is a zip. Raises BadInput."""
+    content = file.read(LARGEST + 1)
+    if content.startswith(ZIP_BEGINS):
+        content += file.read(LARGEST_ZIP + 1 - len(content))
+        refuse_size(content, LARGEST_ZIP, f"{shown}: a zip")
+        return content
+    refuse_size(content, LARGEST, shown)
+    return content
+
+
+def refuse_size(content: bytes, largest: int, what: str) -> None:
+    if len(content) > largest:
+        raise BadInput(f"{what}: larger than {largest >> 20} MB; a kernel.cu takes a few kilobytes")
+    if not content:
+        raise BadInput(f"{what}: the file is empty")
+
+
+def refuse_kind(mode: int, shown: str) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = {
+        stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a directory", stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+    }  # fmt: skip
+    what = kinds.get(stat.S_IFMT(mode), "no regular file")
+    raise BadInput(f"{shown}: {what}; a submission has to be a regular file")
+
+
+def unreadable(shown: str, error: OSError) -> BadInput:
+    if error.errno == errno.ELOOP:  # exchanged for a link since lstat(), or a loop on the way
+        return BadInput(f"{shown}: a symbolic link; a submission has to be a regular file")
+    return BadInput(f"{shown}: cannot read the submission: {error.strerror}")
+
+
+# ---- a zip ---------------------------------------------------------------------------------------
+
+
+def in_zip(found: Found) -> Found:
+    """Unpacks one entry, in memory, up to the largest size of a kernel.cu. Raises BadInput."""
+    shown = printable(str(found.path))
+    with damage_named(shown), zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        entries = entries_of(archive, shown)
+        name, notes = choose([name for name, _ in entries], (".cu",), f"{shown}: a zip")
+        [entry] = [entry for each, entry in entries if each == name]
+        content = unpacked(archive, entry, f"{shown}/{printable(name)}")
+        if content.startswith(ZIP_BEGINS):
+            raise BadInput(f"{shown}/{printable(name)}: a zip within a zip; hand in kernel.cu itself")
+    taken = f"{printable(name)} was taken out of {printable(found.path.name)}"
+    return Found(found.path / name, content, [*found.notes, taken, *notes])
+
+
+@contextmanager
+def damage_named(shown: str) -> Iterator[None]:
+    """Turns what zipfile raises into BadInput."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
+            ValueError, NotImplementedError, OverflowError) as error:
+        why = " ".join(str(error).split())[:80] or type(error).__name__
+        raise BadInput(f"{shown}: this zip is damaged: {printable(why)}") from None
+
+
+def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.ZipInfo]]:
+    """Its files, by their paths."""
+    if len(archive.infolist()) > MOST_FILES:
+        raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one submission")
+    entries = []
+    for entry in archive.infolist():
+        name = entry.filename.replace("\\", "/")
+        parts = name.split("/")
+        if outside(name):
+            raise BadInput(f"{shown}: a zip with a path that leads out of it: {listed([name])}")
+        if not name.endswith("/") and not any(of_the_system(part) for part in parts):
+            entries.append((name, entry))
+    return sorted(entries, key=lambda each: each[0])
+
+
+def outside(name: str) -> bool:
+    """It could lead out of the folder that the zip is unpacked to, or names nothing in it."""
+    parts = name.split("/")
+    return not name or name.startswith("/") or ".." in parts or ":" in parts[0]
+
+
+def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:
+    """A file of it, or a zip in it (limited()). Raises BadInput, and what zipfile raises."""
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode):  # made on Unix; elsewhere there are no links
+        refuse_kind(mode, shown)
+    if entry.flag_bits & 1:
+        raise BadInput(f"{shown}: encrypted; a submission has no password")
+    if entry.compress_type not in ZIP_METHODS:
+        raise BadInput(f"{shown}: compressed in an unusual way (method {entry.compress_type}); "
+                       "make a plain zip")
+    with archive.open(entry) as file:
+        return limited(file, shown)

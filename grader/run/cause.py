@@ -23,7 +23,7 @@ from ..errors import MachineFault, NotBuilt, Refused
 from ..gate.check import KERNEL
 from ..jail.sandbox import Command, Limits, Sandbox
 from ..record.model import Cause, Finding
-from .judge import SEAL_SIZE, ask_judge, memory_file, seal
+from .once import SEAL_SIZE, ask_judge, memory_file, seal
 from .limits import BYTES_PER_BYTE, PROCESSES, WORKER_BYTES
 
 SECONDS = 10.0  # of which a run takes one

@@ -7,6 +7,7 @@ out: an Outcome.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -14,7 +15,8 @@ import math
 import os
 import signal
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +25,12 @@ from typing import Any
 from ..build.parts import Parts
 from ..build.submission import Programs
 from ..cases.model import Case
-from ..errors import Refused
+from ..errors import MachineFault, Refused
 from ..jail.sandbox import Command, Ran, Sandbox
 from ..lab import Lab
+from ..process import completed
 from ..text import escaped
 from .fault import Doubtful, doubt_about, ended, oom_kills, refuse_shortage, settle
-from .judge import judge, memory_file, seal_all
 from .limits import GPU_SECONDS, REPORT_BYTES, launch_limits, limits_for, limits_on_gpu
 from .outcome import Outcome
 
@@ -183,3 +185,63 @@ def printable(ran: Ran) -> str:
     text = ran.output.decode(errors="replace")
     shown = "".join(c if c.isprintable() or c == "\n" else escaped(c) for c in text)
     return shown + ("\n[...]" if ran.truncated else "")
+
+
+# ---- the judge, and the memory files that it and a submission's process share: they have no path ---
+
+SEAL_SIZE = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+SEAL_ALL = SEAL_SIZE | fcntl.F_SEAL_WRITE
+SEAL_SECONDS = 5.0
+
+
+@contextmanager
+def memory_file(name: str, size: int = 0) -> Iterator[int]:
+    descriptor = os.memfd_create(name, os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+    try:
+        os.ftruncate(descriptor, size)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def seal(descriptor: int, seals: int) -> None:
+    """Linux answers EBUSY as long as something may still write to the file. That may be a process
+    that has ended: whoever reads its /proc/PID/cmdline at that moment, as `ps` does, keeps its
+    memory for a while. Raises OSError."""
+    late = time.monotonic() + SEAL_SECONDS
+    while True:
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > late:
+                raise
+        time.sleep(0.02)
+
+
+def seal_all(given: int, back: int, report: int, writers: int) -> None:
+    """Raises MachineFault."""
+    try:
+        seal(given, SEAL_ALL)
+        for file in (back, report, writers):
+            seal(file, SEAL_SIZE)
+    except OSError as error:
+        raise MachineFault(f"memory for the arrays cannot be sealed: {error.strerror}") from error
+
+
+def judge(parts: Parts, task: str, case: Case, *files: int, more: tuple[str, ...] = ()) -> str:
+    """What the judge prints. Raises MachineFault."""
+    words = [task, *case.words, case.fill, case.seed, *files, *more]
+    return ask_judge(parts, words, files, f"on {case.shape}")
+
+
+def ask_judge(parts: Parts, words: Sequence[object], files: Sequence[int], about: str) -> str:
+    """Likewise. Raises MachineFault."""
+    try:
+        ran = completed([str(parts.judge)], asked=" ".join(map(str, words)), pass_fds=files)
+    except OSError as error:
+        raise MachineFault(f"the judge cannot be started: {error.strerror}") from error
+    if ran.returncode != 0:
+        why = ran.stderr.strip() or f"status {ran.returncode}"
+        raise MachineFault(f"the judge failed {about}: {why}")
+    return ran.stdout

@@ -21,7 +21,7 @@ from conftest import REPOSITORY, clean_environment, sample, strict_json
 from forks import python
 
 from grader.errors import BadInput, MachineFault
-from grader.exporters import annotations, autolab, classroom50, gradescope, summary
+from grader.exporters import autolab, classroom50, github, gradescope
 from grader.record.model import (Build, Cause, Criterion, Finding, Mark, Record, Refusal, Submission, Test
                                  as Case, Times, Timing)
 from grader.record.store import read_record
@@ -399,7 +399,7 @@ def test_summary_shows_what_was_said(text: str) -> None:
         return  # escaped for other reasons
     submission = Submission(name=text, path="", sha256="", bytes=1, notes=[text])
     record = make_record([make_test("x", 0, 1, reason=text, output=text)], submission=submission)
-    page = shown(summary.export(record))
+    page = shown(github.summary(record))
     assert page.count(said) >= 4, page
 
 
@@ -411,7 +411,7 @@ def test_summary_shows_what_was_said(text: str) -> None:
 ])  # fmt: skip
 def test_summary_has_no_links_mentions_or_emoji(text: str, never: str) -> None:
     """Which GitHub makes of plain text, too."""
-    done = summary.export(make_record([make_test("x", 0, 1, reason=text)]))
+    done = github.summary(make_record([make_test("x", 0, 1, reason=text)]))
     table = done[:done.index("<details>")] if "<details>" in done else done
     assert never not in table and text in shown(done)
 
@@ -421,7 +421,7 @@ def test_what_is_said_of_a_finding() -> None:
     launched = make_test("x", 0, 1, finding=RACE.model_copy(update={"launch": "curlew of 3 blocks"}))
     for form, text in all_forms(make_record([launched])).items():
         assert "curlew of 3 blocks" in text, form
-    text = summary.export(student_view(PUBLIC))
+    text = github.summary(student_view(PUBLIC))
     assert "hello from alice" in text and "&#" not in text and "\\" not in text, "nothing is escaped without need"
     at_its_place = RACE.model_copy(update={"what": f"kernel.cu:29: {RACE.what}"})
     for finding in (RACE, at_its_place):
@@ -436,7 +436,7 @@ def test_what_is_said_of_a_finding() -> None:
 
 def test_summary_stays_below_githubs_limit() -> None:
     many = make_record([make_test(f"case-{n}", 0, 1, output="`|" * 9_000) for n in range(60)])
-    text = summary.export(many)
+    text = github.summary(many)
     assert len(text.encode()) < 1 << 20
     assert text.count("❌") == 60, "the table is kept"
 
@@ -445,7 +445,7 @@ def test_summary_stays_below_githubs_limit() -> None:
 
 
 def check_annotations(record: Record) -> list[tuple[str, dict[str, str], str]]:
-    text = annotations.export(student_view(record))
+    text = github.annotations(student_view(record))
     found = runner_commands(text)
     assert len(found) == sum(line.startswith("::") for line in text.split("\n")) <= 10
     for command, properties, message in found:
@@ -491,7 +491,7 @@ def check_every_form(record: Record) -> None:
         assert "\x1b" not in json.dumps(gradescope_results(record, hidden_cases), ensure_ascii=False)
     check_autolab(record)
     classroom50_result(record)
-    page = summary.export(student_view(record))
+    page = github.summary(student_view(record))
     check_markdown(page)
     rows = [*record.tests, *record.marks, *(each for each in record.performance if each.state != "not-timed")]
     assert len(re.findall(r"^\| [✅🟡❌⏭]", page, re.MULTILINE)) == len(rows)
@@ -501,7 +501,7 @@ def check_every_form(record: Record) -> None:
 @every_record
 def test_every_form_keeps_the_rules_of_its_system(record: Record) -> None:
     check_every_form(record)
-    assert f"{record.score:g} of {record.max_score:g} points" in summary.export(student_view(record))
+    assert f"{record.score:g} of {record.max_score:g} points" in github.summary(student_view(record))
     result = classroom50_result(record)
     assert result["max-score"] == record.max_score
     assert (demands.status(result) == "success") == (record.score == record.max_score)
@@ -522,8 +522,8 @@ def all_forms(record: Record) -> dict[str, str]:
     seen = student_view(record)
     return {"gradescope": gradescope.export(record, seen), "autolab": autolab.export(seen),
             "classroom50": classroom50.result(seen, demands.ENVIRONMENT),
-            "summary": html.unescape(re.sub(r"\\(.)", r"\1", summary.export(seen))),
-            "annotations": annotations.export(seen)}
+            "summary": html.unescape(re.sub(r"\\(.)", r"\1", github.summary(seen))),
+            "annotations": github.annotations(seen)}
 
 
 def test_every_form_shows_points_for_speed() -> None:

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.errors import BadInput
-from grader.intake.find import LARGEST, LARGEST_ZIP
+from grader.intake.submission import LARGEST, LARGEST_ZIP
 from grader.intake.submission import ROOT, Submission, read_submission
 
 TEXT = b"__global__ void mysgemm() {}\n"
@@ -129,7 +129,7 @@ def test_exchanged_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.Monkey
                 path.parent.symlink_to(elsewhere.parent)
         return real(*arguments, **more)
 
-    monkeypatch.setattr("grader.intake.find.os.open", exchange)
+    monkeypatch.setattr("grader.intake.submission.os.open", exchange)
     words = {"link": "a symbolic link", "fifo": "a FIFO", "directory": "Not a directory"}
     assert words[what] in refusal(path.parent if what == "directory" else path)
 
@@ -297,7 +297,7 @@ def test_folders_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert "without kernel.cu" in refusal(deep)
     finally:
         subprocess.run(["rm", "-rf", str(deep)], check=True)
-    monkeypatch.setattr("grader.intake.find.MOST_FILES", 50)
+    monkeypatch.setattr("grader.intake.submission.MOST_FILES", 50)
     for number in range(51):
         write(tmp_path / "many" / f"{number}.txt")
     assert "holds more than 50 files" in refusal(tmp_path / "many")

@@ -30,7 +30,7 @@ from grader.record.student import student_view
 from grader.report.lines import lost
 from grader.report.terminal import show
 from grader.run.cause import ANSWER_BYTES, ask_judge, find_cause
-from grader.run.judge import memory_file
+from grader.run.once import memory_file
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria=["memory"])
                      for m, k, n in ((34, 34, 34), (35, 70, 20), (5, 7, 3), (1030, 3, 5))))

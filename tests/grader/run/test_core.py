@@ -35,9 +35,9 @@ from grader.gate import check
 from grader.gate.check import LIMITS, examine
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.fault import Doubtful, doubt_about, ended, refuse_shortage
-from grader.run.judge import SEAL_ALL, SEAL_SIZE, judge, memory_file, seal, seal_all
 from grader.run.limits import most_work
-from grader.run.once import (WRITERS_BYTES, detail_of, outcome_of, run_problem, watched_work, with_sample)
+from grader.run.once import (SEAL_ALL, SEAL_SIZE, WRITERS_BYTES, detail_of, judge, memory_file, outcome_of, run_problem,
+                             seal, seal_all, watched_work, with_sample)
 from grader.run.outcome import Outcome
 from grader.criteria.tiled import most_loads
 
@@ -668,7 +668,7 @@ def test_the_matrices_are_sealed(parts: Parts) -> None:
 @pytest.mark.parametrize("ends", [True, False])
 def test_memory_that_is_still_mapped_elsewhere(ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the judge's is, after its end, while `ps` reads about it."""
-    monkeypatch.setattr("grader.run.judge.SEAL_SECONDS", 60.0 if ends else 0.1)
+    monkeypatch.setattr("grader.run.once.SEAL_SECONDS", 60.0 if ends else 0.1)
     with memory_file("in", 4096) as given, memory_file("out") as out, \
             memory_file("report") as report, memory_file("writers") as writers, \
             mmap.mmap(given, 4096) as mapped:
@@ -693,7 +693,7 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts, monkeypa
         seen.append(command)
         return process.completed(command, **more)
 
-    monkeypatch.setattr("grader.run.judge.completed", watched)
+    monkeypatch.setattr("grader.run.once.completed", watched)
     ask_judge(parts, RETURNED.ljust(BYTES, b"\0"))
     assert seen == [[str(parts.judge)]] * 2
 

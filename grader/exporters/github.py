@@ -1,9 +1,11 @@
-"""Markdown: for $GITHUB_STEP_SUMMARY, or an issue, or a mail.
+"""For GitHub: a summary in Markdown, for $GITHUB_STEP_SUMMARY, or an issue, or a mail; and annotations of a
+workflow, the mistakes beside the lines of kernel.cu that have them.
 
-In: a record as its reader may see it. Out: Markdown. What came from a submission is text and
-nothing else: whatever has a meaning in Markdown, HTML or on GitHub (mentions, references, links,
-emoji, commands) is escaped, and only that: kernel.cu:29 stays as it is. Only what a submission
-printed may span lines, in a <pre>.
+In: a record as its reader may see it. What came from a submission is text and nothing else: in a
+summary, whatever has a meaning in Markdown, HTML or on GitHub (mentions, references, links, emoji,
+commands) is escaped, and only that: kernel.cu:29 stays as it is. Only what a submission printed may
+span lines, in a <pre>. Annotations are commands to the runner, `::error file=...,line=...,title=...::message`,
+escaped as its own toolkit escapes them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ AT_THE_BEGINNING = re.compile(r"^(\d*)([-+=.)#])")  # headings, lists, rules
 SIGNS = {"passed": "✅", "partial": "🟡", "failed": "❌", "skipped": "⏭️"}
 
 
-def export(record: Record, largest: int = LARGEST) -> str:
+def summary(record: Record, largest: int = LARGEST) -> str:
     """`largest` bytes at most, where the details of the cases are left out first, and then
     everything but the totals."""
     for parts in ([heading, table, speed, details], [heading, table, speed], [heading]):
@@ -121,3 +123,56 @@ def without_meaning(text: str) -> str:
     text = re.sub(r"@|(?<!&)#(?=[\w#\[])|(?<!&)#$", rf"\g<0>{ZERO_WIDTH_SPACE}", text,
                   flags=re.MULTILINE)
     return re.sub(r"^(\s*:)(?=:)", rf"\1{ZERO_WIDTH_SPACE}", text, flags=re.MULTILINE)
+
+
+# ---- annotations ---------------------------------------------------------------------------------
+
+FILE = "kernel.cu"
+AT_MOST = 10  # what GitHub shows of one kind and step
+
+Place = tuple[str, int, str]
+"""File, line and title."""
+
+
+def annotations(record: Record) -> str:
+    found = of_cases(record) if record.was_run else of_whole(record)
+    lines = [command(place, message) for place, message in found[:AT_MOST]]
+    if len(found) > AT_MOST:
+        lines.append(f"{len(found) - AT_MOST} more are in the summary")
+    return "".join(line + "\n" for line in lines)
+
+
+def of_whole(record: Record) -> list[tuple[Place, str]]:
+    where = record.refusal or record.build
+    title = "refused" if record.refusal else "does not build"
+    return [((where.file or "", where.line, title), "\n".join(whole(record)))]
+
+
+def of_cases(record: Record) -> list[tuple[Place, str]]:
+    """One annotation a mistake: cases that fail for the same reason at the same line share it."""
+    by_mistake: dict[Place, tuple[list[str], list[str]]] = {}
+    for item in (*record.tests, *timed(record)):  # what a suite lost, its cases say
+        if item.status in ("passed", "skipped"):
+            continue
+        finding = item.finding.mistake if isinstance(item, Test) and item.finding else None
+        place = ((finding.file or "", finding.line, finding.what) if finding
+                 else ("", 0, item.reason))
+        cases, _ = by_mistake.setdefault(place, ([], lost(item)))
+        cases.append(f"{name(item)} ({share(item)})")
+    return [(place, "\n".join([*lines, "in: " + ", ".join(cases)]))
+            for place, (cases, lines) in by_mistake.items()]
+
+
+def command(place: Place, message: str) -> str:
+    """At a line of kernel.cu, or at the file as a whole."""
+    file, line, title = place
+    values = {"file": FILE, "title": one_line(title or "points lost", 200)}
+    if file.rsplit("/", 1)[-1] == FILE and line > 0:
+        values["line"] = str(line)
+    properties = ",".join(f"{key}={data(value).replace(':', '%3A').replace(',', '%2C')}"
+                          for key, value in values.items())
+    return f"::error {properties}::{data(message)}"
+
+
+def data(text: str) -> str:
+    return plain(text, 4_000).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
