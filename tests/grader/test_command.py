@@ -19,15 +19,14 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
 import grader_fake
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, heed_signals, need, sample, slow_but
-from corpus import BY_NAME, faulty
-from forks import fake_grader
+from conftest import REPOSITORY, Tree, clean_environment, finished, heed_signals, need, sample, slow_but
+from corpus import BY_NAME
+from forks import Run, fake_grader
 from grader_fake import COMMAND
 from rich.cells import cell_len
 
@@ -40,43 +39,26 @@ SECONDS = 300
 PYTHON = [sys.executable, "-B", "-m"]
 
 
-@dataclass
-class Run:
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def table(self) -> dict[str, str]:
-        """The lines of the table by the case's name."""
-        rows = re.findall(r"^(\S+) .* (passed|partial|failed|skipped) ", self.stdout, re.MULTILINE)
-        return dict(rows)
+def table(run: Run) -> dict[str, str]:
+    """Its lines by the case's name."""
+    return dict(re.findall(r"^(\S+) .* (passed|partial|failed|skipped) ", run.stdout, re.MULTILINE))
 
 
 def call(command: list[str], *words: str, cwd: Path | None = None, **env: str) -> Run:
     if command[:len(COMMAND)] == COMMAND:
-        ran = fake_grader().run([*command[2:], *words], clean_environment(env), cwd)
-    else:
-        ran = subprocess.run([*command, *words], cwd=cwd, env=clean_environment(env),
-                             timeout=SECONDS, stdin=subprocess.DEVNULL, capture_output=True,
-                             check=False, text=True, encoding="utf-8")
-    return Run(ran.returncode, ran.stdout, ran.stderr)
+        return fake_grader().run([*command[2:], *words], clean_environment(env), cwd)
+    return finished([*command, *words], cwd or Path.cwd(), env)
 
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Path:
-    return a_kernel(tmp_path)
-
-
-def a_kernel(folder: Path) -> Path:
-    path = folder / "alice" / "kernel.cu"
-    path.parent.mkdir()
-    path.write_text("right")
-    return path
+    """Where fake() puts one."""
+    return tmp_path / "alice" / "kernel.cu"
 
 
 def fake(kernel: Path, text: str) -> list[str]:
     """The command with the fake core; results beside the submission's directory."""
+    kernel.parent.mkdir(exist_ok=True)
     kernel.write_text(text)
     return [*COMMAND, "--submission", str(kernel), "--results", str(kernel.parent.parent / "results")]
 
@@ -95,10 +77,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Ru
     """What a text's run without further options prints and writes: each text is run once."""
     @functools.cache
     def run(text: str) -> tuple[Run, Record]:
-        kernel = a_kernel(tmp_path_factory.mktemp("graded"))
+        kernel = tmp_path_factory.mktemp("graded") / "alice" / "kernel.cu"
         printed, record = grade(kernel, text, "--seed", "5"), result(kernel)
         assert record and record.complete and not result(kernel, "result.partial.json")
-        assert (printed.status, printed.stderr) == (int(record.score < record.max_score), "")
+        assert (printed.returncode, printed.stderr) == (int(record.score < record.max_score), "")
         assert f"score: {record.score:g} of 40" in printed.stdout
         return printed, record
 
@@ -113,11 +95,11 @@ Graded = Callable[[str], tuple[Run, Record]]
 
 def test_full_marks(graded: Graded) -> None:
     run, record = graded("right")
-    assert run.status == 0 and record.score == record.max_score == 40
+    assert run.returncode == 0 and record.score == record.max_score == 40
     assert run.stdout.splitlines()[-1] == "score: 40 of 40"
     assert [line for line in run.stdout.splitlines() if "speed" in line.lower()] == [
         "Speed was not timed (no GPU); this costs no points. With a GPU: BACKEND=cuda."]
-    assert set(run.table.values()) == {"passed"} and len(run.table) == 10
+    assert set(table(run).values()) == {"passed"} and len(table(run)) == 10
 
 
 @pytest.mark.parametrize(("words", "message"), [
@@ -129,7 +111,7 @@ def test_full_marks(graded: Graded) -> None:
 ])  # fmt: skip
 def test_bad_input(kernel: Path, words: list[str], message: str) -> None:
     run = grade(kernel, "right", *words)
-    assert run.status == 2 and run.stdout == "" and message in run.stderr
+    assert run.returncode == 2 and run.stdout == "" and message in run.stderr
     assert run.stderr.count("\n") == 1 or run.stderr.startswith("usage: ")
     assert not (kernel.parent.parent / "results").exists()
 
@@ -140,7 +122,7 @@ def test_each_mistake_is_a_line(kernel: Path, tmp_path: Path) -> None:
     suite.write_text('title = "T"\n[[case]]\nname = "a"\nm = 0\nk = 1\nn = 1\nfill = "x"\n')
     run = grade(kernel, "right", "--seed", "-1", "--jobs", "banana", "--protection", "prayer",
                 "--backend", "gpu", "--results", "", "--suite", str(suite))
-    assert run.status == 2 and run.stdout == ""
+    assert run.returncode == 2 and run.stdout == ""
     lines = run.stderr.splitlines()
     assert lines[:5] == [
         "grade: --seed (SEED with make): '-1' is not a whole number from 0 to 9223372036854775807",
@@ -155,7 +137,7 @@ def test_each_mistake_is_a_line(kernel: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["no compiler", "bug"])
 def test_the_machine(kernel: Path, text: str) -> None:
     run = grade(kernel, text)
-    assert run.status == 3 and run.stdout == ""
+    assert run.returncode == 3 and run.stdout == ""
     assert re.match(r"grade: .*(no compiler|grader itself failed)", run.stderr.splitlines()[-1])
     assert not result(kernel)
 
@@ -167,31 +149,31 @@ def test_k_is_no_grade(kernel: Path) -> None:
     """And leaves the grade that is there."""
     grade(kernel, "right", "--seed", "1")
     run = grade(kernel, "34 34 34: wrong\nright", "-k", "34", "--seed", "2")
-    assert run.status == 1 and set(run.table) == {"34x34x34-ones-twos", "34x34x34-index"}
+    assert run.returncode == 1 and set(table(run)) == {"34x34x34-ones-twos", "34x34x34-index"}
     assert "\n0 of 4 points in 2 cases; no grade, because" in run.stdout
     record, partial = result(kernel), result(kernel, "result.partial.json")
     assert record and record.seed == 1 and record.score == 40
     assert partial and partial.seed == 2 and not partial.complete
-    assert grade(kernel, "right", "-k", "34", "-x").status == 0
+    assert grade(kernel, "right", "-k", "34", "-x").returncode == 0
 
 
 def test_x_stops_at_the_first_failure(kernel: Path) -> None:
     """That is no grade, unless nothing that was not run could change it."""
     run = grade(kernel, "16 16 16: wrong\nright", "-x", "--jobs", "1")
-    assert run.status == 1 and "no grade, because not all cases were run" in run.stdout
+    assert run.returncode == 1 and "no grade, because not all cases were run" in run.stdout
     assert not result(kernel)
     run = grade(kernel, "1 1 1: copies\nright", "-x")
     record = result(kernel)
-    assert run.status == 1 and record and record.refusal and record.score == 0
+    assert run.returncode == 1 and record and record.refusal and record.score == 0
 
 
 def test_what_runs_nothing(kernel: Path) -> None:
     run = grade(kernel, "machine", "--list", "-k", "34x34")
-    assert run.status == 0 and run.stdout.splitlines() == [
+    assert run.returncode == 0 and run.stdout.splitlines() == [
         "public/basics/34x34x34-ones-twos", "public/basics/34x34x34-index"]
-    assert grade(kernel, "right", "--about", "--suite", "none.toml").status == 2
+    assert grade(kernel, "right", "--about", "--suite", "none.toml").returncode == 2
     run = grade(kernel, "machine", "--help")
-    assert run.status == 0 and "--submission" in run.stdout and not run.stderr
+    assert run.returncode == 0 and "--submission" in run.stdout and not run.stderr
     assert not (kernel.parent.parent / "results").exists()
 
 
@@ -211,7 +193,7 @@ def test_where_nothing_can_be_graded(kernel: Path, tmp_path: Path) -> None:
     here = json.loads(grade(kernel, "right", "--about").stdout)
     there = call([*PYTHON, "grader"], "--about", cwd=REPOSITORY, PATH=str(tmp_path / "nothing"), HOME=str(tmp_path),
                  CC="cc", CXX="c++")
-    assert there.status == 3 and there.stderr.count("\n") == 1
+    assert there.returncode == 3 and there.stderr.count("\n") == 1
     said = json.loads(there.stdout)
     assert there.stderr == f"grade: {said.pop('fault')}\n"
     assert said == {name: value for name, value in here.items()
@@ -222,14 +204,13 @@ def test_where_nothing_can_be_graded(kernel: Path, tmp_path: Path) -> None:
 
 
 def by_pytest(kernel: Path, text: str, *words: str) -> Run:
-    kernel.write_text(text)
-    return call([*COMMAND, "pytest"], "--submission", str(kernel), "--results",
-                str(kernel.parent.parent / "results"), *words, cwd=REPOSITORY)
+    command = fake(kernel, text)
+    return call([*COMMAND, "pytest"], *command[len(COMMAND):], *words, cwd=REPOSITORY)
 
 
 def test_each_case_is_an_item_that_fails_with_its_reason(kernel: Path, tmp_path: Path) -> None:
     run = by_pytest(kernel, "16 16 16: race\n5 7 3: wrong\nright", "--junitxml", str(tmp_path / "j.xml"))
-    assert run.status == 1 and "0 of 2 points: all 15 are wrong" in run.stdout
+    assert run.returncode == 1 and "0 of 2 points: all 15 are wrong" in run.stdout
     cases = {case.get("name"): case for case in ElementTree.parse(tmp_path / "j.xml").iter("testcase")}
     assert len(cases) == 10 + 2 + 3
     memory = cases["test_points[public-basics-memory]"].find("failure")
@@ -249,11 +230,11 @@ def test_each_case_is_an_item_that_fails_with_its_reason(kernel: Path, tmp_path:
 
 def test_pytests_own_options_choose(kernel: Path) -> None:
     run = by_pytest(kernel, "34 34 34: wrong\nright", "-k", "34 and not index", "-x", "-v")
-    assert run.status == 1 and "1 failed, 14 deselected" in run.stdout
+    assert run.returncode == 1 and "1 failed, 14 deselected" in run.stdout
     partial = result(kernel, "result.partial.json")
     assert partial and [test.name for test in partial.tests] == ["16x16x16", "34x34x34-ones-twos"]
     run = by_pytest(kernel, "34 34 34: leak\nright", "-k", "tiled or memory")
-    assert run.status == 1 and "1 failed, 1 passed" in run.stdout
+    assert run.returncode == 1 and "1 failed, 1 passed" in run.stdout
 
 
 @pytest.mark.parametrize("text, words, status, said", [
@@ -262,11 +243,12 @@ def test_pytests_own_options_choose(kernel: Path) -> None:
 ])
 def test_what_is_no_grade_ends_pytest(kernel: Path, text: str, words: list[str], status: int, said: str) -> None:
     run = by_pytest(kernel, text, *words)
-    assert run.status == status and said in run.stdout + run.stderr
+    assert run.returncode == status and said in run.stdout + run.stderr
 
 
 def test_plain_pytest(kernel: Path) -> None:
     """From the project's root, as everyone knows it."""
+    fake(kernel, "right")
     words = ["-m", "pytest", "grader", "--collect-only", "-q", "-k", "34", "--submission", str(kernel)]
     run = fake_grader().run(words, clean_environment(), REPOSITORY)
     assert run.returncode == 0
@@ -388,13 +370,14 @@ def test_any_path(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "kernel.cu").write_text("right")
     run = call(COMMAND, "--submission", str(folder), "--results", str(tmp_path / "results é"))
-    assert run.status == 0, run.stderr
+    assert run.returncode == 0, run.stderr
     assert len(list(tmp_path.glob("results é/*/result.json"))) == 1
 
 
 def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None:
+    fake(kernel, "right")
     run = call(COMMAND, "--submission", "kernel.cu", "--results", "out", "--name", "Bob B", cwd=kernel.parent)
-    assert run.status == 0 and (kernel.parent / "out" / "Bob B" / "result.json").exists()
+    assert run.returncode == 0 and (kernel.parent / "out" / "Bob B" / "result.json").exists()
     assert "record: out/Bob B/result.json" in run.stdout
 
 
@@ -424,7 +407,7 @@ def test_an_old_python_is_named_in_one_line(tmp_path: Path) -> None:
     ast.parse((REPOSITORY / "grader" / "__init__.py").read_text(), feature_version=(3, 4))
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.version_info = (3, 9, 2)\n")
     run = call([*PYTHON, "grader.exporters"], cwd=REPOSITORY, PYTHONPATH=str(tmp_path))
-    assert (run.status, run.stdout) == (3, "")
+    assert (run.returncode, run.stdout) == (3, "")
     assert run.stderr == "grade: needs Python 3.10 or newer, and this is 3.9\n"
 
 
@@ -467,10 +450,10 @@ def test_a_mistake_in_a_read_only_checkout(fresh_tree: Tree, tmp_path: Path) -> 
     assert listing() == before
     for path in [fresh_tree.path, *fresh_tree.path.rglob("*")]:
         path.chmod(path.stat().st_mode | 0o200)
-    assert race.status == 1 and race.stdout.splitlines()[-2] == "score: 6 of 10"
+    assert race.returncode == 1 and race.stdout.splitlines()[-2] == "score: 6 of 10"
     again = r"next: make sgemm-check KERNEL=\S+01_first_barrier.cu && ./sgemm-check 16 16 16 --fill random --seed \d+"
     assert re.fullmatch(again, race.stdout.splitlines()[-1])
-    assert race.table["16x16x16"] == "failed"
+    assert table(race)["16x16x16"] == "failed"
     mistake = "correct except for one mistake: 01_first_barrier.cu:38: race on shared memory"
     assert mistake in " ".join(race.stdout.split())
     assert "a __syncthreads() is missing after line 35, before line 37" in race.stdout
@@ -485,7 +468,7 @@ def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Ru
         with contextlib.suppress(ProcessLookupError):  # it was faster
             os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
-    return Run(process.returncode, out.decode(), err.decode())
+    return Run(command, process.returncode, out.decode(), err.decode())
 
 
 INTERRUPTED = [(target, seconds)
@@ -516,19 +499,5 @@ def test_ctrl_c_at_any_time(tree: Tree, tmp_path: Path, venv: Path, target: str,
     assert len(said) <= 1 and "Traceback" not in run.stdout + run.stderr, run
     assert all("interrupted" in line for line in said), run
     assert left == []
-    if seconds >= 1 and said and run.status == -signal.SIGINT:
+    if seconds >= 1 and said and run.returncode == -signal.SIGINT:
         assert "make: " not in run.stderr, "what the program says is the last line"
-
-
-@pytest.mark.slow  # test_session.py: the same seed, the same grade
-@pytest.mark.usefixtures("parts")
-def test_a_faulty_kernel_and_the_same_seed(tree: Tree, tmp_path: Path) -> None:
-    def graded(jobs: str) -> dict[str, object]:
-        call([*PYTHON, "grader"], "--submission", faulty("02_second_barrier"), "--seed", "11", "--jobs", jobs,
-             "--results", str(tmp_path), cwd=tree.path)
-        record = json.loads((tmp_path / "02_second_barrier" / "result.json").read_text())
-        for each in (record, *record["tests"]):
-            each["seconds"] = 0
-        return record | {"started": ""}
-
-    assert graded("1") == graded("2")
