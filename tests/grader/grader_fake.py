@@ -56,7 +56,7 @@ from grader.run.outcome import Outcome  # noqa: E402
 from grader.verdict.points import timing_of  # noqa: E402
 
 LAB = described()
-of_grader(), load_suites(LAB, "all")  # which remember what they have read
+of_grader(LAB.folder), load_suites(LAB, "all")  # which remember what they have read
 BOX = SimpleNamespace(kind="none", note="no protection: a fake")
 PARTS = SimpleNamespace(lab=LAB, backend="cpu", architecture=None, compiler="fake 1.0", jail=Path("jail"))
 ON_GPU = SimpleNamespace(**vars(PARTS) | {"backend": "cuda", "architecture": "sm_90"})
