@@ -359,7 +359,10 @@ def test_the_line_behind_which_a_barrier_is_missing(core: Core) -> None:
 
 @pytest.fixture(scope="module")
 def surplus(core: Core) -> Programs:
-    return core.build((REPOSITORY / "tests/kernels/right/surplus_blocks_load.cu").read_bytes())
+    """6400 blocks; where k is odd, 576."""
+    text = (REPOSITORY / "tests/kernels/right/surplus_blocks_load.cu").read_text()
+    assert "dim3(80, 80)" in text
+    return core.build(text.replace("dim3(80, 80)", "dim3(k % 2 ? 24 : 80, k % 2 ? 24 : 80)").encode())
 
 
 def test_surplus_blocks_are_no_mistake_and_their_loads_are_free(surplus: Programs, tiled: Programs, core: Core) -> None:
@@ -391,15 +394,14 @@ def noted(blocks: tuple[int, int], plain: Outcome) -> Outcome:
     return plain.model_copy(update={"writers": (plain.writers[:16] + launch).ljust(head, b"\0") + run_of_blocks})
 
 
-@pytest.mark.parametrize("blocks", [(5, 5), (80, 81), (6400, 6400), (9, 3)],
-                         ids=["one that does not", "a part of them", "none of the grid", "no run"])
-def test_what_the_plain_run_says_of_blocks_is_not_believed(
-    blocks: tuple[int, int], surplus: Programs, core: Core
-) -> None:
+def test_what_the_plain_run_says_of_blocks_is_not_believed(surplus: Programs, core: Core) -> None:
     """A submission runs in its process. Where C does not come right by the blocks that it names, all are watched."""
-    plain = core.run(surplus, "plain")
-    checked = core.run(surplus, "checked", count=True, plain=noted(blocks, plain))
-    assert checked.right and not checked.finding and not checked.blocks
+    case = problem_of(M, K + 1, N)
+    plain = core.run(surplus, "plain", case)
+    assert core.run(surplus, "checked", case, count=True, plain=plain).blocks
+    for blocks in ((5, 5), (24, 25), (576, 576), (9, 3)):  # one that does not; a part of them; none of the grid; no run
+        checked = core.run(surplus, "checked", case, count=True, plain=noted(blocks, plain))
+        assert checked.right and not checked.finding and not checked.blocks, blocks
 
 
 @pytest.mark.parametrize(("changed", "value", "words"), [
