@@ -176,19 +176,6 @@ def happen(event: str, process: subprocess.Popen[str], slurm: Slurm) -> None:
             slurm.ask("scontrol", "requeue", task)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("event", ["requeue", "down"])
-def test_a_task_that_goes_back_into_the_queue(pupils: Class, slurm: Slurm, event: str) -> None:
-    """By hand, or because its node was set down and there is none for a while."""
-    expected = pupils.fill(6, random.Random(5), seconds=0.4)
-    with pupils.start(*SLURM) as process:
-        wait_for(lambda: pupils.counted("graded"))
-        happen(event, process, slurm)
-        _, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    assert pupils.points() == expected and set(pupils.counted("graded").values()) == {1}
-
-
 @pytest.mark.parametrize("seed, events", [(36, 1), *(
     pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 12))])
 def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: int,

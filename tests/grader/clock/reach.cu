@@ -1,11 +1,11 @@
 // clock_reach.cu: what a kernel can reach from where ./clock runs submissions. Made by
 // tests/grader/clock/test_record_and_replay.py and run on a GPU:
 //
-//     clock_reach own|context|process|host
+//     clock_reach own|context|process
 //
 // A kernel writes to memory of its own context, to show that the probe works; to memory of another
-// context of its process; to an address at which another process has memory; to the host's. Prints
-// "reached" when what it wrote is found there, else "out of reach".
+// context of its process; to an address at which another process has memory. Prints "reached" when
+// what it wrote is found there, else "out of reach".
 #include "../../../lab/sgemm.h"
 #include "../../../support.h"
 #include <cuda.h>
@@ -93,15 +93,6 @@ static int in_process() {
     return value;
 }
 
-static int on_host() {
-    int *memory = (int *)calloc(1, 1 << 20), shared = 0;
-    cudaFree(NULL);
-    cudaDeviceGetAttribute(&shared, cudaDevAttrPageableMemoryAccess, 0);
-    fprintf(stderr, "pageableMemoryAccess %d\n", shared);
-    touch_by_driver(memory);
-    return *memory;
-}
-
 int main(int argc, char **argv) {
     const char *where = argc == 2 ? argv[1] : "";
     int value;
@@ -113,8 +104,6 @@ int main(int argc, char **argv) {
         value = in_context();
     else if (strcmp(where, "process") == 0)
         value = in_process();
-    else if (strcmp(where, "host") == 0)
-        value = on_host();
     else
         return EXIT_USAGE;
     puts(value == mark ? "reached" : "out of reach");
