@@ -294,9 +294,25 @@ WRONG_RUNS: list[tuple[str, str, dict[str, Any]]] = [
 SCRATCH = ("float *a; cudaMalloc(&a, 4 * m * k);"
            "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
            "const float *old = A; A = a; LAUNCH; A = old; cudaFree(a);")
+# Blocks that store nothing of C hand on what they load to one that does, where n is even.
+HANDS_ON = "hands_on<<<1 << (n / 2), 1>>>(m, n, k, A, B, C);"
+NO_BARRIER = "unsynchronized<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);"
+HOSTS_POINTER = """size_t words = (size_t)(4 + k % 2) << (k + 12); float *p = (float *)malloc(4 * words);
+touch<<<1, 64>>>(p, words); LAUNCH;"""
 PRINTS = r'printf("\033[2J::error::\n%c\t\u202e|", 7); fflush(stdout); LAUNCH;'
 WRAPPERS = [*dict.fromkeys(body for body, _, _ in WRONG_RUNS), *HOW_IT_ENDS, *REFUSED.values(),
-            ENDLESS, ENDLESS_KERNEL, SCRATCH, PRINTS]
+            ENDLESS, ENDLESS_KERNEL, SCRATCH, PRINTS, HANDS_ON, NO_BARRIER, HOSTS_POINTER]
+FURTHER_KERNELS = """
+__global__ void touch(float *p, size_t words) { if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }
+__device__ float handed[64];
+__global__ void hands_on(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    float sum = 0;
+    for (int i = 0; i < m * k && blockIdx.x < 64; i++) sum += A[i];
+    if (blockIdx.x < 64 && sum > (n % 2 ? 1e30f : -1e30f)) handed[blockIdx.x] = sum;
+}
+""" + TILED.decode().replace("mysgemm", "unsynchronized").replace("__syncthreads(); /* everyone", "/*", 1).partition(
+    "void basicSgemm")[0]
 # Submissions of older terms include support.h; extern "C" comes from other courses.
 SUBMISSION_OF_ALL = with_wrapper(
     "\n".join(f"if (m == {m}) {{ {body} }}" for m, body in enumerate(WRAPPERS, 1))
@@ -304,7 +320,7 @@ SUBMISSION_OF_ALL = with_wrapper(
     '#include "support.h"\n#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n'
     + other_kernel("cut", "p < k", "p < 49") + other_kernel("endless", "p++", "p += 0")
     + other_kernel("traps", STORE, "__trap();")
-    + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = sum;") + 'extern "C" ')
+    + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = sum;") + FURTHER_KERNELS + 'extern "C" ')
 
 
 @pytest.fixture(scope="module")
@@ -318,9 +334,9 @@ RunWrapper = Callable[..., Outcome]
 
 @pytest.fixture
 def run_wrapper(submission_of_all: Programs, core: Core) -> RunWrapper:
-    def run(body: str, which: str, seconds: float = 2.0) -> Outcome:
-        problem = problem_of(WRAPPERS.index(body) + 1, K, N, time_limit=seconds)
-        return core.run(submission_of_all, which, problem)
+    def run(body: str, which: str, seconds: float = 2.0, k: int = K, n: int = N, **more: Any) -> Outcome:
+        problem = problem_of(WRAPPERS.index(body) + 1, k, n, time_limit=seconds)
+        return core.run(submission_of_all, which, problem, **more)
 
     return run
 
@@ -349,10 +365,9 @@ def test_what_is_known_of_a_wrong_run(body: str, which: str, known: dict[str, An
     assert not outcome.right or outcome.finding
 
 
-def test_the_line_behind_which_a_barrier_is_missing(core: Core) -> None:
-    programs = core.build(TILED.replace(b"__syncthreads(); /* everyone", b"/*"))
-    finding = core.run(programs, "checked").finding
-    assert finding and (finding.kind, finding.barrier_after) == ("shared-race", 36)
+def test_the_line_behind_which_a_barrier_is_missing(run_wrapper: RunWrapper) -> None:
+    finding = run_wrapper(NO_BARRIER, "checked").finding
+    assert finding and (finding.kind, finding.barrier_after) == ("shared-race", line_of("sum += A_s[ty][i]"))
 
 
 # ---- more blocks than C needs --------------------------------------------------------------------
@@ -440,23 +455,14 @@ def test_tiles_of_copies_of_a_and_b_are_tiles(how: str, core: Core) -> None:
     assert checked.loads.all <= most_loads(checked.loads)
 
 
-@pytest.mark.parametrize("blocks", sample([64, 1 << 14, 1 << 18], every=3, start=1))
-def test_loads_that_are_handed_on_are_counted(blocks: int, core: Core) -> None:
+@pytest.mark.parametrize("n", sample([12, 28, 36], every=3, start=1))
+def test_loads_that_are_handed_on_are_counted(n: int, run_wrapper: RunWrapper) -> None:
     """A block that stores nothing of C can leave what it has loaded to one that does."""
-    source = b"""
-    __device__ float handed[64];
-    __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
-        float sum = 0;
-        for (int i = 0; i < m * k && blockIdx.x < 64; i++) sum += A[i];
-        if (blockIdx.x < 64 && sum > (n == 20 ? -1e30f : 1e30f)) handed[blockIdx.x] = sum;
-    }
-    void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
-        mysgemm<<<GRID, 1>>>(m, n, k, A, B, C);
-    }
-    """.replace(b"GRID", str(blocks).encode())
-    programs = core.build(source)
-    loads = [core.run_both(programs, problem_of(M, K, n))[1].loads for n in (20, 21)]
-    assert [each and each.all for each in loads] == [64 * M * K, 0]
+    m = WRAPPERS.index(HANDS_ON) + 1
+    for even_or_odd, loads in ((n, 64 * m * K), (n + 1, 0)):
+        plain = run_wrapper(HANDS_ON, "plain", n=even_or_odd)
+        counted = run_wrapper(HANDS_ON, "checked", n=even_or_odd, plain=plain, count=True).loads
+        assert counted and counted.all == loads
 
 
 @pytest.mark.parametrize("which", BUILDS)
@@ -700,13 +706,7 @@ def test_no_argument_of_a_trusted_program_tells_of_a_case(parts: Parts, monkeypa
     assert seen == [[str(parts.judge)]] * 2
 
 
-def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(core: Core) -> None:
+def test_a_pointer_of_the_hosts_is_no_address_of_the_workers(run_wrapper: RunWrapper) -> None:
     """Whatever its size: the two processes map memory at the same addresses, unless host code has others."""
-    programs = core.build(with_wrapper(
-        "size_t words = (size_t)k << (m + 12); float *p = (float *)malloc(4 * words);"
-        "touch<<<1, 64>>>(p, words); LAUNCH;", "#include <cstdlib>\n"
-        "__global__ void touch(float *p, size_t words)"
-        "{ if (threadIdx.x == blockIdx.y) p[words / 64 * (words % 64)] = 1; }\n"))
-    outcomes = [core.run(programs, "checked", problem_of(m, 4 + m % 2, 4)) for m in range(1, 12)]
-    found = {outcome.finding and outcome.finding.kind for outcome in outcomes}
-    assert found == {"host-pointer-on-device"}
+    findings = [run_wrapper(HOSTS_POINTER, "checked", k=k, n=4).finding for k in range(1, 12)]
+    assert {finding and finding.kind for finding in findings} == {"host-pointer-on-device"}
