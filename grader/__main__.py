@@ -36,7 +36,7 @@ from .record.model import Record  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402
 
-FULL_MARKS, LESS, BAD_INPUT, MACHINE_FAULT = 0, 1, 2, 3
+FULL_MARKS, LESS = 0, 1
 
 
 def main(words: list[str]) -> int:
@@ -61,13 +61,11 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         kept = f"; the cases so far are in {run.store.partial}" if run and run.store else ""
         return say(f"interrupted{kept}", interrupt.STATUS)
-    except BadInput as error:
-        return say(str(error), BAD_INPUT)
-    except MachineFault as error:
-        return say(str(error), MACHINE_FAULT)
+    except (BadInput, MachineFault) as error:
+        return say(str(error), error.status)
     except Exception:  # a mistake of ours must not cost a student points
         traceback.print_exc()
-        return say("the grader itself failed, see above", MACHINE_FAULT)
+        return say("the grader itself failed, see above", MachineFault.status)
     before = time.monotonic()
     terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record))
     write_stages(run.stages | {"report": time.monotonic() - before})

@@ -35,7 +35,7 @@ def run_of(config: pytest.Config) -> Run:
         return Run(asked, read_submission(asked.kernel(given["submission"]), given["name"]),
                    named=given["name"] is not None)
     except (BadInput, MachineFault) as error:
-        pytest.exit(f"grade: {error}", returncode=2 if isinstance(error, BadInput) else 3)
+        pytest.exit(f"grade: {error}", returncode=error.status)
 
 
 @pytest.fixture(scope="session")
@@ -48,5 +48,5 @@ def graded(request: pytest.FixtureRequest) -> dict[str, AnyResult]:
         with interrupt.raised():
             record = run.run()
     except MachineFault as error:
-        pytest.exit(f"grade: {error}", returncode=3)
+        pytest.exit(f"grade: {error}", returncode=error.status)
     return {item.key: item for item in record.items}

@@ -7,12 +7,16 @@ Raised in every module of the grader; caught in one_case.py and grade.py (NotBui
 
 class BadInput(Exception):
     """The grader was given something it cannot use: a case, a submission's file, an option. One
-    line that says what, where, and what to do. Exit status 2."""
+    line that says what, where, and what to do."""
+
+    status = 2
 
 
 class MachineFault(Exception):
     """The machine is at fault: no compiler, no memory, no sandbox. One line that says what, where,
-    and what to do. Exit status 3; costs no points and overwrites no earlier result."""
+    and what to do. Costs no points and overwrites no earlier result."""
+
+    status = 3
 
 
 class NotBuilt(Exception):

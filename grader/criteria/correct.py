@@ -34,6 +34,31 @@ def no_launch(lab: Lab) -> Finding:
     return of_kind(lab, "no-launch", f"{lab.wrapper} launches no kernel")
 
 
+def finding_of(lab: Lab, run: Outcome) -> Finding | None:
+    """Why this run's result is not correct; None when it is."""
+    if run.right and run.ended == "returned":
+        return None
+    if run.ended != "returned":
+        found = of_end(lab, run.ended)
+        found = found.model_copy(update={"what": at(run.file, run.line, run.detail or found.what)})
+    elif not run.launches:
+        found = no_launch(lab)
+    elif run.inputs_changed:
+        found = of_kind(lab, "input-written",
+                        f"changed {counted(run.inputs_changed, 'element')} of {listed(lab.inputs)}")
+    elif run.explanation:
+        return run.explanation
+    elif bad := run.wrong + run.unwritten:
+        is_wrong = "is wrong or was" if bad == 1 else "are wrong or were"
+        found = of_kind(lab, "wrong-result" if run.wrong else "unwritten",
+                        f"{grouped(bad)} of {grouped(run.elements)} elements of {lab.result} {is_wrong} never written")
+    elif run.guards_changed:
+        found = of_kind(lab, "out-of-bounds", f"wrote {counted(run.guards_changed, 'number')} outside {lab.arrays}")
+    else:
+        found = of_kind(lab, "not-float32")
+    return found.model_copy(update={"file": run.file, "line": run.line})
+
+
 def judge(seen: Seen) -> Lost | None:
     why = against(seen)
     return Lost(why) if why else None
@@ -52,24 +77,9 @@ def against(seen: Seen) -> str:
 
 
 def what_went_wrong(lab: Lab, run: Outcome) -> str:
-    """Why this run's result is not correct; "" when it is."""
-    if run.ended != "returned":
-        return at(run.file, run.line, run.detail or of_end(lab, run.ended).what)
-    if run.right:
-        return ""
-    if not run.launches:
-        return no_launch(lab).what
-    if run.inputs_changed:
-        return f"changed {counted(run.inputs_changed, 'element')} of {listed(lab.inputs)}"
-    if run.explanation:
-        return headline(run.explanation)
-    bad = run.wrong + run.unwritten
-    if bad:
-        is_wrong = "is wrong or was" if bad == 1 else "are wrong or were"
-        return f"{grouped(bad)} of {grouped(run.elements)} elements of {lab.result} {is_wrong} never written"
-    if run.guards_changed:
-        return f"wrote {counted(run.guards_changed, 'number')} outside {lab.arrays}"
-    return lab.kinds["not-float32"].headline
+    """The same in words; "" when it is correct."""
+    found = finding_of(lab, run)
+    return headline(found) if found else ""
 
 
 def unexamined(seen: Seen) -> str:

@@ -61,13 +61,10 @@ def exported(asked: argparse.Namespace) -> str:
     if asked.result.name not in OF_STUDENTS:
         raise BadInput(f"{asked.result}: what students may see lies beside {' or '.join(OF_STUDENTS)}")
     seen = read_record(of_students(asked.result), partial=asked.partial)
-    if asked.format == "gradescope":
-        return gradescope.export(record, seen, asked.hidden_cases)
-    if asked.format == "autolab":
-        return autolab.export(seen, asked.problem)
-    if asked.format == "annotations":
-        return github.annotations(seen)
-    return github.summary(seen)
+    return {"gradescope": lambda: gradescope.export(record, seen, asked.hidden_cases),
+            "autolab": lambda: autolab.export(seen, asked.problem),
+            "annotations": lambda: github.annotations(seen),
+            "summary": lambda: github.summary(seen)}[asked.format]()
 
 
 def write(text: str, path: Path | None, *, append: bool) -> None:

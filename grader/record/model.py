@@ -185,6 +185,10 @@ class Item(Scored):
     def key(self) -> str:
         return f"{self.suite}/{self.name}"
 
+    @property
+    def nothing_lost(self: Any) -> bool:
+        return bool(self.status == "passed")
+
 
 class Test(Item):
     """One case. `score` is for a correct result."""
@@ -205,10 +209,6 @@ class Test(Item):
     output: str = ""
     """What the submission printed. For the TA: never shown to students for hidden cases."""
 
-    @property
-    def nothing_lost(self) -> bool:
-        return self.status == "passed"
-
 
 class Mark(Item):
     """Points that a whole suite keeps or loses; `name` is that of the criterion, `title` what tables call
@@ -221,10 +221,6 @@ class Mark(Item):
     """Names of cases. In a student's view, of hidden ones: empty."""
     phrase: str = ""
     """`reason` in words that are the same for all cases."""
-
-    @property
-    def nothing_lost(self) -> bool:
-        return self.status == "passed"
 
 
 class Times(Strict):

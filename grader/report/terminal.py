@@ -131,14 +131,12 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     for block in blocks:
         if block:
             console.print(block, "", sep="\n")
-    if not_timed(timings):
-        console.print(paragraph(f"{not_timed(timings)} With a GPU: BACKEND=cuda.", console))
-    if about_blocks(tests):
-        console.print(paragraph(about_blocks(tests), console))
-    for note in record.submission.notes:
-        console.print(paragraph(f"note: {harmless(note)}", console))
-    console.print(paragraph(f"protection: {harmless(protection(record))}", console))
-    console.print(paragraph(f"seed: {record.seed} (the same seed gives the same grade)", console))
+    untimed = not_timed(timings) and f"{not_timed(timings)} With a GPU: BACKEND=cuda."
+    for line in filter(None, [untimed, about_blocks(tests),
+                              *(f"note: {harmless(note)}" for note in record.submission.notes),
+                              f"protection: {harmless(protection(record))}",
+                              f"seed: {record.seed} (the same seed gives the same grade)"]):
+        console.print(paragraph(line, console))
     if where:
         place = os.path.relpath(where)
         shown = place if not place.startswith(os.pardir + os.sep) else str(where)

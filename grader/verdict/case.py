@@ -88,13 +88,7 @@ def main_finding(seen: Seen) -> Finding | None:
     for run in runs:
         if run.ended == "returned" and run.explanation:
             return run.explanation
-    for run in runs:
-        what = correct.what_went_wrong(lab, run)
-        if what:
-            known = correct.of_kind(lab, kind_of_result(run)) if run.ended == "returned" else \
-                correct.of_end(lab, run.ended)
-            return known.model_copy(update={"what": what, "file": run.file, "line": run.line})
-    return None
+    return next(filter(None, (correct.finding_of(lab, run) for run in runs)), None)
 
 
 def with_launch(finding: Finding | None, plain: Outcome,
@@ -102,14 +96,6 @@ def with_launch(finding: Finding | None, plain: Outcome,
     """Both runs are of the same problem, and make the same launches."""
     launch = (checked and checked.launch) or plain.launch
     return finding.model_copy(update={"launch": launch}) if finding and launch else finding
-
-
-def kind_of_result(run: Outcome) -> str:
-    if run.inputs_changed:
-        return "input-written"
-    if run.wrong + run.unwritten:
-        return "wrong-result" if run.wrong else "unwritten"
-    return "out-of-bounds" if run.guards_changed else "not-float32"
 
 
 def main_reason(first: Lost | None, checked: Outcome | None) -> str:
