@@ -53,10 +53,11 @@ def student_view(record: Record) -> Record:
     refusal = record.refusal
     if refusal:
         refusal = without_place(refusal) if record.build.ok else refusal
-        tests = [for_refusal(test, refusal) for test in tests]
-        marks = [mark.model_copy(update={"reason": refusal.reason}) for mark in marks]
-        timings = [timing if timing.state == "not-timed" else
-                   timing.model_copy(update={"reason": refusal.reason})
+        reason = {"reason": refusal.reason}  # the same words for every case
+        tests = [test.model_copy(update=reason | {"criteria": [
+            each.model_copy(update=reason) for each in test.criteria]}) for test in tests]
+        marks = [mark.model_copy(update=reason) for mark in marks]
+        timings = [timing if timing.state == "not-timed" else timing.model_copy(update=reason)
                    for timing in timings]
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
@@ -132,10 +133,3 @@ def without_place(refusal: Refusal) -> Refusal:
     """Of a refusal while running, which may have been a hidden case's: no line, no numbers."""
     tried = re.sub(r" *\([^)]*\)|\d+", "", refusal.tried)
     return refusal.model_copy(update={"tried": tried, "file": None, "line": 0})
-
-
-def for_refusal(test: Test, refusal: Refusal) -> Test:
-    """The same words for every case of a submission that was refused."""
-    reason = refusal.reason
-    criteria = [each.model_copy(update={"reason": reason}) for each in test.criteria]
-    return test.model_copy(update={"reason": reason, "criteria": criteria})
