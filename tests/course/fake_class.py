@@ -21,10 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-try:
-    from forks import python  # runs what is short in forks of one process, where there is that
-except ModuleNotFoundError:
-    python = None  # type: ignore[assignment]
+from forks import python
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 MAX_SCORE = 40
@@ -99,7 +96,7 @@ class Class:
 
     def start(self, *words: str, what: str = "grade", **options: Any) -> Any:
         command = self.command(*words, what=what)
-        if python and not options:
+        if not options:
             return forks(self.project).start(command[2:], self.environment)
         return subprocess.Popen(
             command, cwd=self.project, env=self.environment, text=True,
@@ -108,10 +105,7 @@ class Class:
 
     def run(self, *words: str, what: str = "grade") -> subprocess.CompletedProcess[str]:
         command = self.command(*words, what=what)
-        if python:
-            return forks(self.project).run(command[2:], self.environment)
-        return subprocess.run(command, cwd=self.project, env=self.environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return forks(self.project).run(command[2:], self.environment)
 
     def settings(self, text: str) -> None:
         (self.folder / "class.toml").write_text(text)

@@ -24,7 +24,8 @@ import pytest
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.pages import write_class_page, write_feedback, write_leaderboard
 from course.record import Finding, Loads, Mark, Mistake, Record
-from records import NASTY, RACE, make_record, make_test, make_timing, poisoned, seen_of
+from nasty import NASTY
+from records import RACE, make_record, make_test, make_timing, poisoned, seen_of
 
 KERNEL = "".join(f"line {number};\n" for number in range(1, 41))
 WHEN = datetime(2026, 11, 20, 18, 30, tzinfo=timezone.utc)

@@ -19,6 +19,7 @@ import classroom50 as demands
 from kinds import words_of
 from conftest import REPOSITORY, clean_environment, sample, strict_json
 from forks import python
+from nasty import NASTY
 
 from grader.errors import BadInput, MachineFault
 from grader.exporters import autolab, classroom50, github, gradescope
@@ -122,15 +123,7 @@ RECORDS = {"mixed": MIXED, "marked": MARKED, "public": PUBLIC, "full": FULL, "br
 
 every_record = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
 
-NASTY = [
-    "::error file=x::y", "##[error]z", "\n::set-output name=a::b\n", "::stop-commands::x",
-    "word: 1", 'score": 100, "', "{\"scores\": {\"Public\": 100}}", "a|b", "```", "`",
-    "<script>alert(1)</script>", "</pre></details><h1>100</h1>", "]]>", "&amp;", "<!-- ",
-    "[x](javascript:alert(1))", "![](http://a)", "@all #1 :tada: http://a.example www.a.example",
-    "\x1b[2J\x07", "\u202e\u2066", "\r\n", "\x00", "%0A::error::", "%25", "a,b=c",
-    "| --- |\n| x |", "# heading", "  indented", "$x^2$", "~~~", "***", "=SUM(A1)", "\ufffe\uffff",
-    "\u2028", "\x85", "é" * 40, "\n\n\n", "\\", "&#60;b&#62;", "'", '"',
-]
+
 def poisoned(text: str) -> list[Record]:
     """Records with this text wherever a submission may have put any."""
     finding = Finding(**words_of("wrong-result"), what=text, file=text, line=3, detail=[text], hint=text,
