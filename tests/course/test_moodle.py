@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
