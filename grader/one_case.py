@@ -24,7 +24,7 @@ from .run.once import run_problem
 from .run.outcome import Outcome
 from .text import valid
 from .verdict import points, repair
-from .verdict.case import OUT_OF_TIME, judge_case, wants_checked, wants_counts
+from .verdict.points import OUT_OF_TIME, judge_case, wants_checked, wants_counts
 
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
 

@@ -18,7 +18,7 @@ from ..criteria.correct import headline
 from ..criteria import BASIC
 from ..record.model import Finding, Test
 from ..run.outcome import Outcome
-from .case import judge_case
+from .points import judge_case
 
 BARRIER = b"__syncthreads();"
 MOST_TRIED = 2  # each takes as long as the submission itself

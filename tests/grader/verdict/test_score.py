@@ -25,9 +25,8 @@ from grader.report.lines import lost
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
-from grader.verdict.case import judge_case, wants_checked, wants_counts
-from grader.verdict.points import (marks_of, needs_review, no_points, refused, repair_marks, skipped, speed_points,
-                                   totals, used_up)
+from grader.verdict.points import (judge_case, marks_of, needs_review, no_points, refused, repair_marks, skipped,
+                                   speed_points, totals, used_up, wants_checked, wants_counts)
 
 FULL = ["memory", "tiled"]
 
