@@ -189,10 +189,10 @@ def test_what_a_grade_depends_on(kernel: Path, graded: Graded) -> None:
 
 def test_where_nothing_can_be_graded(kernel: Path, tmp_path: Path) -> None:
     """A login node has no compiler: what does not depend on it is said all the same, and why."""
-    (tmp_path / "nothing").mkdir()
     here = json.loads(grade(kernel, "right", "--about").stdout)
-    there = call([*PYTHON, "grader"], "--about", cwd=REPOSITORY, PATH=str(tmp_path / "nothing"), HOME=str(tmp_path),
-                 CC="cc", CXX="c++")
+    (tmp_path / "nothing").mkdir()
+    there = fake_grader().run(["-m", "grader", "--about"], clean_environment({
+        "PATH": str(tmp_path / "nothing"), "HOME": str(tmp_path), "CC": "cc", "CXX": "c++"}), REPOSITORY)
     assert there.returncode == 3 and there.stderr.count("\n") == 1
     said = json.loads(there.stdout)
     assert there.stderr == f"grade: {said.pop('fault')}\n"
@@ -382,7 +382,7 @@ def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None
 
 
 def test_the_schema_describes_a_result(graded: Graded) -> None:
-    printed = json.loads(call([*PYTHON, "grader.record"], cwd=REPOSITORY).stdout)
+    printed = json.loads(fake_grader().run(["-m", "grader.record"], clean_environment(), REPOSITORY).stdout)
     assert printed == schema()
     jsonschema.validate(json.loads(graded(MIXED)[1].model_dump_json()), printed)
 
