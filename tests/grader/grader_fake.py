@@ -152,8 +152,6 @@ def clock(parts: Any, programs: dict[str, str], asked: Performance, *, box: Any)
     word, *more = programs.get(f"clock {asked.shape}", programs.get("clock", "0.5")).split()
     if word == "machine":
         raise MachineFault("no GPU is left")
-    if word == "bug":
-        raise RuntimeError("a mistake of the grader's own")
     said = measured(float(word)) if word[0].isdigit() else {"state": word, "reason": " ".join(more)}
     return timing_of(asked, Said.model_validate(said), 0.5)
 
