@@ -202,8 +202,8 @@ CHANGES: dict[str, tuple[str, str, dict[str, str]]] = {
         BEFORE: BEFORE + "#include <vector>\n", LAUNCH: ON_THE_HOST + LAUNCH}),
     "other_launch_calls": ("timed", "", {LAUNCH: OTHER_CALLS}),
     "parameters_in_constant_memory": ("timed", "", {
-        BEFORE: BEFORE + JOB_OF_CONSTANTS, KERNEL: FROM_CONSTANTS, STORE: "C[row * n + col] = factors[col % 4] * sum;\n",
-        LAUNCH: BY_CONSTANTS}),
+        BEFORE: BEFORE + JOB_OF_CONSTANTS, KERNEL: FROM_CONSTANTS,
+        STORE: "C[row * n + col] = factors[col % 4] * sum;\n", LAUNCH: BY_CONSTANTS}),
     # What the clock would print.
     "prints_a_judgement": ("wrong", "never written", {
         BEFORE: BEFORE + "#include <cstdio>\n",
