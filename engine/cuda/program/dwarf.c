@@ -1,6 +1,7 @@
 /* DWARF versions 4 and 5, chapter 7: units, abbreviations, attributes. Every read is checked
  * against the end of its section; whatever does not fit ends the visit. */
 #include "program.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum attribute {
@@ -17,20 +18,14 @@ enum attribute {
     AT_LINKAGE_NAME = 0x6e
 };
 
-/* A part of a section that is read from the front. Past its end, reads give 0 and `bad` is set. */
-struct reader {
-    const unsigned char *at, *end;
-    bool bad;
-};
-
-static struct reader reader_of(const struct image_section *section, uint64_t offset) {
+static struct dwarf_reader reader_of(const struct image_section *section, uint64_t offset) {
     const unsigned char *bytes = (const unsigned char *)section->bytes;
-    struct reader r = {bytes + section->size, bytes + section->size, offset > section->size};
+    struct dwarf_reader r = {bytes + section->size, bytes + section->size, offset > section->size};
     if (!r.bad) r.at = bytes + offset;
     return r;
 }
 
-static uint64_t read_fixed(struct reader *r, size_t bytes) {
+uint64_t dwarf_fixed(struct dwarf_reader *r, size_t bytes) {
     uint64_t value = 0;
     if ((size_t)(r->end - r->at) < bytes) {
         r->bad = true;
@@ -41,158 +36,142 @@ static uint64_t read_fixed(struct reader *r, size_t bytes) {
     return value;
 }
 
-/* LEB128: seven bits a byte, the lowest first; of a signed one the sign is not extended. */
-static uint64_t read_leb(struct reader *r) {
+uint64_t dwarf_leb(struct dwarf_reader *r) {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
-        unsigned char byte = (unsigned char)read_fixed(r, 1);
+        unsigned char byte = (unsigned char)dwarf_fixed(r, 1);
         if (shift < 64) value |= (uint64_t)(byte & 127) << shift;
         if (byte < 128) return value;
     }
 }
 
-static const char *read_string(struct reader *r) {
+const char *dwarf_string(struct dwarf_reader *r) {
     const char *text = (const char *)r->at;
     size_t left = (size_t)(r->end - r->at);
     const unsigned char *zero = left ? memchr(r->at, 0, left) : NULL;
     r->bad |= !zero;
     r->at = zero ? zero + 1 : r->end;
-    return zero ? text : NULL;
+    return zero ? text : "";
 }
 
 /* --- values of attributes --------------------------------------------------------------------- */
 
 struct unit {
-    struct image_section info, abbrev, str, line_str;
-    size_t begin;   /* of the unit, in info */
+    const struct dwarf_sections *in;
     size_t offset;  /* bytes of an offset into a section: 4, or 8 in the 64-bit format */
     size_t address; /* bytes of an address */
-    struct reader entries;
+    struct dwarf_reader entries;
 };
 
 struct value {
-    uint64_t number;     /* of a constant; of a reference, in info */
-    const char *text;    /* of a string */
-    struct reader block; /* of an expression */
+    uint64_t number;           /* of a constant; of a reference, in .debug_info */
+    const char *text;          /* of a string */
+    struct dwarf_reader block; /* of an expression */
     bool is_constant;
 };
 
+/* What of a value is of interest here: an address or an index is skipped. */
+enum form_kind {
+    UNKNOWN,
+    SKIPPED,
+    CONSTANT,
+    IMPLICIT,
+    PRESENT,
+    REFERENCE,
+    BLOCK,
+    STRING,
+    STR,
+    LINE_STR
+};
+enum { ADDRESS = 100, OFFSET, LEB };
+
+/* Forms by their numbers (7.5.6), but for those of one vendor's, with the bytes of a value, of an
+ * offset in a section of strings, or of the length in front of a block. */
+static const struct form {
+    unsigned char kind, bytes;
+} forms[] = {[0x01] = {SKIPPED, ADDRESS}, [0x03] = {BLOCK, 2},         [0x04] = {BLOCK, 4},
+             [0x05] = {CONSTANT, 2},      [0x06] = {CONSTANT, 4},      [0x07] = {CONSTANT, 8},
+             [0x08] = {STRING, 0},        [0x09] = {BLOCK, LEB},       [0x0a] = {BLOCK, 1},
+             [0x0b] = {CONSTANT, 1},      [0x0c] = {CONSTANT, 1},      [0x0d] = {CONSTANT, LEB},
+             [0x0e] = {STR, OFFSET},      [0x0f] = {CONSTANT, LEB},    [0x10] = {REFERENCE, OFFSET},
+             [0x11] = {REFERENCE, 1},     [0x12] = {REFERENCE, 2},     [0x13] = {REFERENCE, 4},
+             [0x14] = {REFERENCE, 8},     [0x15] = {REFERENCE, LEB},   [0x17] = {SKIPPED, OFFSET},
+             [0x18] = {BLOCK, LEB},       [0x19] = {PRESENT, 0},       [0x1a] = {SKIPPED, LEB},
+             [0x1b] = {SKIPPED, LEB},     [0x1c] = {SKIPPED, 4},       [0x1d] = {SKIPPED, OFFSET},
+             [0x1e] = {SKIPPED, 16},      [0x1f] = {LINE_STR, OFFSET}, [0x20] = {SKIPPED, 8},
+             [0x21] = {IMPLICIT, 0},      [0x22] = {SKIPPED, LEB},     [0x23] = {SKIPPED, LEB},
+             [0x24] = {SKIPPED, 8},       [0x25] = {SKIPPED, 1},       [0x26] = {SKIPPED, 2},
+             [0x27] = {SKIPPED, 3},       [0x28] = {SKIPPED, 4},       [0x29] = {SKIPPED, 1},
+             [0x2a] = {SKIPPED, 2},       [0x2b] = {SKIPPED, 3},       [0x2c] = {SKIPPED, 4}};
+
 static const char *string_at(const struct image_section *section, uint64_t offset) {
-    struct reader r = reader_of(section, offset);
-    return r.bad ? NULL : read_string(&r);
+    struct dwarf_reader r = reader_of(section, offset);
+    return r.bad ? NULL : dwarf_string(&r);
 }
 
-static struct value block_of(struct reader *r, uint64_t bytes) {
-    struct value value = {.block = {r->at, r->at, false}};
-    read_fixed(r, (size_t)bytes);
-    if (!r->bad) value.block.end = r->at;
-    return value;
-}
-
-/* Bytes of the forms whose size is fixed and whose value is of no interest here (addresses, indices
- * and signatures); 0: another form. */
-static size_t size_to_skip(const struct unit *u, uint64_t form) {
-    switch (form) {
-    case 0x01: return u->address; /* addr */
-    case 0x25:
-    case 0x29: return 1; /* strx1, addrx1 */
-    case 0x26:
-    case 0x2a: return 2; /* strx2, addrx2 */
-    case 0x27:
-    case 0x2b: return 3; /* strx3, addrx3 */
-    case 0x28:
-    case 0x2c:
-    case 0x1c: return 4; /* strx4, addrx4, ref_sup4 */
-    case 0x20:
-    case 0x24: return 8;  /* ref_sig8, ref_sup8 */
-    case 0x1e: return 16; /* data16 */
-    case 0x17:
-    case 0x1d:
-    case 0x1f20:
-    case 0x1f21: return u->offset; /* sec_offset and others */
-    default: return 0;
+static uint64_t read_number(const struct unit *u, struct dwarf_reader *r, size_t bytes) {
+    switch (bytes) {
+    case LEB: return dwarf_leb(r);
+    case OFFSET: return dwarf_fixed(r, u->offset);
+    case ADDRESS: return dwarf_fixed(r, u->address);
+    default: return dwarf_fixed(r, bytes);
     }
 }
 
 /* Reads one attribute's value; `implicit` is the constant that its abbreviation holds. */
-static struct value read_value(const struct unit *u, struct reader *r, uint64_t form,
+static struct value read_value(const struct unit *u, struct dwarf_reader *r, uint64_t form,
                                uint64_t implicit) {
-    size_t skipped = size_to_skip(u, form);
-    struct value constant = {.is_constant = true}, reference = {.is_constant = false};
-    if (skipped) {
-        read_fixed(r, skipped);
-        return reference;
-    }
-    switch (form) {
-    case 0x0c: /* flag */
-    case 0x0b: constant.number = read_fixed(r, 1); return constant;
-    case 0x05: constant.number = read_fixed(r, 2); return constant;
-    case 0x06: constant.number = read_fixed(r, 4); return constant;
-    case 0x07: constant.number = read_fixed(r, 8); return constant;
-    case 0x0d:
-    case 0x0f: constant.number = read_leb(r); return constant; /* sdata, udata */
-    case 0x21: constant.number = implicit; return constant;
-    case 0x11: reference.number = u->begin + read_fixed(r, 1); return reference;
-    case 0x12: reference.number = u->begin + read_fixed(r, 2); return reference;
-    case 0x13: reference.number = u->begin + read_fixed(r, 4); return reference;
-    case 0x14: reference.number = u->begin + read_fixed(r, 8); return reference;
-    case 0x15: reference.number = u->begin + read_leb(r); return reference;
-    case 0x10: reference.number = read_fixed(r, u->offset); return reference; /* ref_addr */
-    case 0x08: return (struct value){.text = read_string(r)};
-    case 0x0e: return (struct value){.text = string_at(&u->str, read_fixed(r, u->offset))};
-    case 0x1f: return (struct value){.text = string_at(&u->line_str, read_fixed(r, u->offset))};
-    case 0x0a: return block_of(r, read_fixed(r, 1));
-    case 0x03: return block_of(r, read_fixed(r, 2));
-    case 0x04: return block_of(r, read_fixed(r, 4));
-    case 0x09:
-    case 0x18: return block_of(r, read_leb(r));      /* block, exprloc */
-    case 0x19: constant.number = 1; return constant; /* flag_present: no bytes */
-    case 0x1a:
-    case 0x1b:
-    case 0x22:
-    case 0x23:
-    case 0x1f01:
-    case 0x1f02: /* indices */ read_leb(r); return reference;
-    case 0x16: { /* indirect: the form precedes the value */
-        uint64_t real = read_leb(r);
-        if (real != form) return read_value(u, r, real, 0);
+    const struct form f = forms[form < sizeof forms / sizeof *forms ? form : UNKNOWN];
+    const uint64_t number = read_number(u, r, f.bytes);
+    struct value value = {.block = {r->at, r->at, false}};
+    switch (f.kind) {
+    case SKIPPED: break;
+    case CONSTANT: return (struct value){.number = number, .is_constant = true};
+    case IMPLICIT: return (struct value){.number = implicit, .is_constant = true};
+    case PRESENT: value.number = 1; break;
+    case REFERENCE: value.number = number; break;
+    case BLOCK:
+        dwarf_fixed(r, (size_t)number);
+        if (!r->bad) value.block.end = r->at;
         break;
+    case STRING: value.text = dwarf_string(r); break;
+    case STR: value.text = string_at(&u->in->str, number); break;
+    case LINE_STR: value.text = string_at(&u->in->line_str, number); break;
+    default: r->bad = true; break;
     }
-    }
-    r->bad = true;
-    return reference;
+    return value;
 }
 
 /* The offset of "push a constant, add the thread's base": DWARF 5, 2.5.1.3, and GNU's older word
  * for it. -1: the expression is another one. */
-static long tls_offset_of(struct reader block) {
+static long tls_offset_of(struct dwarf_reader block) {
     uint64_t offset = 0;
-    switch (read_fixed(&block, 1)) {
-    case 0x0c: offset = read_fixed(&block, 4); break; /* const4u */
+    switch (dwarf_fixed(&block, 1)) {
+    case 0x0c: offset = dwarf_fixed(&block, 4); break; /* const4u */
     case 0x0e:
-    case 0x03: offset = read_fixed(&block, 8); break; /* const8u, addr */
+    case 0x03: offset = dwarf_fixed(&block, 8); break; /* const8u, addr */
     default: return -1;
     }
-    uint64_t last = read_fixed(&block, 1);
+    uint64_t last = dwarf_fixed(&block, 1);
     return !block.bad && (last == 0x9b || last == 0xe0) ? (long)offset : -1;
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
 /* The abbreviation with this code: a reader behind it, and its tag. */
-static struct reader find_abbreviation(struct reader r, uint64_t code, uint64_t *tag) {
+static struct dwarf_reader find_abbreviation(struct dwarf_reader r, uint64_t code, uint64_t *tag) {
     while (!r.bad) {
-        uint64_t own = read_leb(&r);
-        *tag = read_leb(&r);
-        read_fixed(&r, 1); /* whether it has children: where they end does not matter here */
+        uint64_t own = dwarf_leb(&r);
+        *tag = dwarf_leb(&r);
+        dwarf_fixed(&r, 1); /* whether it has children: where they end does not matter here */
         if (own == code || own == 0) {
             r.bad |= own == 0;
             return r;
         }
         for (uint64_t name = 1, form = 1; (name || form) && !r.bad;) {
-            name = read_leb(&r);
-            form = read_leb(&r);
-            if (form == 0x21) read_leb(&r);
+            name = dwarf_leb(&r);
+            form = dwarf_leb(&r);
+            if (form == 0x21) dwarf_leb(&r);
         }
     }
     return r;
@@ -228,61 +207,84 @@ static bool is_wanted(uint64_t tag) {
            tag == DWARF_BASE || tag == DWARF_PARAMETER;
 }
 
-static void visit_entries(struct unit *u, struct reader abbreviations,
-                          void (*visit)(const struct dwarf_entry *, void *), void *data) {
-    struct reader *r = &u->entries;
+static bool keep(struct dwarf_entries *entries, const struct dwarf_entry *entry) {
+    if (entries->count == entries->room) {
+        size_t room = entries->room ? 2 * entries->room : 1024;
+        struct dwarf_entry *larger = realloc(entries->list, room * sizeof *larger);
+        if (!larger) return false;
+        entries->list = larger;
+        entries->room = room;
+    }
+    entries->list[entries->count++] = *entry;
+    return true;
+}
+
+static void read_entries(struct unit *u, struct dwarf_reader abbreviations,
+                         struct dwarf_entries *entries) {
+    struct dwarf_reader *r = &u->entries;
     while (r->at < r->end && !r->bad) {
         struct dwarf_entry entry = {.tls_offset = -1};
         uint64_t tag = 0;
-        entry.at = (size_t)(r->at - (const unsigned char *)u->info.bytes);
-        uint64_t code = read_leb(r);
+        entry.at = (size_t)(r->at - (const unsigned char *)u->in->info.bytes);
+        uint64_t code = dwarf_leb(r);
         if (code == 0) continue; /* the end of a list of children */
-        struct reader form = find_abbreviation(abbreviations, code, &tag);
+        struct dwarf_reader form = find_abbreviation(abbreviations, code, &tag);
         while (!form.bad && !r->bad) {
-            uint64_t attribute = read_leb(&form), kind = read_leb(&form);
-            uint64_t implicit = kind == 0x21 ? read_leb(&form) : 0;
+            uint64_t attribute = dwarf_leb(&form), kind = dwarf_leb(&form);
+            uint64_t implicit = kind == 0x21 ? dwarf_leb(&form) : 0;
             if (!attribute && !kind) break;
             struct value value = read_value(u, r, kind, implicit);
             take(&entry, attribute, &value);
         }
         if (form.bad || r->bad) return;
         entry.tag = (enum dwarf_tag)tag;
-        if (is_wanted(tag)) visit(&entry, data);
+        if (is_wanted(tag) && !keep(entries, &entry)) return;
     }
 }
 
 /* The head of the first unit (7.5.1); sets where its abbreviations are. False: not of a version or
  * kind that is known. */
 static bool read_head(struct unit *u, uint64_t *abbreviations) {
-    struct reader r = reader_of(&u->info, 0);
-    uint64_t length = read_fixed(&r, 4);
+    struct dwarf_reader r = reader_of(&u->in->info, 0);
+    uint64_t length = dwarf_fixed(&r, 4);
     u->offset = 4;
     if (length == 0xffffffff) {
-        length = read_fixed(&r, 8);
+        length = dwarf_fixed(&r, 8);
         u->offset = 8;
     }
     if (r.bad || length > (uint64_t)(r.end - r.at)) return false;
     r.end = r.at + length;
-    uint64_t version = read_fixed(&r, 2);
+    uint64_t version = dwarf_fixed(&r, 2);
     if (version == 5) {
-        if (read_fixed(&r, 1) != 1) return false; /* not a compilation unit */
-        u->address = (size_t)read_fixed(&r, 1);
-        *abbreviations = read_fixed(&r, u->offset);
+        if (dwarf_fixed(&r, 1) != 1) return false; /* not a compilation unit */
+        u->address = (size_t)dwarf_fixed(&r, 1);
+        *abbreviations = dwarf_fixed(&r, u->offset);
     } else {
-        *abbreviations = read_fixed(&r, u->offset);
-        u->address = (size_t)read_fixed(&r, 1);
+        *abbreviations = dwarf_fixed(&r, u->offset);
+        u->address = (size_t)dwarf_fixed(&r, 1);
     }
     u->entries = r;
     return (version == 4 || version == 5) && !r.bad;
 }
 
-void dwarf_visit(const struct dwarf_sections *sections,
-                 void (*visit)(const struct dwarf_entry *entry, void *data), void *data) {
-    struct unit u = {.info = sections->info,
-                     .abbrev = sections->abbrev,
-                     .str = sections->str,
-                     .line_str = sections->line_str};
+struct dwarf_entries dwarf_read(const struct dwarf_sections *sections) {
+    struct unit u = {.in = sections};
+    struct dwarf_entries entries = {NULL, 0, 0};
     uint64_t abbreviations = 0;
-    if (u.info.size && u.abbrev.size && read_head(&u, &abbreviations))
-        visit_entries(&u, reader_of(&u.abbrev, abbreviations), visit, data);
+    if (sections->info.size && sections->abbrev.size && read_head(&u, &abbreviations))
+        read_entries(&u, reader_of(&sections->abbrev, abbreviations), &entries);
+    return entries;
+}
+
+const struct dwarf_entry *dwarf_entry_at(const struct dwarf_entries *entries, size_t at) {
+    size_t low = 0, high = entries->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (entries->list[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = at && low < entries->count && entries->list[low].at == at;
+    return found ? &entries->list[low] : NULL;
 }

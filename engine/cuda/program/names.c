@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 128, ENTRIES = 8192 };
+enum { NAMES = 128 };
 
 static struct shared_name names[NAMES];
 static int name_count;
@@ -57,30 +57,36 @@ static void keep_symbol(const struct image_symbol *symbol, void *data) {
 
 /* --- from the debug information --------------------------------------------------------------- */
 
-/* A type, as far as arrays go: what it is an array of, or another name for. */
-struct type {
-    size_t at, of;
-    size_t dimension[NAME_DIMENSIONS];
-    int dimensions;
-    bool array, reference;
-    enum element element; /* of a base type */
-};
+static struct dwarf_entries entries;
 
-static struct {
-    struct type types[ENTRIES];
-    struct dwarf_entry variables[ENTRIES];
-    int type_count, variable_count;
-} * reading;
+static void read_program(void) {
+    const struct dwarf_sections sections = {.info = image_find_section(".debug_info"),
+                                            .abbrev = image_find_section(".debug_abbrev"),
+                                            .str = image_find_section(".debug_str"),
+                                            .line_str = image_find_section(".debug_line_str")};
+    entries = dwarf_read(&sections);
+}
 
-static bool is_type(enum dwarf_tag tag) {
-    return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
-           tag == DWARF_BASE || tag == DWARF_CONST || tag == DWARF_VOLATILE;
+static void entries_needed(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_program);
+}
+
+/* What a type is, behind its other names; null: not known. */
+static const struct dwarf_entry *real_type(size_t at) {
+    const struct dwarf_entry *type = dwarf_entry_at(&entries, at);
+    for (int depth = 0; type && depth < 16; ++depth) {
+        if (type->tag != DWARF_TYPEDEF && type->tag != DWARF_CONST && type->tag != DWARF_VOLATILE)
+            return type;
+        type = dwarf_entry_at(&entries, type->type);
+    }
+    return NULL;
 }
 
 /* DWARF 5, table 7.11. */
 enum { IS_FLOAT = 4, IS_SIGNED = 5, IS_SIGNED_CHAR = 6, IS_UNSIGNED = 7, IS_UNSIGNED_CHAR = 8 };
 
-static enum element element_of(const struct dwarf_entry *base) {
+static enum element element_of(const struct dwarf_entry *type) {
     static const struct {
         size_t bytes;
         enum element is_signed, is_unsigned, is_float;
@@ -90,9 +96,10 @@ static enum element element_of(const struct dwarf_entry *base) {
         {4, ELEMENT_I32, ELEMENT_U32, ELEMENT_F32},
         {8, ELEMENT_I64, ELEMENT_U64, ELEMENT_F64},
     };
+    if (!type || type->tag != DWARF_BASE) return ELEMENT_BYTES;
     for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-        if (types[i].bytes != base->bytes) continue;
-        switch (base->encoding) {
+        if (types[i].bytes != type->bytes) continue;
+        switch (type->encoding) {
         case IS_FLOAT: return types[i].is_float;
         case IS_SIGNED:
         case IS_SIGNED_CHAR: return types[i].is_signed;
@@ -100,64 +107,40 @@ static enum element element_of(const struct dwarf_entry *base) {
         case IS_UNSIGNED_CHAR: return types[i].is_unsigned;
         }
     }
-    return ELEMENT_BYTES; /* an entry of another kind, too */
-}
-
-/* Subranges follow the array whose dimensions they are. */
-static void keep_entry(const struct dwarf_entry *entry, void *data) {
-    (void)data;
-    if (entry->tag == DWARF_VARIABLE) {
-        if (reading->variable_count < ENTRIES)
-            reading->variables[reading->variable_count++] = *entry;
-    } else if (entry->tag == DWARF_SUBRANGE) {
-        struct type *last = reading->type_count ? &reading->types[reading->type_count - 1] : NULL;
-        if (last && last->array && last->dimensions < NAME_DIMENSIONS)
-            last->dimension[last->dimensions++] = entry->count;
-    } else if (is_type(entry->tag) && reading->type_count < ENTRIES) {
-        reading->types[reading->type_count++] =
-            (struct type){.at = entry->at,
-                          .of = entry->type,
-                          .array = entry->tag == DWARF_ARRAY,
-                          .element = element_of(entry),
-                          .reference = entry->tag == DWARF_REFERENCE};
-    }
+    return ELEMENT_BYTES;
 }
 
 /* --- joining the two -------------------------------------------------------------------------- */
 
-static struct type *type_at(size_t at) {
-    for (int i = 0; i < reading->type_count; ++i)
-        if (reading->types[i].at == at) return &reading->types[i];
-    return NULL;
-}
-
-/* typedef and const are looked through. */
-static struct type *real_type(size_t at) {
-    struct type *type = type_at(at);
-    for (int depth = 0; type && !type->array && !type->reference && type->of && depth < 16; ++depth)
-        type = type_at(type->of);
-    return type;
+/* The dimensions of an array are the subranges that follow it. Null: there is none, or no other. */
+static const struct dwarf_entry *dimension_behind(const struct dwarf_entry *entry) {
+    const struct dwarf_entry *const next = entry + 1, *const end = entries.list + entries.count;
+    return next < end && next->tag == DWARF_SUBRANGE ? next : NULL;
 }
 
 static void add_dimensions(struct shared_name *name, size_t at) {
-    struct type *type = real_type(at);
-    for (; type && type->array; type = real_type(type->of))
-        for (int i = 0; i < type->dimensions && name->dimensions < NAME_DIMENSIONS; ++i)
-            name->dimension[name->dimensions++] = type->dimension[i];
+    const struct dwarf_entry *type = real_type(at), *d;
+    for (; type && type->tag == DWARF_ARRAY; type = real_type(type->type))
+        for (d = dimension_behind(type); d && name->dimensions < NAME_DIMENSIONS;
+             d = dimension_behind(d))
+            name->dimension[name->dimensions++] = d->count;
     size_t elements = 1;
     for (int i = 0; i < name->dimensions; ++i) elements *= name->dimension[i];
     name->element = elements ? name->bytes / elements : 0;
-    name->type = type ? type->element : ELEMENT_BYTES;
+    name->type = element_of(type);
 }
 
-static void complete_from_origin(struct dwarf_entry *v) {
-    for (int i = 0; v->origin && i < reading->variable_count; ++i) {
-        const struct dwarf_entry *origin = &reading->variables[i];
-        if (origin->at != v->origin) continue;
-        if (!v->name) v->name = origin->name;
-        if (!v->type) v->type = origin->type;
-        if (v->tls_offset < 0) v->tls_offset = origin->tls_offset;
+/* An entry with what it leaves to the one that it completes. */
+static struct dwarf_entry completed(const struct dwarf_entry *entry) {
+    struct dwarf_entry v = *entry;
+    const struct dwarf_entry *origin = dwarf_entry_at(&entries, v.origin);
+    for (int depth = 0; origin && depth < 4; ++depth) {
+        if (!v.name) v.name = origin->name;
+        if (!v.type) v.type = origin->type;
+        if (v.tls_offset < 0) v.tls_offset = origin->tls_offset;
+        origin = dwarf_entry_at(&entries, origin->origin);
     }
+    return v;
 }
 
 /* By its place; where the compiler does not give that (gcc on aarch64), by its name. */
@@ -177,11 +160,13 @@ static void join_static(const struct dwarf_entry *v) {
 /* Dynamic shared memory is what a reference to an array of unknown bound names, or an array with
  * the runtime's symbol: see ../rewrite.c. */
 static void join_dynamic(const struct dwarf_entry *v) {
-    const struct type *type = real_type(v->type);
+    const struct dwarf_entry *type = real_type(v->type);
+    const bool refers = type && type->tag == DWARF_REFERENCE;
     bool shares = v->linkage_name && strstr(v->linkage_name, "emulator_dynamic_shared");
-    if (!shares && !(type && type->reference)) return;
-    if (type && type->reference) type = real_type(type->of);
-    if (!type || !type->array || !type->dimensions || type->dimension[0] || !v->name) return;
+    if (refers) type = real_type(type->type);
+    if (!(shares || refers) || !type || type->tag != DWARF_ARRAY || !v->name) return;
+    const struct dwarf_entry *first = dimension_behind(type);
+    if (!first || first->count) return;
     several_dynamic |= dynamic_name[0] && strcmp(dynamic_name, v->name) != 0;
     snprintf(dynamic_name, sizeof dynamic_name, "%s", v->name);
 }
@@ -201,26 +186,15 @@ static void listed(void) {
     pthread_once(&once, list_names);
 }
 
-static void visit_program(void (*visit)(const struct dwarf_entry *, void *), void *data) {
-    struct dwarf_sections sections = {.info.size = 0};
-    image_find_section(".debug_info", &sections.info);
-    image_find_section(".debug_abbrev", &sections.abbrev);
-    image_find_section(".debug_str", &sections.str);
-    image_find_section(".debug_line_str", &sections.line_str);
-    dwarf_visit(&sections, visit, data);
-}
-
 static void read_names(void) {
     listed();
-    reading = calloc(1, sizeof *reading);
-    if (!reading) return;
-    visit_program(keep_entry, NULL);
-    for (int i = 0; i < reading->variable_count; ++i) {
-        complete_from_origin(&reading->variables[i]);
-        join_static(&reading->variables[i]);
-        join_dynamic(&reading->variables[i]);
+    entries_needed();
+    for (size_t i = 0; i < entries.count; ++i) {
+        if (entries.list[i].tag != DWARF_VARIABLE) continue;
+        const struct dwarf_entry variable = completed(&entries.list[i]);
+        join_static(&variable);
+        join_dynamic(&variable);
     }
-    free(reading);
 }
 
 static void names_needed(void) {
@@ -322,58 +296,27 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
 
 /* --- pointers --------------------------------------------------------------------------------- */
 
-/* Entries of types, and what variables of the sought name are of. */
-struct pointers {
-    const char *name;
-    struct dwarf_entry types[ENTRIES];
-    size_t of[32];
-    int type_count, count;
-};
-
-static void keep_pointer(const struct dwarf_entry *entry, void *data) {
-    struct pointers *p = data;
-    const bool variable = entry->tag == DWARF_VARIABLE || entry->tag == DWARF_PARAMETER;
-    if (!variable && entry->tag != DWARF_FUNCTION && p->type_count < ENTRIES)
-        p->types[p->type_count++] = *entry;
-    if (variable && entry->type && entry->name && strcmp(entry->name, p->name) == 0 &&
-        p->count < (int)(sizeof p->of / sizeof *p->of))
-        p->of[p->count++] = entry->type;
-}
-
-/* What a type is, behind its other names; null: not known. */
-static const struct dwarf_entry *named_type(const struct pointers *p, size_t at) {
-    for (int i = 0, depth = 0; i < p->type_count && depth < 16; ++i) {
-        const struct dwarf_entry *type = &p->types[i];
-        if (type->at != at) continue;
-        if (type->tag != DWARF_TYPEDEF && type->tag != DWARF_CONST && type->tag != DWARF_VOLATILE)
-            return type;
-        at = type->type;
-        i = -1;
-        ++depth;
-    }
-    return NULL;
-}
-
-static size_t bytes_behind(const struct pointers *p, size_t at) {
-    const struct dwarf_entry *pointer = named_type(p, at);
+static size_t bytes_behind(size_t at) {
+    const struct dwarf_entry *pointer = real_type(at);
     if (!pointer || pointer->tag != DWARF_POINTER) return 0;
-    const struct dwarf_entry *element = named_type(p, pointer->type);
+    const struct dwarf_entry *element = real_type(pointer->type);
     return element ? element->bytes : 0;
 }
 
 size_t name_points_to(const char *name) {
-    struct pointers *p = calloc(1, sizeof *p);
     size_t bytes = 0;
-    if (!p) return 0;
-    p->name = name;
-    visit_program(keep_pointer, p);
-    for (int i = 0; i < p->count; ++i) {
-        const size_t own = bytes_behind(p, p->of[i]);
-        if (i && own != bytes) bytes = 0;
-        if (!i) bytes = own;
-        if (!bytes) break;
+    bool found = false;
+    entries_needed();
+    for (size_t i = 0; i < entries.count; ++i) {
+        const struct dwarf_entry *e = &entries.list[i];
+        if ((e->tag != DWARF_VARIABLE && e->tag != DWARF_PARAMETER) || !e->type || !e->name ||
+            strcmp(e->name, name) != 0)
+            continue;
+        const size_t own = bytes_behind(e->type);
+        if (!own || (found && own != bytes)) return 0;
+        bytes = own;
+        found = true;
     }
-    free(p);
     return bytes;
 }
 

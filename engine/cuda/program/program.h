@@ -62,12 +62,12 @@ struct image_symbol {
 };
 void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data);
 
-/* A section of the program's file, which stays mapped. False: none, or it is compressed. */
+/* A section of the program's file, which stays mapped; no bytes: none, or it is compressed. */
 struct image_section {
     const char *bytes;
     size_t size;
 };
-bool image_find_section(const char *name, struct image_section *found);
+struct image_section image_find_section(const char *name);
 
 /* --- extents.c: the program's own variables: kernel.cu's, and all others ---------------------- */
 
@@ -177,10 +177,27 @@ struct dwarf_sections {
     struct image_section info, abbrev, str, line_str;
 };
 
-/* Calls `visit` for each entry with one of the tags, in the order of the file. Does nothing where
- * there is no debug information, or none of version 4 or 5. */
-void dwarf_visit(const struct dwarf_sections *sections,
-                 void (*visit)(const struct dwarf_entry *entry, void *data), void *data);
+/* The entries with one of the tags, in the order of the file, in memory that is the caller's; none
+ * where there is no debug information, or none of version 4 or 5. */
+struct dwarf_entries {
+    struct dwarf_entry *list;
+    size_t count, room;
+};
+struct dwarf_entries dwarf_read(const struct dwarf_sections *sections);
+
+/* The one that is there; null: none is. */
+const struct dwarf_entry *dwarf_entry_at(const struct dwarf_entries *entries, size_t at);
+
+/* A part of a section that is read from the front. Past its end, reads give 0, or "", and `bad`
+ * is set. */
+struct dwarf_reader {
+    const unsigned char *at, *end;
+    bool bad;
+};
+uint64_t dwarf_fixed(struct dwarf_reader *r, size_t bytes);
+/* LEB128: seven bits a byte, the lowest first; of a signed one the sign is not extended. */
+uint64_t dwarf_leb(struct dwarf_reader *r);
+const char *dwarf_string(struct dwarf_reader *r);
 
 #ifdef __cplusplus
 }

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table is a program for a machine with these registers. Past the end of its bytes, reads give
- * 0 and `bad` is set. */
+/* The table is a program for a machine with these registers. */
 struct machine {
-    const struct object *object;
-    const unsigned char *begin, *at, *end;
+    const struct elf_file *object;
+    struct dwarf_reader r;
+    const unsigned char *begin;
     const unsigned char *directories, *files; /* lists of the header */
-    bool bad;
-    unsigned opcode_base, line_range, unit; /* unit: bytes of an instruction, at least */
+    unsigned opcode_base, line_range, unit;   /* unit: bytes of an instruction, at least */
     int line_base;
     unsigned lengths[256]; /* operands of each standard opcode */
     unsigned section, file, line;
@@ -24,36 +23,12 @@ struct search {
     unsigned row_file, row_line, file, line;
 };
 
-static uint64_t fixed(struct machine *m, size_t bytes) {
-    uint64_t value = 0;
-    if ((size_t)(m->end - m->at) < bytes) {
-        m->bad = true;
-        return 0;
-    }
-    if (bytes <= sizeof value) memcpy(&value, m->at, bytes);
-    m->at += bytes;
-    return value;
-}
-
-static uint64_t leb(struct machine *m, bool is_signed) {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    unsigned char byte;
-    do {
-        byte = (unsigned char)fixed(m, 1);
-        if (shift < 64) value |= (uint64_t)(byte & 127) << shift;
-        shift += 7;
-    } while (byte >= 128);
-    if (is_signed && (byte & 64) && shift < 64) value |= ~(uint64_t)0 << shift;
-    return value;
-}
-
-static const char *string(struct machine *m) {
-    const char *text = (const char *)m->at;
-    const unsigned char *zero = m->bad ? NULL : memchr(m->at, 0, (size_t)(m->end - m->at));
-    m->bad = m->bad || !zero;
-    m->at = zero ? zero + 1 : m->end;
-    return zero ? text : "";
+static int64_t signed_leb(struct dwarf_reader *r) {
+    const unsigned char *begin = r->at;
+    const uint64_t value = dwarf_leb(r);
+    const long bits = 7 * (r->at - begin);
+    const bool negative = bits > 0 && bits < 64 && value >> (bits - 1);
+    return (int64_t)(negative ? value | ~(uint64_t)0 << bits : value);
 }
 
 /* A row of the table: the instructions from here to the next row are of this line. */
@@ -72,7 +47,7 @@ static void add_row(const struct machine *m, struct search *s, bool ends) {
 /* DW_LNE_set_address has a relocation, which says of which section the address is. */
 static void find_section(const struct reference *r, void *data) {
     struct machine *m = data;
-    if (r->offset != (size_t)(m->at - m->begin)) return;
+    if (r->offset != (size_t)(m->r.at - m->begin)) return;
     const Elf64_Sym *symbol = &m->object->symbols[r->symbol];
     m->section = symbol->st_shndx;
     m->address = symbol->st_value + (size_t)r->addend;
@@ -85,36 +60,36 @@ static void restart(struct machine *m) {
 }
 
 static void extended(struct machine *m, struct search *s) {
-    uint64_t length = leb(m, false);
-    const unsigned char *next = m->at + length;
-    if (m->bad || length == 0 || length > (uint64_t)(m->end - m->at)) {
-        m->bad = true;
+    uint64_t length = dwarf_leb(&m->r);
+    const unsigned char *next = m->r.at + length;
+    if (m->r.bad || length == 0 || length > (uint64_t)(m->r.end - m->r.at)) {
+        m->r.bad = true;
         return;
     }
-    switch (fixed(m, 1)) {
+    switch (dwarf_fixed(&m->r, 1)) {
     case 1: /* end_sequence */
         add_row(m, s, true);
         restart(m);
         break;
     case 2: /* set_address */
-        object_visit(m->object, object_find_section(m->object, ".debug_line"), find_section, m);
+        object_visit(m->object, elf_find_section(m->object, ".debug_line"), find_section, m);
         break;
     }
-    m->at = next;
+    m->r.at = next;
 }
 
 static void standard(struct machine *m, struct search *s, unsigned opcode) {
     switch (opcode) {
-    case 1: add_row(m, s, false); break;                  /* copy */
-    case 2: m->address += leb(m, false) * m->unit; break; /* advance_pc */
-    case 3: m->line += (unsigned)leb(m, true); break;     /* advance_line */
-    case 4: m->file = (unsigned)leb(m, false); break;     /* set_file */
-    case 8:                                               /* const_add_pc */
+    case 1: add_row(m, s, false); break;                     /* copy */
+    case 2: m->address += dwarf_leb(&m->r) * m->unit; break; /* advance_pc */
+    case 3: m->line += (unsigned)signed_leb(&m->r); break;   /* advance_line */
+    case 4: m->file = (unsigned)dwarf_leb(&m->r); break;     /* set_file */
+    case 8:                                                  /* const_add_pc */
         m->address += (255 - m->opcode_base) / m->line_range * m->unit;
         break;
-    case 9: m->address += fixed(m, 2); break; /* fixed_advance_pc */
+    case 9: m->address += dwarf_fixed(&m->r, 2); break; /* fixed_advance_pc */
     default:
-        for (unsigned i = 0; i < m->lengths[opcode]; i++) leb(m, false);
+        for (unsigned i = 0; i < m->lengths[opcode]; i++) dwarf_leb(&m->r);
     }
 }
 
@@ -127,31 +102,31 @@ static void special(struct machine *m, struct search *s, unsigned opcode) {
 
 /* The header of the only unit. False: it is of another version, or damaged. */
 static bool read_header(struct machine *m) {
-    uint64_t length = fixed(m, 4);
-    if (m->bad || length > (uint64_t)(m->end - m->at)) return false;
-    m->end = m->at + length;
-    uint64_t version = fixed(m, 2), header = fixed(m, 4);
-    const unsigned char *program = m->at + header;
-    if (version < 2 || version > 4 || header > (uint64_t)(m->end - m->at)) return false;
-    m->unit = (unsigned)fixed(m, 1);
-    if (version == 4) fixed(m, 1); /* operations of an instruction: one */
-    fixed(m, 1);                   /* whether a row begins a statement at first */
-    m->line_base = (signed char)fixed(m, 1);
-    m->line_range = (unsigned)fixed(m, 1);
-    m->opcode_base = (unsigned)fixed(m, 1);
+    uint64_t length = dwarf_fixed(&m->r, 4);
+    if (m->r.bad || length > (uint64_t)(m->r.end - m->r.at)) return false;
+    m->r.end = m->r.at + length;
+    uint64_t version = dwarf_fixed(&m->r, 2), header = dwarf_fixed(&m->r, 4);
+    const unsigned char *program = m->r.at + header;
+    if (version < 2 || version > 4 || header > (uint64_t)(m->r.end - m->r.at)) return false;
+    m->unit = (unsigned)dwarf_fixed(&m->r, 1);
+    if (version == 4) dwarf_fixed(&m->r, 1); /* operations of an instruction: one */
+    dwarf_fixed(&m->r, 1);                   /* whether a row begins a statement at first */
+    m->line_base = (signed char)dwarf_fixed(&m->r, 1);
+    m->line_range = (unsigned)dwarf_fixed(&m->r, 1);
+    m->opcode_base = (unsigned)dwarf_fixed(&m->r, 1);
     if (!m->line_range || !m->opcode_base) return false;
-    for (unsigned i = 1; i < m->opcode_base; i++) m->lengths[i] = (unsigned)fixed(m, 1);
-    m->directories = m->at;
-    while (!m->bad && *string(m)) continue;
-    m->files = m->at;
-    m->at = program;
-    return !m->bad;
+    for (unsigned i = 1; i < m->opcode_base; i++) m->lengths[i] = (unsigned)dwarf_fixed(&m->r, 1);
+    m->directories = m->r.at;
+    while (!m->r.bad && *dwarf_string(&m->r)) continue;
+    m->files = m->r.at;
+    m->r.at = program;
+    return !m->r.bad;
 }
 
 static const char *directory(struct machine m, uint64_t number) {
-    m.at = m.directories;
-    for (uint64_t i = 1; !m.bad; i++) {
-        const char *name = string(&m);
+    m.r.at = m.directories;
+    for (uint64_t i = 1; !m.r.bad; i++) {
+        const char *name = dwarf_string(&m.r);
         if (!*name || i == number) return name;
     }
     return "";
@@ -159,12 +134,12 @@ static const char *directory(struct machine m, uint64_t number) {
 
 /* The name of a file: of directory 0, which is the compiler's own, as it is. */
 static void write_file(struct machine m, unsigned number, struct source_line *found) {
-    m.at = m.files;
-    for (unsigned i = 1; !m.bad; i++) {
-        const char *name = string(&m);
-        uint64_t of = leb(&m, false);
-        leb(&m, false); /* time and size */
-        leb(&m, false);
+    m.r.at = m.files;
+    for (unsigned i = 1; !m.r.bad; i++) {
+        const char *name = dwarf_string(&m.r);
+        uint64_t of = dwarf_leb(&m.r);
+        dwarf_leb(&m.r); /* time and size */
+        dwarf_leb(&m.r);
         if (!*name) return;
         if (i != number) continue;
         const char *in = of && *name != '/' ? directory(m, of) : "";
@@ -173,19 +148,16 @@ static void write_file(struct machine m, unsigned number, struct source_line *fo
     }
 }
 
-struct source_line lines_find(const struct object *o, unsigned section, size_t offset) {
+struct source_line lines_find(const struct elf_file *o, unsigned section, size_t offset) {
     struct source_line found = {.line = 0};
-    unsigned table = object_find_section(o, ".debug_line");
-    struct image_section bytes = object_bytes(o, table);
-    struct machine m = {.object = o, .begin = (const void *)bytes.bytes};
+    struct image_section table = elf_bytes(o, elf_find_section(o, ".debug_line"));
+    const unsigned char *begin = (const void *)table.bytes;
+    struct machine m = {.object = o, .r = {begin, begin + table.size, false}, .begin = begin};
     struct search s = {.section = section, .offset = offset};
-    if (!table || !bytes.size) return found;
-    m.at = m.begin;
-    m.end = m.begin + bytes.size;
-    if (!read_header(&m)) return found;
+    if (!table.size || !read_header(&m)) return found;
     restart(&m);
-    while (m.at < m.end && !m.bad) {
-        unsigned opcode = (unsigned)fixed(&m, 1);
+    while (m.r.at < m.r.end && !m.r.bad) {
+        unsigned opcode = (unsigned)dwarf_fixed(&m.r, 1);
         if (opcode >= m.opcode_base)
             special(&m, &s, opcode);
         else if (opcode == 0)

@@ -21,7 +21,7 @@ struct mistake {
 };
 
 struct check {
-    const struct object *object;
+    const struct elf_file *object;
     enum space *spaces;
     bool *on_device; /* of functions for both, and of implicit ones: device code calls them */
     struct mistake mistakes[MOST_KEPT];
@@ -81,12 +81,12 @@ static const char *instead_of(const char *called) {
 static void add_call_of_host(struct visit *v, const struct reference *r, unsigned called,
                              bool of_library) {
     char name[128], caller[128], text[768];
-    const char *symbol = object_symbol_name(v->check->object, called), *in;
+    const char *symbol = elf_symbol_name(v->check->object, called), *in;
     size_t length;
     enum space space = v->check->spaces[v->function];
     if (space == SPACE_IMPLICIT) space = SPACE_DEVICE;
     name_show(symbol, name, sizeof name);
-    name_show(object_symbol_name(v->check->object, v->function), caller, sizeof caller);
+    name_show(elf_symbol_name(v->check->object, v->function), caller, sizeof caller);
     const bool lambda = name_is_lambdas(symbol, &in, &length);
     snprintf(text, sizeof text,
              "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
@@ -102,7 +102,7 @@ static void add_call_of_host(struct visit *v, const struct reference *r, unsigne
 static void add_call_of_device(struct visit *v, const struct reference *r, const char *called) {
     char name[128], caller[128], text[768];
     name_show(called, name, sizeof name);
-    name_show(object_symbol_name(v->check->object, v->function), caller, sizeof caller);
+    name_show(elf_symbol_name(v->check->object, v->function), caller, sizeof caller);
     snprintf(text, sizeof text,
              "calling a __device__ function (%s) from a %s function (%s) is not allowed; only "
              "kernels and __device__ functions can call it",
@@ -112,7 +112,7 @@ static void add_call_of_device(struct visit *v, const struct reference *r, const
 
 static void add_call_of_kernel(struct visit *v, const struct reference *r, unsigned called) {
     char name[128], text[768];
-    name_show(object_symbol_name(v->check->object, called), name, sizeof name);
+    name_show(elf_symbol_name(v->check->object, called), name, sizeof name);
     snprintf(text, sizeof text,
              "a __global__ function call must be configured: host code launches %s with "
              "%s<<<grid, block>>>(...)",
@@ -137,7 +137,7 @@ static void visit_device(const struct reference *r, void *data);
 /* A reference of device code to a function that the object defines. */
 static void device_function(struct visit *v, const struct reference *r, unsigned target) {
     struct check *c = v->check;
-    const char *symbol = object_symbol_name(c->object, target);
+    const char *symbol = elf_symbol_name(c->object, target);
     const bool of_both = c->spaces[v->function] == SPACE_BOTH;
     switch (c->spaces[target]) {
     case SPACE_HOST:
@@ -163,7 +163,7 @@ static void device_function(struct visit *v, const struct reference *r, unsigned
 
 /* ... to something of a library's. */
 static void device_undefined(struct visit *v, const struct reference *r, unsigned target) {
-    const char *symbol = object_symbol_name(v->check->object, target);
+    const char *symbol = elf_symbol_name(v->check->object, target);
     static const char *const host_only[] = {"cudaDeviceSynchronize", "cudaMemcpy"};
     static const char *const data[] = {"stdin",     "stdout",    "stderr",   "_ZSt3cin",
                                        "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"};
@@ -182,8 +182,8 @@ static void device_undefined(struct visit *v, const struct reference *r, unsigne
 }
 
 static void device_variable(struct visit *v, const struct reference *r, unsigned target) {
-    const struct object *o = v->check->object;
-    const char *symbol = object_symbol_name(o, target);
+    const struct elf_file *o = v->check->object;
+    const char *symbol = elf_symbol_name(o, target);
     if (name_is_local_variable(symbol) || name_is_compilers(symbol) || name_is_emulators(symbol) ||
         marks_is_device_variable(o, target) || marks_is_constant_structure(o, target))
         return;
@@ -192,7 +192,7 @@ static void device_variable(struct visit *v, const struct reference *r, unsigned
 
 static void visit_device(const struct reference *r, void *data) {
     struct visit *v = data;
-    const struct object *o = v->check->object;
+    const struct elf_file *o = v->check->object;
     const unsigned target = object_target(o, r);
     if (!target) return;
     const Elf64_Sym *symbol = &o->symbols[target];
@@ -212,10 +212,10 @@ static void visit_device(const struct reference *r, void *data) {
  * depends on its arguments pass. */
 static void visit_host(const struct reference *r, void *data) {
     struct visit *v = data;
-    const struct object *o = v->check->object;
+    const struct elf_file *o = v->check->object;
     const unsigned target = object_target(o, r);
     if (!target || !object_is_call(o, r)) return;
-    const char *symbol = object_symbol_name(o, target);
+    const char *symbol = elf_symbol_name(o, target);
     if (name_is_barriers(symbol))
         add_call_of_device(v, r, "__syncthreads()");
     else if (strcmp(symbol, "emulator_warp_active") == 0)
@@ -248,20 +248,20 @@ typedef void visitor(const struct reference *r, void *data);
 static bool visit_function(struct check *c, unsigned function, visitor *visit) {
     struct visit v = {.check = c,
                       .function = function,
-                      .of_template = name_is_template(object_symbol_name(c->object, function))};
+                      .of_template = name_is_template(elf_symbol_name(c->object, function))};
     object_visit(c->object, c->object->symbols[function].st_shndx, visit, &v);
     return v.grown;
 }
 
 /* Of the names for one function's code, one. */
-static bool is_function(const struct object *o, unsigned symbol) {
+static bool is_function(const struct elf_file *o, unsigned symbol) {
     const Elf64_Sym *s = &o->symbols[symbol];
     return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-           s->st_shndx < o->section_count && o->first_in[s->st_shndx] == symbol;
+           s->st_shndx < o->section_count && object_first_in(s->st_shndx) == symbol;
 }
 
 static void check_functions(struct check *c) {
-    const struct object *o = c->object;
+    const struct elf_file *o = c->object;
     for (bool grown = true; grown;) {
         grown = false;
         for (unsigned i = 1; i < o->symbol_count; i++)
@@ -273,7 +273,7 @@ static void check_functions(struct check *c) {
         if (c->spaces[i] != SPACE_IMPLICIT && is_for_device(c, i))
             visit_function(c, i, visit_device);
         if (c->spaces[i] == SPACE_BOTH ||
-            (c->spaces[i] == SPACE_HOST && !name_is_std(object_symbol_name(o, i))))
+            (c->spaces[i] == SPACE_HOST && !name_is_std(elf_symbol_name(o, i))))
             visit_function(c, i, visit_host);
     }
 }
@@ -285,7 +285,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-    static struct object object;
+    static struct elf_file object;
     static struct check check = {.object = &object};
     if (argc != 2) {
         fputs("usage: spaces OBJECT\n", stderr);

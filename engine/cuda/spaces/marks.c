@@ -1,4 +1,3 @@
-#include "../program/program.h"
 #include "spaces.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,69 +7,38 @@ enum { DEVICE_ALIGNMENT = 4096 };
 /* --- marks ------------------------------------------------------------------------------------ */
 
 struct reading {
-    const struct object *object;
+    const struct elf_file *object;
     enum space *spaces;
 };
 
 static void mark(const struct reference *r, void *data) {
     const struct reading *reading = data;
-    const struct object *o = reading->object;
+    const struct elf_file *o = reading->object;
     const Elf64_Sym *symbol = &o->symbols[r->symbol];
     if (symbol->st_shndx >= o->section_count) return;
-    const size_t at = symbol->st_value + (size_t)r->addend, instruction = o->aarch64 ? 4 : 1;
+    const size_t at = symbol->st_value + (size_t)r->addend, instruction = elf_is_aarch64(o) ? 4 : 1;
     const unsigned function = object_function_at(o, symbol->st_shndx, at);
     const size_t start = o->symbols[function].st_value;
     const enum space space = at >= start                 ? SPACE_DEVICE
                              : start - at == instruction ? SPACE_GLOBAL
                                                          : SPACE_BOTH;
     /* Names for the same code: the two kinds of a constructor. */
-    for (unsigned i = o->first_in[symbol->st_shndx]; function && i; i = o->next_in[i])
+    for (unsigned i = object_first_in(symbol->st_shndx); function && i; i = object_next_in(i))
         if (o->symbols[i].st_value == start) reading->spaces[i] = space;
 }
 
 /* --- what the compiler made itself ------------------------------------------------------------ */
 
-/* The debug information's entries of functions, types and variables, in the order of the file. */
-static struct {
-    struct dwarf_entry *list;
-    size_t count, capacity;
-    bool read;
-    struct dwarf_sections sections; /* their names are in these */
-} entries;
+/* The debug information's entries of functions, types and variables. */
+static struct dwarf_entries entries;
 
-static void keep(const struct dwarf_entry *entry, void *data) {
-    (void)data;
-    if (entries.count == entries.capacity) {
-        size_t capacity = entries.capacity ? 2 * entries.capacity : 1024;
-        struct dwarf_entry *larger = realloc(entries.list, capacity * sizeof *larger);
-        if (!larger) return;
-        entries.list = larger;
-        entries.capacity = capacity;
-    }
-    entries.list[entries.count++] = *entry;
-}
-
-static void read_entries(const struct object *o) {
-    if (entries.read) return;
-    entries.read = true;
-    entries.sections =
-        (struct dwarf_sections){.info = object_debug_section(o, ".debug_info"),
-                                .abbrev = object_debug_section(o, ".debug_abbrev"),
-                                .str = object_debug_section(o, ".debug_str"),
-                                .line_str = object_debug_section(o, ".debug_line_str")};
-    dwarf_visit(&entries.sections, keep, NULL);
-}
-
-static const struct dwarf_entry *entry_at(size_t at) {
-    size_t low = 0, high = entries.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (entries.list[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return at && low < entries.count && entries.list[low].at == at ? &entries.list[low] : NULL;
+static void read_entries(const struct elf_file *o) {
+    if (entries.list) return;
+    const struct dwarf_sections sections = {.info = object_debug_section(o, ".debug_info"),
+                                            .abbrev = object_debug_section(o, ".debug_abbrev"),
+                                            .str = object_debug_section(o, ".debug_str"),
+                                            .line_str = object_debug_section(o, ".debug_line_str")};
+    entries = dwarf_read(&sections);
 }
 
 /* The entry with this linkage name, or of a variable without one this name. */
@@ -85,26 +53,26 @@ static const struct dwarf_entry *entry_named(enum dwarf_tag tag, const char *sym
     return NULL;
 }
 
-static bool is_implicit(const struct object *o, const char *symbol) {
+static bool is_implicit(const struct elf_file *o, const char *symbol) {
     if (!name_may_be_implicit(symbol)) return false;
     if (name_is_inherited(symbol)) return true;
     read_entries(o);
     const struct dwarf_entry *e = entry_named(DWARF_FUNCTION, symbol);
-    for (int depth = 0; e && depth < 4; depth++, e = entry_at(e->origin))
+    for (int depth = 0; e && depth < 4; depth++, e = dwarf_entry_at(&entries, e->origin))
         if (e->artificial) return true;
     return false;
 }
 
 /* --- all functions ---------------------------------------------------------------------------- */
 
-static enum space space_of(const struct object *o, const enum space *spaces, unsigned function);
+static enum space space_of(const struct elf_file *o, const enum space *spaces, unsigned function);
 
 /* A lambda is for whom the function around it is. */
-static enum space space_around(const struct object *o, const enum space *spaces, const char *in,
+static enum space space_around(const struct elf_file *o, const enum space *spaces, const char *in,
                                size_t length) {
     if (!length) return SPACE_HOST;
     for (unsigned i = 1; i < o->symbol_count; i++) {
-        const char *name = object_symbol_name(o, i);
+        const char *name = elf_symbol_name(o, i);
         if (ELF64_ST_TYPE(o->symbols[i].st_info) == STT_FUNC && strncmp(name, "_Z", 2) == 0 &&
             strlen(name + 2) == length && strncmp(name + 2, in, length) == 0) {
             const enum space space = space_of(o, spaces, i);
@@ -114,8 +82,8 @@ static enum space space_around(const struct object *o, const enum space *spaces,
     return SPACE_NONE; /* around it is an extern "C" function, or one that is not there */
 }
 
-static enum space space_of(const struct object *o, const enum space *spaces, unsigned function) {
-    const char *name = object_symbol_name(o, function), *in;
+static enum space space_of(const struct elf_file *o, const enum space *spaces, unsigned function) {
+    const char *name = elf_symbol_name(o, function), *in;
     size_t length;
     if (spaces[function] != SPACE_HOST) return spaces[function];
     if (name_is_emulators(name) || name_is_compilers(name)) return SPACE_NONE;
@@ -124,11 +92,11 @@ static enum space space_of(const struct object *o, const enum space *spaces, uns
     return SPACE_HOST;
 }
 
-enum space *marks_read(const struct object *o) {
+enum space *marks_read(const struct elf_file *o) {
     enum space *spaces = calloc(o->symbol_count, sizeof *spaces);
     struct reading reading = {o, spaces};
     for (unsigned i = 1; i < o->section_count && spaces; i++)
-        if (strcmp(object_section_name(o, i), "__patchable_function_entries") == 0)
+        if (strcmp(elf_section_name(o, i), "__patchable_function_entries") == 0)
             object_visit(o, i, mark, &reading);
     for (unsigned i = 1; i < o->symbol_count && spaces; i++)
         if (ELF64_ST_TYPE(o->symbols[i].st_info) == STT_FUNC && o->symbols[i].st_shndx != SHN_UNDEF)
@@ -138,10 +106,10 @@ enum space *marks_read(const struct object *o) {
 
 /* --- variables -------------------------------------------------------------------------------- */
 
-bool marks_is_device_variable(const struct object *o, unsigned symbol) {
+bool marks_is_device_variable(const struct elf_file *o, unsigned symbol) {
     const unsigned section = o->symbols[symbol].st_shndx;
     return o->sections[section].sh_addralign >= DEVICE_ALIGNMENT ||
-           strcmp(object_section_name(o, section), "emulator_managed") == 0;
+           strcmp(elf_section_name(o, section), "emulator_managed") == 0;
 }
 
 /* _ZL5table -> table */
@@ -150,19 +118,20 @@ static const char *without_prefix(const char *symbol) {
     return symbol + 3 + strspn(symbol + 3, "0123456789");
 }
 
-bool marks_is_constant_structure(const struct object *o, unsigned symbol) {
-    const char *name = object_symbol_name(o, symbol);
+bool marks_is_constant_structure(const struct elf_file *o, unsigned symbol) {
+    const char *name = elf_symbol_name(o, symbol);
     read_entries(o);
     const struct dwarf_entry *e = entry_named(DWARF_VARIABLE, name);
     if (!e) e = entry_named(DWARF_VARIABLE, without_prefix(name));
-    for (int depth = 0; e && !e->type && depth < 4; depth++) e = entry_at(e->origin);
+    for (int depth = 0; e && !e->type && depth < 4; depth++)
+        e = dwarf_entry_at(&entries, e->origin);
     bool constant = false;
     for (int depth = 0; e && depth < 16; depth++) {
         constant |= e->tag == DWARF_CONST;
         if (e->tag == DWARF_STRUCTURE || e->tag == DWARF_CLASS || e->tag == DWARF_UNION)
             return constant;
         if (e->tag == DWARF_ARRAY || e->tag == DWARF_REFERENCE) return false;
-        e = entry_at(e->type);
+        e = dwarf_entry_at(&entries, e->type);
     }
     return false;
 }

@@ -2,29 +2,13 @@
  * and the lines that they are in. main.c judges them. */
 #ifndef ENGINE_CUDA_SPACES_SPACES_H
 #define ENGINE_CUDA_SPACES_SPACES_H
-#include "../runtime/runtime.h"
-#include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "../program/elf_file.h"
 
 /* --- object.c ---------------------------------------------------------------------------------
  *
- * A relocatable object (ELF-64: System V ABI, chapter 4) that was compiled with a section for each
- * function and variable. Everything read is checked against the end of the file. */
+ * A relocatable object that was compiled with a section for each function and variable. */
 
 enum { NO_SYMBOL = 0 }; /* as in ELF: the first symbol is none */
-
-struct object {
-    const char *bytes;
-    size_t size;
-    const Elf64_Shdr *sections;
-    unsigned section_count;
-    const Elf64_Sym *symbols;
-    unsigned symbol_count;
-    struct image_section names;
-    unsigned *first_in, *next_in; /* symbols of functions and data: of a section, and behind them */
-    bool aarch64;
-};
 
 /* A relocation: at `offset` of section `section`, the value of `symbol`, or an address so many
  * bytes behind it. */
@@ -34,33 +18,28 @@ struct reference {
     long addend;
 };
 
-/* Maps the file and reads its tables, which last as long as the program. Returns NULL, or what is
- * wrong with the file. */
-const char *object_open(struct object *o, const char *path);
+/* Opens the only object of this program. Returns NULL, or what is wrong with the file. */
+const char *object_open(struct elf_file *o, const char *path);
 
-/* The name of a symbol; "" where there is none. */
-const char *object_symbol_name(const struct object *o, unsigned symbol);
-const char *object_section_name(const struct object *o, unsigned section);
-/* The number of the first section of this name; 0: there is none. */
-unsigned object_find_section(const struct object *o, const char *name);
-/* The bytes of a section; none for one without bytes in the file. */
-struct image_section object_bytes(const struct object *o, unsigned section);
+/* Symbols of functions and data: the first of a section, and the next one of the same section. */
+unsigned object_first_in(unsigned section);
+unsigned object_next_in(unsigned symbol);
 
 /* The function or data that a reference leads to: its symbol, where it names a section the symbol
  * in there. NO_SYMBOL: nothing that has a name, as a string. */
-unsigned object_target(const struct object *o, const struct reference *r);
+unsigned object_target(const struct elf_file *o, const struct reference *r);
 /* The function whose code has this place. */
-unsigned object_function_at(const struct object *o, unsigned section, size_t offset);
+unsigned object_function_at(const struct elf_file *o, unsigned section, size_t offset);
 /* A call, by which nothing else can be done than to call it. */
-bool object_is_call(const struct object *o, const struct reference *r);
+bool object_is_call(const struct elf_file *o, const struct reference *r);
 
 /* Calls `visit` for each relocation of the section. */
-void object_visit(const struct object *o, unsigned section,
+void object_visit(const struct elf_file *o, unsigned section,
                   void (*visit)(const struct reference *r, void *data), void *data);
 
 /* A section of debug information with its relocations applied, in memory that lasts. All sections
  * of code begin at 0. */
-struct image_section object_debug_section(const struct object *o, const char *name);
+struct image_section object_debug_section(const struct elf_file *o, const char *name);
 
 /* --- marks.c ----------------------------------------------------------------------------------
  *
@@ -86,13 +65,13 @@ enum space {
 };
 
 /* The space of each symbol that is a function. Returns NULL where memory is lacking. */
-enum space *marks_read(const struct object *o);
+enum space *marks_read(const struct elf_file *o);
 
 /* A variable of the device's memory. */
-bool marks_is_device_variable(const struct object *o, unsigned symbol);
+bool marks_is_device_variable(const struct elf_file *o, unsigned symbol);
 
 /* A constant structure of the host's: nvcc knows the values of its members. */
-bool marks_is_constant_structure(const struct object *o, unsigned symbol);
+bool marks_is_constant_structure(const struct elf_file *o, unsigned symbol);
 
 /* --- lines.c: the line table of an object: DWARF 4, section 6.2 ------------------------------- */
 
@@ -102,7 +81,7 @@ struct source_line {
 };
 
 /* Where the instruction at this offset of this section comes from. */
-struct source_line lines_find(const struct object *o, unsigned section, size_t offset);
+struct source_line lines_find(const struct elf_file *o, unsigned section, size_t offset);
 
 /* --- names.c: what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ------- */
 
