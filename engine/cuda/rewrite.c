@@ -17,9 +17,8 @@
  * __host__ and __constant__.
  *
  * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in
- * the text of a file, and what is nested too deep for a compiler. It is given a file as
- * it reads without __CUDA_ARCH__ and, where that makes a difference, as it reads with it, and takes
- * each function from the text that is meant for it.
+ * the text of a file, and what is nested too deep for a compiler. It is given a file as it reads
+ * without __CUDA_ARCH__ and with it, and takes each function from the text that is meant for it.
  *
  * It reads the preprocessor's output because macros are expanded there, and touches only text of
  * the student's files: system headers, the emulator's own among them, carry flag 3 on their
@@ -98,7 +97,9 @@ struct source {
     bool unbalanced; /* a bracket closes another kind of bracket than is open */
 };
 
-static const size_t NONE = SIZE_MAX;
+/* No token, or no place in the text: the first token has no characters, and is none. So what looks
+ * at the neighbor of a token finds one, if only this. */
+enum { NONE = 0 };
 
 static _Noreturn void trouble(const char *what) {
     fprintf(stderr, "rewrite: %s\n", what);
@@ -211,14 +212,10 @@ static bool read_linemarker(const struct source *s, size_t at, size_t end, struc
     at = skip_blanks(s, at + 1, end);
     if (end - at >= 4 && memcmp(s->text + at, "line", 4) == 0) at = skip_blanks(s, at + 4, end);
     if (at >= end || !is_digit(s->text[at])) return false;
-    m->line = 0;
+    *m = (struct linemarker){.line = 0};
     for (; at < end && is_digit(s->text[at]); at++)
         m->line = m->line < SIZE_MAX / 20 ? m->line * 10 + (size_t)(s->text[at] - '0') : m->line;
     at = skip_blanks(s, at, end);
-    m->name = NONE;
-    m->name_end = NONE;
-    m->enters = false;
-    m->system = false;
     if (at >= end || s->text[at] != '"') return true;
     m->name = at + 1;
     at = skip_quoted(s, at);
@@ -244,6 +241,7 @@ static size_t end_of_line(const struct source *s, size_t at) {
 static void tokenize(struct source *s) {
     bool user = true, line_start = true;
     size_t end;
+    add_token(s, PUNCTUATOR, 0, 0, user); /* NONE */
     for (size_t at = 0; at < s->length; at = end) {
         char c = s->text[at];
         bool more = at + 1 < s->length;
@@ -292,14 +290,12 @@ static size_t next_token(const struct source *s, size_t i) {
 }
 
 static size_t previous_token(const struct source *s, size_t i) {
-    while (i-- > 0)
-        if (s->tokens[i].kind != DIRECTIVE) return i;
-    return NONE;
+    while (i > 0 && s->tokens[--i].kind == DIRECTIVE) continue;
+    return i;
 }
 
-/* Whether token i is there and spelled like this. */
+/* Whether token i is spelled like this. */
 static bool is(const struct source *s, size_t i, const char *spelling) {
-    if (i == NONE) return false;
     const struct token *t = &s->tokens[i];
     return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) && strlen(spelling) == t->length &&
            memcmp(s->text + t->start, spelling, t->length) == 0;
@@ -311,11 +307,18 @@ static bool is_any(const struct source *s, size_t i, const char *const *spelling
     return false;
 }
 
+static bool is_identifier(const struct source *s, size_t i) {
+    return s->tokens[i].kind == IDENTIFIER;
+}
+
 /* The character of a punctuator of one character, else 0. */
 static char punctuator(const struct source *s, size_t i) {
     const struct token *t = &s->tokens[i];
     return t->kind == PUNCTUATOR && t->length == 1 ? s->text[t->start] : '\0';
 }
+
+static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+static bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
 /* The opening partner of the bracket at i, not before `limit` and in the same statement. */
 static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
@@ -339,8 +342,8 @@ static size_t closing_partner(const struct source *s, size_t i) {
     for (; i != NONE && !is(s, i, "__shared__"); i = next_token(s, i)) {
         char c = punctuator(s, i);
         if (c == ';' && !braces) break;
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && --depth == 0) return i;
+        if (opens(c)) depth++;
+        if (closes(c) && --depth == 0) return i;
     }
     return NONE;
 }
@@ -359,7 +362,7 @@ static void print_file_name(const struct source *s, const struct linemarker *m) 
 
 /* File and line of token i. */
 static struct linemarker place_of(const struct source *s, size_t i) {
-    struct linemarker place = {.line = 1, .name = NONE}, m;
+    struct linemarker place = {.line = 1}, m;
     size_t from = 0;
     for (size_t j = 0; j < i; j++) {
         const struct token *t = &s->tokens[j];
@@ -376,29 +379,19 @@ static struct linemarker place_of(const struct source *s, size_t i) {
     return place;
 }
 
-/* Ends the program with "FILE:LINE: before name after" for the place of token i: what a student
- * sees instead of a wall of compiler errors. */
-static _Noreturn void refuse_name(const struct source *s, size_t i, const char *before,
-                                  const char *name, const char *after) {
+/* Ends the program with "FILE:LINE: message" for the place of token i: what a student sees instead
+ * of a wall of compiler errors. */
+__attribute__((format(printf, 3, 4))) static _Noreturn void refuse(const struct source *s, size_t i,
+                                                                   const char *format, ...) {
     struct linemarker place = place_of(s, i);
-    print_file_name(s, &place);
-    fprintf(stderr, ":%zu: %s%s%s\n", place.line, before, name, after);
-    exit(EXIT_REFUSED);
-}
-
-static _Noreturn void refuse(const struct source *s, size_t i, const char *message) {
-    refuse_name(s, i, message, "", "");
-}
-
-/* Likewise, with a message as printf() makes it. */
-__attribute__((format(printf, 3, 4))) static _Noreturn void
-refuse_as(const struct source *s, size_t i, const char *format, ...) {
-    char message[1024];
     va_list arguments;
+    print_file_name(s, &place);
+    fprintf(stderr, ":%zu: ", place.line);
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vfprintf(stderr, format, arguments);
     va_end(arguments);
-    refuse(s, i, message);
+    fputc('\n', stderr);
+    exit(EXIT_REFUSED);
 }
 
 /* A token's length and text, as the %.*s of printf() takes them. */
@@ -428,10 +421,8 @@ static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "aligna
  * declaration is still one of the file. */
 static bool opens_namespace(const struct source *s, size_t i) {
     size_t before = previous_token(s, i);
-    if (before != NONE && s->tokens[before].kind == LITERAL)
-        return is(s, previous_token(s, before), "extern");
-    while (before != NONE && !is(s, before, "namespace") &&
-           (s->tokens[before].kind == IDENTIFIER || is(s, before, "::")))
+    if (s->tokens[before].kind == LITERAL) return is(s, previous_token(s, before), "extern");
+    while (!is(s, before, "namespace") && (is_identifier(s, before) || is(s, before, "::")))
         before = previous_token(s, before);
     return is(s, before, "namespace");
 }
@@ -440,11 +431,9 @@ static bool opens_namespace(const struct source *s, size_t i) {
 static struct piece next_piece(const struct source *s, size_t before) {
     static const char *const class_keys[] = {"struct", "union", "class", NULL};
     static const char *const ends_head[] = {")", "const", "noexcept", "override", NULL};
-    struct piece p = {.parameters = NONE, .body = NONE};
+    struct piece p = {.first = next_token(s, before)};
     size_t depth = 0;
     bool class_key = false, value = false;
-
-    p.first = p.last = next_token(s, before);
     for (size_t i = p.first; i != NONE; i = next_token(s, i)) {
         char c = punctuator(s, i);
         size_t previous = i == p.first ? NONE : p.last;
@@ -463,8 +452,8 @@ static struct piece next_piece(const struct source *s, size_t before) {
             if (c == '{' && (opens_namespace(s, i) || class_body)) break;
             if (c == '{' && p.parameters != NONE && !value) p.body = i;
         }
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && --depth == 0 && c == '}' && p.body != NONE) break;
+        if (opens(c)) depth++;
+        if (closes(c) && --depth == 0 && c == '}' && p.body != NONE) break;
     }
     return p;
 }
@@ -541,13 +530,11 @@ static bool begins_function(const struct source *s, size_t i, size_t group) {
                                            "noexcept", "throw",     "decltype",  NULL};
     static const char *const no_types[] = {"else", "return", "do",   "new",    "goto",
                                            "case", "throw",  "case", "sizeof", NULL};
-    size_t name = group == NONE ? NONE : previous_token(s, group);
-    size_t type = name == NONE ? NONE : previous_token(s, name);
+    size_t name = previous_token(s, group), type = previous_token(s, name);
     while (is(s, type, "*") || is(s, type, "&")) type = previous_token(s, type);
-    if (type == NONE || !is(s, previous_token(s, i), ")") || s->tokens[name].kind != IDENTIFIER ||
-        is_any(s, name, no_names) || is_any(s, name, ATTRIBUTES))
-        return false;
-    return s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types);
+    return is(s, previous_token(s, i), ")") && is_identifier(s, name) &&
+           !is_any(s, name, no_names) && !is_any(s, name, ATTRIBUTES) && is_identifier(s, type) &&
+           !is_any(s, type, no_types);
 }
 
 /* The function whose body is being read; the outermost, if there are several. */
@@ -559,10 +546,10 @@ static const struct level *open_function(const struct levels *levels) {
 
 static void open_level(const struct source *s, struct levels *levels, size_t i, char bracket) {
     struct level *outer = &levels->of[levels->depth];
-    struct level inner = {.kind = LEVEL_GROUP, .bracket = bracket, .open = i, .function = NONE};
+    struct level inner = {.kind = LEVEL_GROUP, .bracket = bracket, .open = i};
     if (levels->depth == MOST_OPEN)
-        refuse_as(s, i, "more than %d brackets are open here; that is too deep for a compiler",
-                  MOST_OPEN);
+        refuse(s, i, "more than %d brackets are open here; that is too deep for a compiler",
+               MOST_OPEN);
     if (bracket == '{') {
         inner.kind = kind_of_braces(s, outer, i);
         const bool body = inner.kind == LEVEL_BLOCK && outer->first_group != NONE;
@@ -571,17 +558,16 @@ static void open_level(const struct source *s, struct levels *levels, size_t i, 
         const struct level *function = s->unbalanced ? NULL : open_function(levels);
         if (function && outer->kind == LEVEL_BLOCK && begins_function(s, i, levels->group)) {
             size_t name = previous_token(s, levels->group);
-            refuse_as(
-                s, name,
-                "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } "
-                "is missing before this line",
-                SPELLED(s, name), SPELLED(s, function->function), place_of(s, function->open).line);
+            refuse(s, name,
+                   "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } "
+                   "is missing before this line",
+                   SPELLED(s, name), SPELLED(s, function->function),
+                   place_of(s, function->open).line);
         }
     } else if (outer->first_group == NONE && !is_any(s, previous_token(s, i), ATTRIBUTES)) {
         outer->first_group = i;
     }
     levels->of[++levels->depth] = inner;
-    begin_statement(&levels->of[levels->depth]);
 }
 
 /* At a closing bracket. A statement ends with its last }, unless that is a lambda's and more
@@ -595,7 +581,7 @@ static void close_level(struct source *s, struct levels *levels, size_t i, char 
     if (bracket != '}') levels->group = inner->open;
     struct level *outer = &levels->of[--levels->depth];
     if (inner->kind == LEVEL_LIST || bracket != '}' || next == NONE) return;
-    if (s->tokens[next].kind != IDENTIFIER && !is(s, next, "}")) return;
+    if (!is_identifier(s, next) && !is(s, next, "}")) return;
     if (inner->kind == LEVEL_BLOCK || outer->kind != LEVEL_SCOPE) begin_statement(outer);
     if (!is(s, next, "else")) outer->elses = 0;
 }
@@ -610,8 +596,8 @@ static void read_in_statement(const struct source *s, struct level *level, size_
         begin_statement(level);
     } else if (is(s, i, "else")) {
         if (++level->elses > MOST_ELSE)
-            refuse_as(s, i, "more than %d else in one chain; that is too deep for a compiler",
-                      MOST_ELSE);
+            refuse(s, i, "more than %d else in one chain; that is too deep for a compiler",
+                   MOST_ELSE);
     } else {
         level->class_key = level->class_key || is_any(s, i, class_keys);
     }
@@ -620,30 +606,28 @@ static void read_in_statement(const struct source *s, struct level *level, size_
 /* Refuses what is nested too deep, a function inside a function, and a file that ends inside one.
  * What else is wrong with brackets the compiler says. */
 static void check_nesting(struct source *s) {
-    struct levels levels = {.group = NONE};
-    levels.of[0] = (struct level){.kind = LEVEL_SCOPE, .open = NONE, .function = NONE};
-    begin_statement(&levels.of[0]);
+    struct levels levels = {.of = {{.kind = LEVEL_SCOPE}}};
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
         struct level *level = &levels.of[levels.depth];
         char c = punctuator(s, i);
         if (level->begin == NONE) level->begin = i;
         level->weight += c == '?' || c == '<' ? BRANCH_WEIGHT : 1;
         if (level->weight > LONGEST_STATEMENT && s->tokens[i].user)
-            refuse_as(s, level->begin,
-                      "what begins here has no end for %d words and signs; that is too deep for a "
-                      "compiler: make several statements of it",
-                      LONGEST_STATEMENT);
-        if (c == '(' || c == '[' || c == '{')
+            refuse(s, level->begin,
+                   "what begins here has no end for %d words and signs; that is too deep for a "
+                   "compiler: make several statements of it",
+                   LONGEST_STATEMENT);
+        if (opens(c))
             open_level(s, &levels, i, c);
-        else if (c == ')' || c == ']' || c == '}')
+        else if (closes(c))
             close_level(s, &levels, i, c);
         else
             read_in_statement(s, level, i, c);
     }
     const struct level *function = open_function(&levels);
     if (function && !s->unbalanced && s->tokens[function->open].user)
-        refuse_as(s, function->open, "the { of %.*s in this line is never closed: a } is missing",
-                  SPELLED(s, function->function));
+        refuse(s, function->open, "the { of %.*s in this line is never closed: a } is missing",
+               SPELLED(s, function->function));
 }
 
 /* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
@@ -805,12 +789,14 @@ static void refuse_toolkit(const struct source *s) {
         if (*ours && strncmp(path, ours, strlen(ours)) == 0) continue;
         const char *name = toolkit_name(path);
         if (name)
-            refuse_name(s, include == NONE ? i : include, "<",
-                        strncmp(name, "cccl/", 5) == 0 ? name + 5 : name,
-                        "> of the CUDA toolkit does not work on the CPU backend; take the #include "
-                        "out, or build with BACKEND=cuda");
+            refuse(s, include == NONE ? i : include,
+                   "<%s> of the CUDA toolkit does not work on the CPU backend; take the #include "
+                   "out, or build with BACKEND=cuda",
+                   strncmp(name, "cccl/", 5) == 0 ? name + 5 : name);
     }
 }
+
+#define ONLY_ON_GPU "runs only on a GPU; build with BACKEND=cuda on a machine that has one"
 
 /* A name as the list of functions that the emulator lacks has it. */
 static int compare_with_name(const void *word, const void *entry) {
@@ -833,11 +819,8 @@ static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declare
     if (!bsearch(word, names, sizeof names / sizeof *names, sizeof *names, compare_with_name))
         return;
     size_t before = previous_token(s, i);
-    const bool type = before != NONE && s->tokens[before].kind == IDENTIFIER;
-    *declared = *declared || (type && !is_any(s, before, no_types));
-    if (!*declared)
-        refuse_name(s, i, word, "() runs only on a GPU;",
-                    " build with BACKEND=cuda on a machine that has one");
+    *declared = *declared || (is_identifier(s, before) && !is_any(s, before, no_types));
+    if (!*declared) refuse(s, i, "%s() " ONLY_ON_GPU, word);
 }
 
 /* The headers that define these names exist as empty stubs: an #include that a template left
@@ -872,8 +855,7 @@ static void refuse_gpu_only(const struct source *s, size_t i) {
         if (match == PREFIX || (match == WORD && !next) ||
             (match == BEFORE_SCOPE && !next && is(s, next_token(s, i), "::")) ||
             (match == BEFORE_CAPITAL && next >= 'A' && next <= 'Z'))
-            refuse_name(s, i, names[n].what, " runs only on a GPU;",
-                        " build with BACKEND=cuda on a machine that has one");
+            refuse(s, i, "%s " ONLY_ON_GPU, names[n].what);
     }
 }
 
@@ -945,7 +927,7 @@ static bool same_token(const struct source *s, size_t i, size_t j) {
 static size_t launched_name(const struct source *s, size_t before) {
     if (is(s, before, ">")) before = opening_partner(s, before, 0);
     if (is(s, before, "<")) before = previous_token(s, before);
-    return before != NONE && s->tokens[before].kind == IDENTIFIER ? before : NONE;
+    return is_identifier(s, before) ? before : NONE;
 }
 
 /* Whether a name can be something other than a function: it also appears where it is not called,
@@ -954,7 +936,7 @@ static bool may_be_variable(const struct source *s, size_t name) {
     static const char *const of_functions[] = {"(", "<", NULL};
     static const char *const selects[] = {"::", ".", "->", NULL};
     for (size_t i = 0; i < s->count; i++)
-        if (s->tokens[i].user && s->tokens[i].kind == IDENTIFIER && same_token(s, i, name) &&
+        if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, name) &&
             (!is_any(s, next_token(s, i), of_functions) ||
              is_any(s, previous_token(s, i), selects)))
             return true;
@@ -1002,14 +984,14 @@ struct list {
 };
 
 static struct list read_list(const struct source *s, size_t open) {
-    struct list list = {.open = open, .end = NONE};
+    struct list list = {.open = open};
     size_t depth = 0;
     for (size_t i = open; i != NONE && list.end == NONE; i = next_token(s, i)) {
         char c = punctuator(s, i);
         if (i != open && list.count == 0) list.count = c != ')';
         if (depth == 1 && c == ',') list.count++;
-        if (c == '(' || c == '[' || c == '{') depth++;
-        if ((c == ')' || c == ']' || c == '}') && --depth == 0) list.end = i;
+        if (opens(c)) depth++;
+        if (closes(c) && --depth == 0) list.end = i;
     }
     return list;
 }
@@ -1042,8 +1024,8 @@ static const char *spell_defaults(const struct source *s, const struct list *par
             spelled++;
             fputs(number ? "," : "", out);
         }
-        depth += c == '(' || c == '[' || c == '{';
-        depth -= c == ')' || c == ']' || c == '}';
+        depth += opens(c);
+        depth -= closes(c);
     }
     if (fclose(out) != 0) trouble("out of memory");
     if (given + spelled == parameters->count) return text;
@@ -1096,19 +1078,21 @@ static size_t parameter_count(const struct source *s, const struct list *paramet
     return is(s, first, "void") && next_token(s, first) == parameters->end ? 0 : parameters->count;
 }
 
-/* How many parameters all kernels by this name have; NONE: it differs, or some have defaults
+/* How many parameters all kernels by this name have; NOT_KNOWN: it differs, or some have defaults
  * that a launch with `given` arguments may leave out. */
+static const size_t NOT_KNOWN = SIZE_MAX;
+
 static size_t count_wanted(const struct source *s, const struct kernels *kernels, size_t name,
                            size_t given) {
     static const char *const defaults[] = {"=", NULL};
-    size_t wanted = NONE;
+    size_t wanted = NOT_KNOWN;
     for (size_t k = 0; k < kernels->count; k++) {
         if (!same_token(s, name, previous_token(s, kernels->parameters[k]))) continue;
         const struct list list = read_list(s, kernels->parameters[k]);
-        if (list.end == NONE || list_has(s, &list, UNCOUNTABLE)) return NONE;
+        if (list.end == NONE || list_has(s, &list, UNCOUNTABLE)) return NOT_KNOWN;
         const size_t count = parameter_count(s, &list);
-        if (wanted != NONE && wanted != count) return NONE;
-        if (given < count && list_has(s, &list, defaults)) return NONE;
+        if (wanted != NOT_KNOWN && wanted != count) return NOT_KNOWN;
+        if (given < count && list_has(s, &list, defaults)) return NOT_KNOWN;
         wanted = count;
     }
     return wanted;
@@ -1117,12 +1101,12 @@ static size_t count_wanted(const struct source *s, const struct kernels *kernels
 static void refuse_count(const struct source *s, const struct kernels *kernels, size_t name,
                          const struct list *given) {
     const size_t wanted = count_wanted(s, kernels, name, given->count);
-    if (wanted == NONE || wanted == given->count || list_has(s, given, UNCOUNTABLE) ||
+    if (wanted == NOT_KNOWN || wanted == given->count || list_has(s, given, UNCOUNTABLE) ||
         may_be_variable(s, name))
         return;
-    refuse_as(s, name, "this launch has %zu argument%s, and the kernel %.*s has %zu parameter%s",
-              given->count, given->count == 1 ? "" : "s", SPELLED(s, name), wanted,
-              wanted == 1 ? "" : "s");
+    refuse(s, name, "this launch has %zu argument%s, and the kernel %.*s has %zu parameter%s",
+           given->count, given->count == 1 ? "" : "s", SPELLED(s, name), wanted,
+           wanted == 1 ? "" : "s");
 }
 
 /* ".checked(noexcept(k(x)))": has the compiler look at the arguments as at those of a call. */
@@ -1158,8 +1142,8 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
 static void check_arguments(struct source *s, const struct kernels *kernels, size_t name,
                             size_t end, const struct list *given) {
     static const char *const qualifies[] = {"::", ".", "->", NULL};
-    if (name == NONE || s->tokens[name].kind != IDENTIFIER || given->end == NONE ||
-        !names_kernel(s, kernels, name) || is_any(s, previous_token(s, name), qualifies))
+    if (!is_identifier(s, name) || given->end == NONE || !names_kernel(s, kernels, name) ||
+        is_any(s, previous_token(s, name), qualifies))
         return;
     refuse_count(s, kernels, name, given);
     if (can_be_repeated(s, given)) s->tokens[end].after = spell_check(s, name, given);
@@ -1192,7 +1176,7 @@ static void find_packs(const struct source *s, struct packs *packs) {
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
         if (punctuator(s, i) != '.' || !is_ellipsis(s, i)) continue;
         size_t name = next_token(s, next_token(s, next_token(s, i)));
-        if (name == NONE || s->tokens[name].kind != IDENTIFIER) continue;
+        if (!is_identifier(s, name)) continue;
         if (packs->count == packs->capacity)
             packs->words = grow(packs->words, &packs->capacity, sizeof *packs->words);
         packs->words[packs->count++] =
@@ -1203,7 +1187,7 @@ static void find_packs(const struct source *s, struct packs *packs) {
 
 static bool names_pack(const struct source *s, const struct packs *packs, size_t i) {
     const struct word word = {s->text + s->tokens[i].start, s->tokens[i].length};
-    if (s->tokens[i].kind != IDENTIFIER) return false;
+    if (!is_identifier(s, i)) return false;
     return is(s, i, "auto") ||
            (packs->count && bsearch(&word, packs->words, packs->count, sizeof word, compare_words));
 }
@@ -1216,9 +1200,8 @@ static bool follows_on_name(const struct source *s, size_t open) {
         "typeof", "and",   "or",     "not",       "xor",      "new",      "if",
         "for",    "while", "switch", "co_return", "co_yield", "co_await", NULL};
     size_t before = previous_token(s, open);
-    if (before == NONE) return false;
     return is(s, before, "]") ||
-           (s->tokens[before].kind == IDENTIFIER && !is_any(s, before, before_expression));
+           (is_identifier(s, before) && !is_any(s, before, before_expression));
 }
 
 /* Whether the ... at token i ends a function's parameters as C has it, (int n, ...) or (int n...):
@@ -1227,20 +1210,20 @@ static bool takes_any_arguments(const struct source *s, const struct packs *pack
     size_t end = next_token(s, next_token(s, next_token(s, i))), before = previous_token(s, i);
     size_t depth = 0, angles = 0;
     bool pack = false;
-    if (!is(s, end, ")") || before == NONE) return false;
+    if (!is(s, end, ")")) return false;
     if (is(s, before, "(")) return !is(s, previous_token(s, before), "catch");
     const bool comma = is(s, before, ",");
     for (; before != NONE; before = previous_token(s, before)) {
         char c = punctuator(s, before);
         if (c == ';') return false;
-        depth += c == ')' || c == ']' || c == '}';
+        depth += closes(c);
         angles += c == '>';
         if (c == '<' && angles) angles--;
         if (c == ',' && !comma && !depth && !angles) return !pack;
-        if ((c == '(' || c == '[' || c == '{') && depth-- == 0) break;
+        if (opens(c) && depth-- == 0) break;
         pack = pack || names_pack(s, packs, before);
     }
-    return !pack || (comma && before != NONE && follows_on_name(s, before));
+    return !pack || (comma && follows_on_name(s, before));
 }
 
 /* Where a function's own declaration begins: a piece may begin in a header before it. */
@@ -1267,13 +1250,13 @@ static void refuse_ellipsis(const struct source *s, const struct packs *packs,
         const struct token *t = &s->tokens[i];
         if (punctuator(s, i) == '.' && is_ellipsis(s, i) && takes_any_arguments(s, packs, i)) {
             if (close != NONE && next_token(s, i + 2) == close)
-                refuse_as(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
-                          SPELLED(s, previous_token(s, p->parameters)));
-            refuse_as(s, i, "a variable number of arguments (...) %s", INSTEAD);
+                refuse(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
+                       SPELLED(s, previous_token(s, p->parameters)));
+            refuse(s, i, "a variable number of arguments (...) %s", INSTEAD);
         }
         if (t->kind == IDENTIFIER && t->length >= sizeof BUILTIN - 1 &&
             memcmp(s->text + t->start, BUILTIN, sizeof BUILTIN - 1) == 0)
-            refuse_as(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
+            refuse(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
     }
 }
 
@@ -1304,14 +1287,25 @@ static void refuse_return_type(const struct source *s, const struct piece *p) {
     }
     size_t arrow = close == NONE ? NONE : next_token(s, close);
     if (deduced != NONE && close != NONE) {
-        type = is(s, arrow, "->") ? NONE : deduced;
-        if (is(s, arrow, "->") && is_any(s, next_token(s, arrow), types)) type = deduced;
+        const bool none = is(s, arrow, "->") && !is_any(s, next_token(s, arrow), types);
+        type = none ? NONE : deduced;
     }
-    if (type != NONE && name != NONE && s->tokens[name].kind == IDENTIFIER)
-        refuse_as(s, type,
-                  "the kernel %.*s must return void: write __global__ void, and store its results "
-                  "in memory",
-                  SPELLED(s, name));
+    if (type != NONE && is_identifier(s, name))
+        refuse(s, type,
+               "the kernel %.*s must return void: write __global__ void, and store its results "
+               "in memory",
+               SPELLED(s, name));
+}
+
+/* Marks who runs the body of a function. */
+static void mark_body(struct source *s, const struct piece *p) {
+    const bool device = only_on_device(p);
+    for (size_t i = p->body; i < p->last; i++) {
+        /* A lambda or class in host code can be for the device. */
+        if (!device && is_any(s, i, SPACES)) break;
+        s->tokens[i].device = device;
+        s->tokens[i].host = !device;
+    }
 }
 
 /* Marks what only a GPU runs, and notes the kernels. */
@@ -1320,12 +1314,7 @@ static void find_functions(struct source *s, struct kernels *kernels) {
     find_packs(s, &packs);
     for (struct piece p = next_of_student(s, NONE); p.first != NONE;
          p = next_of_student(s, p.last)) {
-        for (size_t i = p.body; i < p.last && only_on_device(&p); i++) s->tokens[i].device = true;
-        /* As far as a lambda or class in there, which can be for the device. */
-        for (size_t i = p.body; p.parameters != NONE && !only_on_device(&p) && i < p.last; i++) {
-            if (is_any(s, i, SPACES)) break;
-            s->tokens[i].host = true;
-        }
+        if (p.body != NONE) mark_body(s, &p);
         if (p.device) refuse_ellipsis(s, &packs, &p);
         if (!p.kernel || p.parameters == NONE) continue;
         refuse_return_type(s, &p);
@@ -1345,7 +1334,7 @@ static void refuse_two_brackets(const struct source *s, const struct kernels *ke
     size_t name = previous_token(s, i), close = next_token(s, last), depth = 0;
     if (is(s, name, ">")) name = opening_partner(s, name, name > FAR ? name - FAR : 0);
     if (is(s, name, "<")) name = previous_token(s, name);
-    if (name == NONE || !names_kernel(s, kernels, name)) return;
+    if (!names_kernel(s, kernels, name)) return;
     size_t before = previous_token(s, name);
     while (is(s, before, "::")) before = previous_token(s, previous_token(s, before));
     if (before != NONE && !is_any(s, before, ends)) return;
@@ -1355,10 +1344,10 @@ static void refuse_two_brackets(const struct source *s, const struct kernels *ke
         if ((c == ')' || c == ']') && depth-- == 0) return;
         if (depth || c != '>') continue;
         if (!is(s, next_token(s, close), ">")) continue;
-        refuse_as(s, i,
-                  "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
-                  "this one has two",
-                  SPELLED(s, name));
+        refuse(s, i,
+               "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
+               "this one has two",
+               SPELLED(s, name));
     }
 }
 
@@ -1388,16 +1377,15 @@ static void refuse_configuration(const struct source *s, size_t open, size_t end
     for (size_t i = first; i < end; i++) {
         const char c = punctuator(s, i);
         if (c == '<') return; /* of a template, which may have commas */
-        if (c == '(' || c == '[' || c == '{') i = closing_partner(s, i);
+        if (opens(c)) i = closing_partner(s, i);
         if (i == NONE) return;
         values += c == ',';
     }
     if (values < 2 || values > 4)
-        refuse_as(
-            s, open,
-            "a launch has two to four values between <<< and >>>: grid, block, bytes of dynamic "
-            "shared memory, stream; this one has %zu",
-            values);
+        refuse(s, open,
+               "a launch has two to four values between <<< and >>>: grid, block, bytes of dynamic "
+               "shared memory, stream; this one has %zu",
+               values);
 }
 
 /* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
@@ -1436,9 +1424,8 @@ static bool drop_storage_before(struct source *s, size_t at, size_t limit) {
     for (size_t i = previous_token(s, at); i != NONE && i >= limit; i = previous_token(s, i)) {
         if (is(s, i, ")"))
             i = opening_partner(s, i, limit);
-        else if (s->tokens[i].kind != IDENTIFIER)
+        else if (!is_identifier(s, i))
             break;
-        if (i == NONE) break;
         dynamic = dynamic || is(s, i, "extern");
         if (is(s, i, "extern") || is(s, i, "static")) s->tokens[i].replacement = "";
     }
@@ -1469,25 +1456,24 @@ static bool opens_value(const struct source *s, size_t i) {
     static const char *const no_types[] = {"const",  "volatile", "typename", "struct",
                                            "class",  "union",    "enum",     "__shared__",
                                            "static", "extern",   "inline",   NULL};
-    size_t name = previous_token(s, i), type = name == NONE ? NONE : previous_token(s, name);
-    if (type == NONE || s->tokens[name].kind != IDENTIFIER || is_any(s, name, types) ||
-        is(s, next_token(s, i), ")"))
+    size_t name = previous_token(s, i), type = previous_token(s, name);
+    if (!is_identifier(s, name) || is_any(s, name, types) || is(s, next_token(s, i), ")"))
         return false;
     return is(s, type, ">") || is(s, type, "*") || is(s, type, "&") || is(s, type, ",") ||
-           (s->tokens[type].kind == IDENTIFIER && !is_any(s, type, no_types));
+           (is_identifier(s, type) && !is_any(s, type, no_types));
 }
 
 /* Reads a declarator, the first with the type before it, from token i of the declaration whose
  * __shared__ is token `at`. An initializer is refused. */
 static struct declarator read_declarator(const struct source *s, size_t i, size_t at) {
     static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
-    struct declarator d = {.name = NONE, .end = at, .last = at};
+    struct declarator d = {.end = at, .last = at};
     size_t angles = 0;
     bool class_body = false, array = false;
     for (; i != NONE; d.last = i, i = next_token(s, i)) {
         char c = punctuator(s, i);
         size_t attribute = end_of_attribute(s, i);
-        if (c == ';' || c == ')' || c == ']' || c == '}' || (c == ',' && !angles)) break;
+        if (c == ';' || closes(c) || (c == ',' && !angles)) break;
         if (attribute != NONE) {
             i = attribute;
             continue;
@@ -1501,8 +1487,8 @@ static struct declarator read_declarator(const struct source *s, size_t i, size_
         class_body = class_body || is_any(s, i, class_keys);
         array = array || c == '[';
         angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
-        if (s->tokens[i].kind == IDENTIFIER && !array && !angles) d.name = i;
-        if (c == '(' || c == '[' || c == '{') i = closing_partner(s, i);
+        if (is_identifier(s, i) && !array && !angles) d.name = i;
+        if (opens(c)) i = closing_partner(s, i);
         if (i == NONE) break;
         d.end = i;
     }
@@ -1588,8 +1574,7 @@ static void drop_unroll(struct source *s, size_t i) {
 
 /* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays as it is. */
 static void rewrite_noinline(struct source *s, size_t i) {
-    size_t before = previous_token(s, i);
-    char c = before == NONE ? '\0' : punctuator(s, before);
+    char c = punctuator(s, previous_token(s, i));
     if (c == '(' || c == ',') return;
     s->tokens[i].before = "__attribute__((";
     s->tokens[i].after = "))";
@@ -1611,11 +1596,9 @@ static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_e
 static bool is_behind(const struct source *s, size_t i, const char *const *words) {
     while ((i = previous_token(s, i)) != NONE) {
         if (is(s, i, ")")) {
-            i = opening_partner(s, i, 0);
-            size_t before = i == NONE ? NONE : previous_token(s, i);
-            if (!is_any(s, before, ATTRIBUTES)) return false;
-            i = before;
-        } else if (s->tokens[i].kind != IDENTIFIER && !is(s, i, "::")) {
+            i = previous_token(s, opening_partner(s, i, 0));
+            if (!is_any(s, i, ATTRIBUTES)) return false;
+        } else if (!is_identifier(s, i) && !is(s, i, "::")) {
             return false;
         } else if (is_any(s, i, words)) {
             return true;
@@ -1626,7 +1609,7 @@ static bool is_behind(const struct source *s, size_t i, const char *const *words
 
 /* ... or a word at or behind it, as far as what the declaration declares. */
 static bool is_among(const struct source *s, size_t i, const char *word) {
-    for (; i != NONE && (s->tokens[i].kind == IDENTIFIER || is(s, i, "::")); i = next_token(s, i)) {
+    for (; is_identifier(s, i) || is(s, i, "::"); i = next_token(s, i)) {
         if (is(s, i, word)) return true;
         size_t attribute = end_of_attribute(s, i);
         if (attribute != NONE) i = attribute;
@@ -1637,7 +1620,7 @@ static bool is_among(const struct source *s, size_t i, const char *word) {
 /* The ) of the parameters of the lambda whose [captures] end before token i; NONE: it is none. */
 static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
     size_t before = previous_token(s, i);
-    if (before == NONE || !is(s, before, "]")) return NONE;
+    if (!is(s, before, "]")) return NONE;
     size_t open = opening_partner(s, before, 0);
     if (open == NONE || is(s, next_token(s, open), "[")) return NONE; /* [[an attribute]] */
     while (is_any(s, i, SPACES)) i = next_token(s, i);
@@ -1688,8 +1671,8 @@ static void refuse_uncalled(const struct source *s, size_t i) {
     static const char *const before[] = {";", "{", "}", ")", ":", "else", "do", NULL};
     if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
         is_any(s, previous_token(s, i), before))
-        refuse_as(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
-                  SPELLED(s, i));
+        refuse(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
+               SPELLED(s, i));
 }
 
 /* ---- All rules over the whole file ----------------------------------------------------------- */
@@ -1704,7 +1687,7 @@ static void rewrite(struct source *s) {
         /* gcc says that what a macro of a system header gives comes from there. */
         if (is_any(s, i, SPACES)) mark_space(s, i, innermost(&nesting) == '(');
         mark_others(s, i);
-        if (s->tokens[i].kind == IDENTIFIER && s->tokens[i].user) {
+        if (is_identifier(s, i) && s->tokens[i].user) {
             refuse_gpu_only(s, i);
             refuse_gpu_only_call(s, i, &declared);
             refuse_uncalled(s, i);
@@ -1721,9 +1704,9 @@ static void rewrite(struct source *s) {
             drop_unroll(s, i);
         else if (c == '{' && s->tokens[i].user && opens_namespace(s, i))
             push(&nesting, NAMESPACE, i);
-        else if (c == '(' || c == '[' || c == '{')
+        else if (opens(c))
             push(&nesting, c, i);
-        else if (c == ')' || c == ']' || c == '}' || c == ';')
+        else if (closes(c) || c == ';')
             close_bracket(s, &nesting, c);
         else if (c == '<')
             i = open_launch(s, &nesting, &kernels, i);

@@ -27,5 +27,4 @@ EMULATOR_IN_THE_KERNEL void __pipeline_memcpy_async(void *shared, const void *gl
 EMULATOR_IN_THE_KERNEL void __pipeline_commit(void) { emulator_copy_commit(); }
 /* Until all groups but the last `prior` have arrived. */
 EMULATOR_IN_THE_KERNEL void __pipeline_wait_prior(size_t prior) { emulator_copy_wait(prior); }
-#undef EMULATOR_IN_THE_KERNEL
 #endif

@@ -68,7 +68,6 @@
 #ifndef EMULATOR_HOST_API
 #include "device_functions.h"
 #include "math_functions.h"
-#include "vector_functions.h"
 #endif
 #include "launch.h"
 #include "vector_types.h"
@@ -97,30 +96,8 @@ static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes,
                                             unsigned int flags = cudaMemAttachGlobal) {
     return cudaMallocManaged((void **)pointer, bytes, flags);
 }
-static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-                                          cudaMemcpyKind kind) {
-    return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-}
-static inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
-                                            size_t from_pitch, size_t width, size_t height,
-                                            cudaMemcpyKind kind) {
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
-}
-static inline cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes) {
-    return cudaMemsetAsync(pointer, value, bytes, nullptr);
-}
-static inline cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
-                                            size_t height) {
-    return cudaMemset2DAsync(pointer, pitch, value, width, height, nullptr);
-}
-static inline cudaError_t cudaEventRecord(cudaEvent_t event) {
-    return cudaEventRecord(event, nullptr);
-}
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
     return cudaEventCreateWithFlags(event, flags);
-}
-static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
-    return cudaStreamWaitEvent(stream, event, 0);
 }
 template <class... P>
 static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute,

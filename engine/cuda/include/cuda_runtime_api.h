@@ -11,7 +11,10 @@
 #define CUDART_VERSION 13000 /* whose error codes these are */
 
 #ifdef __cplusplus
+#define EMULATOR_DEFAULT(value) = value
 extern "C" {
+#else
+#define EMULATOR_DEFAULT(value)
 #endif
 
 /* Errors. */
@@ -43,17 +46,18 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream);
+                            cudaStream_t stream EMULATOR_DEFAULT(0));
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
-                              cudaStream_t stream);
+                              cudaStream_t stream EMULATOR_DEFAULT(0));
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
-cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
+                            cudaStream_t stream EMULATOR_DEFAULT(0));
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream);
+                              cudaStream_t stream EMULATOR_DEFAULT(0));
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 
@@ -63,11 +67,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned int flags EMULATOR_DEFAULT(0));
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream EMULATOR_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
@@ -100,8 +105,9 @@ void emulator_on_launch(void (*seen)(const void *kernel, struct dim3 grid, struc
  * without it a newline does so. */
 void emulator_on_message(void (*begins)(void));
 
-/* The first call that failed since cudaGetLastError() was called, or the kernel that did: its error,
- * and, in words, its place and name: "kernel.cu:29: cudaMemcpy failed". cudaSuccess: none failed. */
+/* The first call that failed since cudaGetLastError() was called, or the kernel that did: its
+ * error, and, in words, its place and name: "kernel.cu:29: cudaMemcpy failed". cudaSuccess: none
+ * failed. */
 cudaError_t emulator_failed_call(char *text, size_t bytes);
 
 #ifdef __cplusplus

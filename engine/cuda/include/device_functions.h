@@ -169,7 +169,6 @@ static inline __device__ int __reduce_add_sync(unsigned mask, int value) {
 }
 EMULATOR_REDUCE(__reduce_min_sync, int, other < result ? other : result)
 EMULATOR_REDUCE(__reduce_max_sync, int, other > result ? other : result)
-#undef EMULATOR_REDUCE
 
 /* --- loads and stores with a cache hint: plain ones here -------------------------------------- */
 
@@ -246,9 +245,4 @@ EMULATOR_ATOMIC_LOOP(atomicAdd, float, unsigned, old + value)
 EMULATOR_ATOMIC_LOOP(atomicAdd, double, emulator_u64, old + value)
 EMULATOR_ATOMIC_EXCHANGE(float, unsigned)
 EMULATOR_ATOMIC_CAS(unsigned short)
-#undef EMULATOR_ATOMIC
-#undef EMULATOR_ATOMIC_LOOP
-#undef EMULATOR_ATOMIC_EXCHANGE
-#undef EMULATOR_ATOMIC_CAS
-#undef EMULATOR_ATOMIC_INTEGER
 #endif

@@ -9,7 +9,6 @@
 
 #define EMULATOR_ROW(name, number, text) name = number,
 typedef enum cudaError { EMULATOR_CUDA_ERRORS(EMULATOR_ROW) } cudaError_t;
-#undef EMULATOR_ROW
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,

@@ -32,7 +32,6 @@ EMULATOR_MIN_MAX(long long, long long, long long)
 EMULATOR_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 EMULATOR_MIN_MAX(unsigned long long, long long, unsigned long long)
 EMULATOR_MIN_MAX(unsigned long long, unsigned long long, long long)
-#undef EMULATOR_MIN_MAX
 static inline __host__ __device__ float min(float a, float b) { return fminf(a, b); }
 static inline __host__ __device__ float max(float a, float b) { return fmaxf(a, b); }
 static inline __host__ __device__ double min(double a, double b) { return fmin(a, b); }

@@ -1,4 +1,5 @@
-/* CUDA's vector types: uint3, dim3, float4 and the like, with CUDA's sizes and alignments.
+/* CUDA's vector types: uint3, dim3, float4 and the like, with CUDA's sizes and alignments; and
+ * make_float4() and its siblings.
  *
  * Read by C (the runtime) and C++ (the student's kernel). Only C++ sees dim3's constructors, and in
  * the checked build those of the types of 8 and 16 bytes. */
@@ -52,55 +53,49 @@ __attribute__((always_inline)) inline void emulator_copy_whole(void *to, const v
 #endif
 #define EMULATOR_NOT_WHOLE(type, name)
 
-#define EMULATOR_VECTOR1(type, name)                                                               \
-    struct name {                                                                                  \
-        type x;                                                                                    \
-    };                                                                                             \
-    typedef struct name name;
-#define EMULATOR_VECTOR2(type, name, copies)                                                       \
-    struct __attribute__((aligned(2 * sizeof(type)))) name {                                       \
-        type x, y;                                                                                 \
-        copies(type, name)                                                                         \
-    };                                                                                             \
-    typedef struct name name;
-#define EMULATOR_VECTOR3(type, name)                                                               \
-    struct name {                                                                                  \
-        type x, y, z;                                                                              \
+#ifdef __cplusplus
+#define EMULATOR_MAKE(type, base)                                                                  \
+    static inline __host__ __device__ base##1 make_##base##1(type x) { return base##1 {x}; }       \
+    static inline __host__ __device__ base##2 make_##base##2(type x, type y) {                     \
+        return base##2 {x, y};                                                                     \
+    }                                                                                              \
+    static inline __host__ __device__ base##3 make_##base##3(type x, type y, type z) {             \
+        return base##3 {x, y, z};                                                                  \
+    }                                                                                              \
+    static inline __host__ __device__ base##4 make_##base##4(type x, type y, type z, type w) {     \
+        return base##4 {x, y, z, w};                                                               \
+    }
+#else
+#define EMULATOR_MAKE(type, base)
+#endif
+
+#define EMULATOR_VECTOR(name, alignment, copies, ...)                                              \
+    struct __attribute__((aligned(alignment))) name {                                              \
+        __VA_ARGS__;                                                                               \
+        copies                                                                                     \
     };                                                                                             \
     typedef struct name name;
 /* CUDA aligns no vector to more than 16 bytes. */
-#define EMULATOR_VECTOR4(type, name, copies)                                                       \
-    struct __attribute__((aligned(sizeof(type) < 4 ? 4 * sizeof(type) : 16))) name {               \
-        type x, y, z, w;                                                                           \
-        copies(type, name)                                                                         \
-    };                                                                                             \
-    typedef struct name name;
 #define EMULATOR_VECTORS(type, base, copies2, copies4)                                             \
-    EMULATOR_VECTOR1(type, base##1)                                                                \
-    EMULATOR_VECTOR2(type, base##2, copies2)                                                       \
-    EMULATOR_VECTOR3(type, base##3)                                                                \
-    EMULATOR_VECTOR4(type, base##4, copies4)
-#define EMULATOR_VECTORS_OF_1(type, base)                                                          \
-    EMULATOR_VECTORS(type, base, EMULATOR_NOT_WHOLE, EMULATOR_NOT_WHOLE)
-#define EMULATOR_VECTORS_OF_2(type, base)                                                          \
-    EMULATOR_VECTORS(type, base, EMULATOR_NOT_WHOLE, EMULATOR_WHOLE4)
-#define EMULATOR_VECTORS_OF_4(type, base)                                                          \
-    EMULATOR_VECTORS(type, base, EMULATOR_WHOLE2, EMULATOR_WHOLE4)
-#define EMULATOR_VECTORS_OF_8(type, base)                                                          \
-    EMULATOR_VECTORS(type, base, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
+    EMULATOR_VECTOR(base##1, sizeof(type), , type x)                                               \
+    EMULATOR_VECTOR(base##2, 2 * sizeof(type), copies2(type, base##2), type x, y)                  \
+    EMULATOR_VECTOR(base##3, sizeof(type), , type x, y, z)                                         \
+    EMULATOR_VECTOR(base##4, sizeof(type) < 4 ? 4 * sizeof(type) : 16, copies4(type, base##4),     \
+                    type x, y, z, w)                                                               \
+    EMULATOR_MAKE(type, base)
 
-EMULATOR_VECTORS_OF_1(signed char, char)
-EMULATOR_VECTORS_OF_1(unsigned char, uchar)
-EMULATOR_VECTORS_OF_2(short, short)
-EMULATOR_VECTORS_OF_2(unsigned short, ushort)
-EMULATOR_VECTORS_OF_4(int, int)
-EMULATOR_VECTORS_OF_4(unsigned int, uint)
-EMULATOR_VECTORS_OF_8(long, long)
-EMULATOR_VECTORS_OF_8(unsigned long, ulong)
-EMULATOR_VECTORS_OF_8(long long, longlong)
-EMULATOR_VECTORS_OF_8(unsigned long long, ulonglong)
-EMULATOR_VECTORS_OF_4(float, float)
-EMULATOR_VECTORS_OF_8(double, double)
+EMULATOR_VECTORS(signed char, char, EMULATOR_NOT_WHOLE, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(unsigned char, uchar, EMULATOR_NOT_WHOLE, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(short, short, EMULATOR_NOT_WHOLE, EMULATOR_WHOLE4)
+EMULATOR_VECTORS(unsigned short, ushort, EMULATOR_NOT_WHOLE, EMULATOR_WHOLE4)
+EMULATOR_VECTORS(int, int, EMULATOR_WHOLE2, EMULATOR_WHOLE4)
+EMULATOR_VECTORS(unsigned int, uint, EMULATOR_WHOLE2, EMULATOR_WHOLE4)
+EMULATOR_VECTORS(long, long, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(unsigned long, ulong, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(long long, longlong, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(unsigned long long, ulonglong, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
+EMULATOR_VECTORS(float, float, EMULATOR_WHOLE2, EMULATOR_WHOLE4)
+EMULATOR_VECTORS(double, double, EMULATOR_WHOLE2, EMULATOR_NOT_WHOLE)
 
 struct dim3 {
     unsigned int x, y, z;
@@ -113,19 +108,4 @@ struct dim3 {
 #endif
 };
 typedef struct dim3 dim3;
-
-#undef EMULATOR_VECTOR1
-#undef EMULATOR_VECTOR2
-#undef EMULATOR_VECTOR3
-#undef EMULATOR_VECTOR4
-#undef EMULATOR_VECTORS
-#undef EMULATOR_VECTORS_OF_1
-#undef EMULATOR_VECTORS_OF_2
-#undef EMULATOR_VECTORS_OF_4
-#undef EMULATOR_VECTORS_OF_8
-#undef EMULATOR_NOT_WHOLE
-#undef EMULATOR_WHOLE_COPIES
-#undef EMULATOR_WHOLE2
-#undef EMULATOR_WHOLE4
-#undef EMULATOR_WHOLE_VECTORS
 #endif
