@@ -1,7 +1,7 @@
 /* The launches of a run: see launches.h. At a launch only addresses are noted; names and lines are
  * looked up when they are asked for. */
 #include "launches.h"
-#include "../cuda/program/kernel_name.h"
+#include "../cuda/program/program.h"
 #include <pthread.h>
 
 enum { FRAMES = 16 }; /* up to the wrapper; inlined functions have none */

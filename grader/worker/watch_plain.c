@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../engine/cuda/program/kernel_name.h"
+#include "../../engine/cuda/program/program.h"
 #include "watch_wrapper.h"
 
 const bool worker_is_checked = false;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "elf_file.h"
+#include "program.h"
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -9,7 +9,6 @@
  * uses (std::cout) lie with the others and are recognized by their names. */
 #define _GNU_SOURCE
 #include "program.h"
-#include <elf.h>
 #include <string.h>
 #include <sys/mman.h>
 

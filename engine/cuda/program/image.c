@@ -1,6 +1,6 @@
 /* The program's own file: its symbols and sections. */
 #define _GNU_SOURCE
-#include "elf_file.h"
+#include "program.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

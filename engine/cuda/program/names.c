@@ -4,7 +4,6 @@
  * in its debug information. Read once, when the first name is asked for. */
 #define _GNU_SOURCE
 #include "program.h"
-#include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * (binutils). */
 #define _GNU_SOURCE
 #include "program.h"
-#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

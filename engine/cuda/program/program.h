@@ -3,9 +3,12 @@
 #ifndef ENGINE_CUDA_PROGRAM_PROGRAM_H
 #define ENGINE_CUDA_PROGRAM_PROGRAM_H
 #include "../../report/element_type.h"
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -68,6 +71,63 @@ struct image_section {
     size_t size;
 };
 struct image_section image_find_section(const char *name);
+
+/* --- a kernel's name as its author writes it -------------------------------------------------- */
+
+/* Of the C++ ABI's own library, which whoever links C++ has. */
+char *__cxa_demangle(const char *symbol, char *buffer, size_t *bytes, int *status);
+
+/* Where a function's parameters begin: at the parenthesis that the last one closes, for a template
+ * argument or an anonymous namespace may have others. */
+static inline size_t kernel_name_length(const char *name) {
+    const char *end = strrchr(name, ')'), *begin = end;
+    for (int open = end != NULL; begin > name && open; open += (*begin == ')') - (*begin == '('))
+        --begin;
+    return begin ? (size_t)(begin - name) : strlen(name);
+}
+
+/* "tiled<16>" of "_Z5tiledILi16EEviiiPKfS1_Pf": without its parameters. */
+static inline void kernel_name(const char *symbol, char *name, size_t bytes) {
+    char *readable = __cxa_demangle(symbol, NULL, NULL, NULL);
+    const char *found = readable ? readable : symbol;
+    if (strncmp(found, "void ", 5) == 0) found += 5; /* so begins an instance of a template */
+    snprintf(name, bytes, "%.*s", (int)kernel_name_length(found), found);
+    free(readable);
+}
+
+/* --- elf_file.c: an ELF-64 file (System V ABI, chapter 4) --------------------------------------
+ *
+ * Everything read is checked against the file's end. */
+
+struct elf_file {
+    const char *bytes; /* mapped as long as the program runs */
+    size_t size;
+    const Elf64_Shdr *sections;
+    unsigned section_count;
+    const Elf64_Sym *symbols;
+    unsigned symbol_count; /* 0: there are none */
+    struct image_section names;
+};
+
+/* Maps the file and reads its tables. Returns NULL, or what is wrong with the file. */
+const char *elf_open(struct elf_file *f, const char *path);
+
+static inline const Elf64_Ehdr *elf_header(const struct elf_file *f) {
+    return (const Elf64_Ehdr *)(const void *)f->bytes;
+}
+static inline bool elf_is_aarch64(const struct elf_file *f) {
+    return elf_header(f)->e_machine == EM_AARCH64;
+}
+
+/* The name of a symbol, of a section; "" where there is none. */
+const char *elf_symbol_name(const struct elf_file *f, unsigned symbol);
+const char *elf_section_name(const struct elf_file *f, unsigned section);
+/* The number of the first section of this name; 0: there is none, and that one has no bytes. */
+unsigned elf_find_section(const struct elf_file *f, const char *name);
+/* The bytes of a section; none where they are not in the file as they are. */
+struct image_section elf_bytes(const struct elf_file *f, unsigned section);
+/* The entries of a section that has so large ones, and lies as C wants them; else *count is 0. */
+const void *elf_table(const struct elf_file *f, unsigned section, size_t entry, size_t *count);
 
 /* --- extents.c: the program's own variables: kernel.cu's, and all others ---------------------- */
 

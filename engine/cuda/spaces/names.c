@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the C++ ABI's own library, which whoever links C++ has. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
 /* The whole name has to match. */
 static bool matches(const char *symbol, const char *pattern) {
     regex_t compiled;

@@ -2,7 +2,7 @@
  * and the lines that they are in. main.c judges them. */
 #ifndef ENGINE_CUDA_SPACES_SPACES_H
 #define ENGINE_CUDA_SPACES_SPACES_H
-#include "../program/elf_file.h"
+#include "../program/program.h"
 
 /* --- object.c ---------------------------------------------------------------------------------
  *

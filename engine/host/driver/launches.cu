@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <string.h>
 
-#include "../../cuda/program/kernel_name.h"
+#include "../../cuda/program/program.h"
 #include "report.h"
 
 static struct report *report; // null: launches are not reported

@@ -1,6 +1,6 @@
 /* Calls that failed, launches that were refused, and a wrapper that launches nothing; calls of
  * host functions by a kernel; and faults that the runtime sees, and no detector did. */
-#include "../../cuda/program/kernel_name.h"
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "../host.h"
 #include "../launches.h"
