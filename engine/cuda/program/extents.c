@@ -25,11 +25,8 @@ struct extent {
     char *written; /* a byte for each word, set when a kernel wrote it; null: not known */
 };
 
-static struct extent *extents(void) {
-    static struct extent all[] = {{&kernel_data_begins, &kernel_data_ends, NULL},
+static struct extent extents[] = {{&kernel_data_begins, &kernel_data_ends, NULL},
                                   {&kernel_bss_begins, &kernel_bss_ends, NULL}};
-    return all;
-}
 enum { EXTENTS = PROGRAM_EXTENTS - 1 };
 
 static bool between(uintptr_t address, const char *begin, const char *end) {
@@ -38,15 +35,15 @@ static bool between(uintptr_t address, const char *begin, const char *end) {
 
 void program_extent(int number, uintptr_t *begin, uintptr_t *end) {
     const bool own = number < EXTENTS;
-    *begin = (uintptr_t)(own ? extents()[number].begin : __start_emulator_managed);
-    *end = (uintptr_t)(own ? extents()[number].end : __stop_emulator_managed);
+    *begin = (uintptr_t)(own ? extents[number].begin : __start_emulator_managed);
+    *end = (uintptr_t)(own ? extents[number].end : __stop_emulator_managed);
 }
 
 bool program_holds(uintptr_t address) { return between(address, __executable_start, _end); }
 
 static struct extent *extent_of(uintptr_t address) {
     for (int i = 0; i < EXTENTS; ++i)
-        if (between(address, extents()[i].begin, extents()[i].end)) return &extents()[i];
+        if (between(address, extents[i].begin, extents[i].end)) return &extents[i];
     return NULL;
 }
 
@@ -62,8 +59,8 @@ static bool is_librarys(const char *name) {
 static void look_for_variable(const struct image_symbol *symbol, void *data) {
     bool *found = data;
     for (int i = 0; symbol->type == STT_OBJECT && i < EXTENTS; ++i) {
-        const uintptr_t begin = place_link_address(extents()[i].begin + 1),
-                        end = place_link_address(extents()[i].end);
+        const uintptr_t begin = place_link_address(extents[i].begin + 1),
+                        end = place_link_address(extents[i].end);
         if (symbol->value >= begin && symbol->value < end && !is_librarys(symbol->name) &&
             strncmp(symbol->name, "DW.ref.", 7) != 0) /* the compiler's own, for exceptions */
             *found = true;
@@ -80,15 +77,10 @@ bool program_has_variables(void) {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static void look_for_function(const struct image_symbol *symbol, void *data) {
-    uintptr_t *address = data;
-    if (symbol->type == STT_FUNC && symbol->value == *address) *address = 0;
-}
-
 static bool is_function(uintptr_t address) {
-    uintptr_t sought = place_link_address((const void *)address);
-    image_symbols(look_for_function, &sought);
-    return sought == 0;
+    char name[2];
+    image_symbol_name((const void *)address, name, sizeof name);
+    return name[0];
 }
 
 bool program_is_kernels_code(uintptr_t address) {
@@ -111,7 +103,7 @@ bool program_is_kernels_function(uintptr_t address) {
 
 /* Shared with the host's process, if the host's code runs in one (engine.h). */
 __attribute__((constructor)) static void make_written(void) {
-    for (struct extent *extent = extents(); extent < extents() + EXTENTS; ++extent) {
+    for (struct extent *extent = extents; extent < extents + EXTENTS; ++extent) {
         const size_t words = (size_t)(extent->end - extent->begin) / sizeof(float) + 1;
         char *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

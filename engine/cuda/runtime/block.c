@@ -189,10 +189,11 @@ static void wait_at(struct thread *thread, const uint64_t *gate) {
 }
 
 static void wait_at_barrier(struct thread *thread) {
-    if (FIBER_IN_KERNELS)
-        thread->turn.barrier = emulator_schedule.barrier;
-    else /* no kernel may switch to this thread by itself */
-        wait_at(thread, &emulator_schedule.barrier);
+#ifdef EMULATOR_BARRIER
+    thread->turn.barrier = emulator_schedule.barrier;
+#else /* no kernel may switch to this thread by itself */
+    wait_at(thread, &emulator_schedule.barrier);
+#endif
 }
 
 static void open_to_all(struct block *block, struct thread *thread) {

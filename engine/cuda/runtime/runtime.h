@@ -46,13 +46,6 @@ enum {
 /* A suspended fiber. */
 typedef struct emulator_context fiber;
 
-/* Whether a kernel compiled with barrier.h's EMULATOR_BARRIER may go on with such a fiber. */
-#ifdef EMULATOR_BARRIER
-#define FIBER_IN_KERNELS 1
-#else
-#define FIBER_IN_KERNELS 0
-#endif
-
 /* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
  * return. The stack is the caller's and must outlive the fiber. */
 void fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));

@@ -9,6 +9,7 @@
  * __device__ variable, a __host__ __device__ function that calls a host function) is no mistake
  * here. */
 #include "spaces.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,18 @@ static const char *const SPACE_WORDS[] = {
 
 /* --- mistakes --------------------------------------------------------------------------------- */
 
-static void add(struct visit *v, const struct reference *r, const char *text) {
+/* With a message as printf() makes it. */
+__attribute__((format(printf, 3, 4))) static void add(struct visit *v, const struct reference *r,
+                                                      const char *format, ...) {
     struct check *c = v->check;
+    va_list arguments;
     if (c->count == MOST_KEPT) return;
     struct mistake *m = &c->mistakes[c->count];
     if (v->site) r = v->site;
     m->place = lines_find(c->object, r->section, r->offset);
-    snprintf(m->text, sizeof m->text, "%s", text);
+    va_start(arguments, format);
+    vsnprintf(m->text, sizeof m->text, format, arguments);
+    va_end(arguments);
     for (int i = 0; i < c->count; i++)
         if (c->mistakes[i].place.line == m->place.line &&
             strcmp(c->mistakes[i].place.file, m->place.file) == 0)
@@ -73,61 +79,53 @@ static const char *instead_of(const char *called) {
     };
     for (size_t i = 0; i < sizeof better / sizeof *better; i++)
         if (strcmp(called, better[i][0]) == 0) return better[i][1];
-    if (name_is_cudas(called)) return "call it in host code";
+    if (name_is(NAME_CUDAS, called)) return "call it in host code";
     return "the GPU does not have it; compute it in host code, or write it as a __device__ "
            "function";
 }
 
+static struct shown_name show(const struct visit *v, unsigned symbol) {
+    return name_show(elf_symbol_name(v->check->object, symbol));
+}
+
 static void add_call_of_host(struct visit *v, const struct reference *r, unsigned called,
                              bool of_library) {
-    char name[128], caller[128], text[768];
     const char *symbol = elf_symbol_name(v->check->object, called), *in;
+    const struct shown_name name = show(v, called);
     size_t length;
     enum space space = v->check->spaces[v->function];
     if (space == SPACE_IMPLICIT) space = SPACE_DEVICE;
-    name_show(symbol, name, sizeof name);
-    name_show(elf_symbol_name(v->check->object, v->function), caller, sizeof caller);
     const bool lambda = name_is_lambdas(symbol, &in, &length);
-    snprintf(text, sizeof text,
-             "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
-             lambda ? "a lambda" : name, SPACE_WORDS[space], caller,
-             of_library ? instead_of(name) : "write __device__ before ",
-             of_library ? ""
-             : lambda   ? "its parameters, and compile with --extended-lambda"
-                        : name,
-             of_library || lambda ? "" : ", or __host__ __device__ if host code calls it, too");
-    add(v, r, text);
+    add(v, r, "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
+        lambda ? "a lambda" : name.text, SPACE_WORDS[space], show(v, v->function).text,
+        of_library ? instead_of(name.text) : "write __device__ before ",
+        of_library ? ""
+        : lambda   ? "its parameters, and compile with --extended-lambda"
+                   : name.text,
+        of_library || lambda ? "" : ", or __host__ __device__ if host code calls it, too");
 }
 
 static void add_call_of_device(struct visit *v, const struct reference *r, const char *called) {
-    char name[128], caller[128], text[768];
-    name_show(called, name, sizeof name);
-    name_show(elf_symbol_name(v->check->object, v->function), caller, sizeof caller);
-    snprintf(text, sizeof text,
-             "calling a __device__ function (%s) from a %s function (%s) is not allowed; only "
-             "kernels and __device__ functions can call it",
-             name, SPACE_WORDS[v->check->spaces[v->function]], caller);
-    add(v, r, text);
+    add(v, r,
+        "calling a __device__ function (%s) from a %s function (%s) is not allowed; only kernels "
+        "and __device__ functions can call it",
+        name_show(called).text, SPACE_WORDS[v->check->spaces[v->function]],
+        show(v, v->function).text);
 }
 
 static void add_call_of_kernel(struct visit *v, const struct reference *r, unsigned called) {
-    char name[128], text[768];
-    name_show(elf_symbol_name(v->check->object, called), name, sizeof name);
-    snprintf(text, sizeof text,
-             "a __global__ function call must be configured: host code launches %s with "
-             "%s<<<grid, block>>>(...)",
-             name, name);
-    add(v, r, text);
+    const struct shown_name name = show(v, called);
+    add(v, r,
+        "a __global__ function call must be configured: host code launches %s with "
+        "%s<<<grid, block>>>(...)",
+        name.text, name.text);
 }
 
 static void add_use_of_data(struct visit *v, const struct reference *r, const char *symbol) {
-    char name[128], text[768];
-    name_show(symbol, name, sizeof name);
-    snprintf(text, sizeof text,
-             "identifier \"%s\" is undefined in device code: it is a variable of the host's; pass "
-             "its value to the kernel, or make it __constant__ or __device__",
-             name);
-    add(v, r, text);
+    add(v, r,
+        "identifier \"%s\" is undefined in device code: it is a variable of the host's; pass its "
+        "value to the kernel, or make it __constant__ or __device__",
+        name_show(symbol).text);
 }
 
 /* --- device code ------------------------------------------------------------------------------ */
@@ -141,8 +139,9 @@ static void device_function(struct visit *v, const struct reference *r, unsigned
     const bool of_both = c->spaces[v->function] == SPACE_BOTH;
     switch (c->spaces[target]) {
     case SPACE_HOST:
-        if (!of_both && !name_is_device_function(symbol) && !name_is_allocators(symbol))
-            add_call_of_host(v, r, target, name_is_std(symbol) || name_is_cudas(symbol));
+        if (!of_both && !name_is_device_function(symbol) && !name_is(NAME_ALLOCATORS, symbol))
+            add_call_of_host(v, r, target,
+                             name_is(NAME_STD, symbol) || name_is(NAME_CUDAS, symbol));
         break;
     case SPACE_GLOBAL:
         if (object_is_call(c->object, r)) add_call_of_kernel(v, r, target);
@@ -169,13 +168,13 @@ static void device_undefined(struct visit *v, const struct reference *r, unsigne
                                        "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"};
     for (size_t i = 0; i < sizeof data / sizeof *data; i++)
         if (strcmp(symbol, data[i]) == 0) add_use_of_data(v, r, symbol);
-    if (!object_is_call(v->check->object, r) || name_is_emulators(symbol)) return;
-    if (name_is_exceptions(symbol)) {
+    if (!object_is_call(v->check->object, r) || name_is(NAME_EMULATORS, symbol)) return;
+    if (name_is(NAME_EXCEPTIONS, symbol)) {
         add(v, r, "device code does not support exception handling: take throw, try and catch out");
         return;
     }
-    bool refused = !name_is_device_function(symbol) && !name_is_allocators(symbol) &&
-                   (strncmp(symbol, "_Z", 2) != 0 || name_is_std(symbol));
+    bool refused = !name_is_device_function(symbol) && !name_is(NAME_ALLOCATORS, symbol) &&
+                   (strncmp(symbol, "_Z", 2) != 0 || name_is(NAME_STD, symbol));
     for (size_t i = 0; i < sizeof host_only / sizeof *host_only; i++)
         refused |= strcmp(symbol, host_only[i]) == 0;
     if (refused) add_call_of_host(v, r, target, true);
@@ -184,8 +183,9 @@ static void device_undefined(struct visit *v, const struct reference *r, unsigne
 static void device_variable(struct visit *v, const struct reference *r, unsigned target) {
     const struct elf_file *o = v->check->object;
     const char *symbol = elf_symbol_name(o, target);
-    if (name_is_local_variable(symbol) || name_is_compilers(symbol) || name_is_emulators(symbol) ||
-        marks_is_device_variable(o, target) || marks_is_constant_structure(o, target))
+    if (name_is(NAME_LOCAL_VARIABLE, symbol) || name_is(NAME_COMPILERS, symbol) ||
+        name_is(NAME_EMULATORS, symbol) || marks_is_device_variable(o, target) ||
+        marks_is_constant_structure(o, target))
         return;
     add_use_of_data(v, r, symbol);
 }
@@ -216,11 +216,11 @@ static void visit_host(const struct reference *r, void *data) {
     const unsigned target = object_target(o, r);
     if (!target || !object_is_call(o, r)) return;
     const char *symbol = elf_symbol_name(o, target);
-    if (name_is_barriers(symbol))
+    if (name_is(NAME_BARRIERS, symbol))
         add_call_of_device(v, r, "__syncthreads()");
     else if (strcmp(symbol, "emulator_warp_active") == 0)
         add_call_of_device(v, r, "__activemask()");
-    else if (o->symbols[target].st_shndx == SHN_UNDEF || name_is_emulators(symbol))
+    else if (o->symbols[target].st_shndx == SHN_UNDEF || name_is(NAME_EMULATORS, symbol))
         return;
     else if (v->check->spaces[target] == SPACE_GLOBAL)
         add_call_of_kernel(v, r, target);
@@ -273,7 +273,7 @@ static void check_functions(struct check *c) {
         if (c->spaces[i] != SPACE_IMPLICIT && is_for_device(c, i))
             visit_function(c, i, visit_device);
         if (c->spaces[i] == SPACE_BOTH ||
-            (c->spaces[i] == SPACE_HOST && !name_is_std(elf_symbol_name(o, i))))
+            (c->spaces[i] == SPACE_HOST && !name_is(NAME_STD, elf_symbol_name(o, i))))
             visit_function(c, i, visit_host);
     }
 }

@@ -54,8 +54,8 @@ static const struct dwarf_entry *entry_named(enum dwarf_tag tag, const char *sym
 }
 
 static bool is_implicit(const struct elf_file *o, const char *symbol) {
-    if (!name_may_be_implicit(symbol)) return false;
-    if (name_is_inherited(symbol)) return true;
+    if (!name_is(NAME_MAY_BE_IMPLICIT, symbol)) return false;
+    if (name_is(NAME_INHERITED, symbol)) return true;
     read_entries(o);
     const struct dwarf_entry *e = entry_named(DWARF_FUNCTION, symbol);
     for (int depth = 0; e && depth < 4; depth++, e = dwarf_entry_at(&entries, e->origin))
@@ -86,7 +86,7 @@ static enum space space_of(const struct elf_file *o, const enum space *spaces, u
     const char *name = elf_symbol_name(o, function), *in;
     size_t length;
     if (spaces[function] != SPACE_HOST) return spaces[function];
-    if (name_is_emulators(name) || name_is_compilers(name)) return SPACE_NONE;
+    if (name_is(NAME_EMULATORS, name) || name_is(NAME_COMPILERS, name)) return SPACE_NONE;
     if (is_implicit(o, name)) return SPACE_IMPLICIT;
     if (name_is_lambdas(name, &in, &length)) return space_around(o, spaces, in, length);
     return SPACE_HOST;

@@ -15,40 +15,22 @@ static bool matches(const char *symbol, const char *pattern) {
     return found;
 }
 
-bool name_is_std(const char *symbol) {
-    return matches(symbol,
-                   "_ZG?V?Z?(St|NV?K?S[tabsiod]|NK?9__gnu_cxx|S[absiod]).*|_ZN10__cxxabiv1.*");
-}
+static const char *const patterns[] = {
+    [NAME_STD] = "_ZG?V?Z?(St|NV?K?S[tabsiod]|NK?9__gnu_cxx|S[absiod]).*|_ZN10__cxxabiv1.*",
+    [NAME_ALLOCATORS] = "_ZNK?(Sa|St15__new_allocator).*",
+    [NAME_CUDAS] = "_ZL?[0-9]+cuda[A-Z].*|cuda[A-Z].*",
+    [NAME_EMULATORS] = "emulator_.*|_ZZ?N?K?8emulator.*|_ZL?[0-9]+emulator_.*",
+    [NAME_BARRIERS] = "emulator_barrier|_ZL?21emulator_barrier_here.*",
+    [NAME_COMPILERS] = "_Z(T|GV|GR).*|_GLOBAL_.*|__cxx_global_.*|_Z41__static_initialization_.*|"
+                       "__tls_init|__clang_call_terminate|DW\\.ref\\..*|.*\\..*",
+    [NAME_LOCAL_VARIABLE] = "_ZZ.*",
+    [NAME_MAY_BE_IMPLICIT] = "_Z[NZ].*(C[I12345].*|D[0124]Ev|aS.*)",
+    [NAME_INHERITED] = "_Z[NZ].*CI[12].*",
+    [NAME_EXCEPTIONS] = "__cxa_(throw|rethrow|allocate_exception|begin_catch|end_catch|"
+                        "get_exception_ptr)",
+};
 
-bool name_is_allocators(const char *symbol) {
-    return matches(symbol, "_ZNK?(Sa|St15__new_allocator).*");
-}
-
-bool name_is_cudas(const char *symbol) {
-    return matches(symbol, "_ZL?[0-9]+cuda[A-Z].*|cuda[A-Z].*");
-}
-
-bool name_is_emulators(const char *symbol) {
-    return matches(symbol, "emulator_.*|_ZZ?N?K?8emulator.*|_ZL?[0-9]+emulator_.*");
-}
-
-bool name_is_barriers(const char *symbol) {
-    return matches(symbol, "emulator_barrier|_ZL?21emulator_barrier_here.*");
-}
-
-bool name_is_compilers(const char *symbol) {
-    return matches(symbol,
-                   "_Z(T|GV|GR).*|_GLOBAL_.*|__cxx_global_.*|_Z41__static_initialization_.*|"
-                   "__tls_init|__clang_call_terminate|DW\\.ref\\..*|.*\\..*");
-}
-
-bool name_is_local_variable(const char *symbol) { return strncmp(symbol, "_ZZ", 3) == 0; }
-
-bool name_may_be_implicit(const char *symbol) {
-    return matches(symbol, "_Z[NZ].*(C[I12345].*|D[0124]Ev|aS.*)");
-}
-
-bool name_is_inherited(const char *symbol) { return matches(symbol, "_Z[NZ].*CI[12].*"); }
+bool name_is(enum name_kind kind, const char *symbol) { return matches(symbol, patterns[kind]); }
 
 bool names_are_of_one_function(const char *a, const char *b) {
     for (char before = 0; *a && *b; before = *a++, b++)
@@ -92,11 +74,6 @@ bool name_is_template(const char *symbol) {
     return strncmp(symbol, "_Z", 2) == 0 && matches(symbol, "_ZN?K?(ix|cl|pl|mi|ml|cv.*)I.*");
 }
 
-bool name_is_exceptions(const char *symbol) {
-    return matches(symbol, "__cxa_(throw|rethrow|allocate_exception|begin_catch|end_catch|"
-                           "get_exception_ptr)");
-}
-
 /* CUDA's headers declare these for the device, too; std:: of them in <cmath> and <cstdlib>. The
  * names beginning with two underscores are the compiler's own, but for those that C's headers make
  * of names that are not for the device. */
@@ -116,7 +93,7 @@ bool name_is_device_function(const char *symbol) {
                            "([fdilxjmy]|PK?[fdil]|I.*|N9__gnu_cxx.*)+") ||
            matches(symbol, "_ZNK?St16initializer_list.*|_ZSt(5begin|3end)I.*initializer_list.*") ||
            (strncmp(symbol, "__", 2) == 0 && !matches(symbol, "__((ctype_|iso).*|.*_chk)") &&
-            !name_is_exceptions(symbol));
+            !name_is(NAME_EXCEPTIONS, symbol));
 }
 
 /* Removes what is between balanced brackets, but not the names of operators. */
@@ -168,16 +145,17 @@ static const char *behind_type(const char *name) {
     return start;
 }
 
-void name_show(const char *symbol, char *shown, size_t bytes) {
+struct shown_name name_show(const char *symbol) {
+    struct shown_name shown;
     char *name = strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, NULL) : NULL;
-    if (!name) {
-        snprintf(shown, bytes, "%s", symbol);
-        return;
+    const char *start = symbol;
+    if (name) {
+        drop_template_arguments(name);
+        drop_parameters(name);
+        start = behind_type(name);
+        if (strncmp(start, "std::__cxx11::basic_string", 26) == 0) start = "std::string";
     }
-    drop_template_arguments(name);
-    drop_parameters(name);
-    const char *start = behind_type(name);
-    const bool string = strncmp(start, "std::__cxx11::basic_string", 26) == 0;
-    snprintf(shown, bytes, "%s", string ? "std::string" : start);
+    snprintf(shown.text, sizeof shown.text, "%s", start);
     free(name);
+    return shown;
 }

@@ -85,24 +85,22 @@ struct source_line lines_find(const struct elf_file *o, unsigned section, size_t
 
 /* --- names.c: what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ------- */
 
-/* Of the C++ library: std::, __gnu_cxx::. */
-bool name_is_std(const char *symbol);
-/* std::allocator, which nobody writes: its container is named. */
-bool name_is_allocators(const char *symbol);
-/* Of CUDA's runtime. */
-bool name_is_cudas(const char *symbol);
-/* Of the emulator's headers, in whose functions no student's code is. */
-bool name_is_emulators(const char *symbol);
-/* What __syncthreads() calls: a function for each place in the text, or the runtime's. */
-bool name_is_barriers(const char *symbol);
-/* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */
-bool name_is_compilers(const char *symbol);
-/* A variable of a function, static or shared. */
-bool name_is_local_variable(const char *symbol);
-/* A constructor, destructor or assignment, which compilers make where a class has none. */
-bool name_may_be_implicit(const char *symbol);
-/* A constructor that a class has inherited (using Base::Base). */
-bool name_is_inherited(const char *symbol);
+enum name_kind {
+    NAME_STD,             /* of the C++ library: std::, __gnu_cxx:: */
+    NAME_ALLOCATORS,      /* std::allocator, which nobody writes: its container is named */
+    NAME_CUDAS,           /* of CUDA's runtime */
+    NAME_EMULATORS,       /* of the emulator's headers, in whose functions no student's code is */
+    NAME_BARRIERS,        /* what __syncthreads() calls: a function for each place in the text, or
+                             the runtime's */
+    NAME_COMPILERS,       /* what compilers put there: tables of classes, guards, initialization,
+                             calls around exceptions */
+    NAME_LOCAL_VARIABLE,  /* of a function, static or shared */
+    NAME_MAY_BE_IMPLICIT, /* a constructor, destructor or assignment, which compilers make where a
+                             class has none */
+    NAME_INHERITED,       /* a constructor that a class has inherited (using Base::Base) */
+    NAME_EXCEPTIONS       /* what throws or catches an exception */
+};
+bool name_is(enum name_kind kind, const char *symbol);
 /* The same function; of a constructor or destructor any of its kinds. */
 bool names_are_of_one_function(const char *a, const char *b);
 /* A function of a lambda's; where the lambda is in a function, that one's mangled name, without _Z,
@@ -110,8 +108,6 @@ bool names_are_of_one_function(const char *a, const char *b);
 bool name_is_lambdas(const char *symbol, const char **in, size_t *length);
 /* An instance of a template, or in one. */
 bool name_is_template(const char *symbol);
-/* What throws or catches an exception. */
-bool name_is_exceptions(const char *symbol);
 
 /* Of what the object does not define, or the C++ library does in its headers: whether device code
  * can call it. */
@@ -119,6 +115,9 @@ bool name_is_device_function(const char *symbol);
 
 /* "helper" for _Z6helperIfET_S0_, "S::get", "std::max": without parameters, types and template
  * arguments. */
-void name_show(const char *symbol, char *shown, size_t bytes);
+struct shown_name {
+    char text[128];
+};
+struct shown_name name_show(const char *symbol);
 
 #endif
