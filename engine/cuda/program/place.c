@@ -44,11 +44,6 @@ static FILE *start_tool(char *const *arguments, pid_t *pid) {
     return stream;
 }
 
-static void end_tool(FILE *stream, pid_t pid) {
-    fclose(stream);
-    waitpid(pid, NULL, 0);
-}
-
 /* Starts addr2line, or a tool that takes the same arguments. */
 static FILE *start_lines(const char *tool, char *program, void *const *addresses, int count,
                          pid_t *pid) {
@@ -164,7 +159,8 @@ static struct place find(void *const *addresses, int count) {
         FILE *stream = start_lines(tools[i], program, addresses, count, &pid);
         if (!stream) continue;
         place = read_places(stream);
-        end_tool(stream, pid);
+        fclose(stream);
+        waitpid(pid, NULL, 0);
     }
     return place;
 }

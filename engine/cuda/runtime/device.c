@@ -144,6 +144,11 @@ static cudaError_t check_stream(cudaStream_t stream) {
     return is_stream(stream) ? error_surface() : error_set(cudaErrorInvalidResourceHandle);
 }
 
+static cudaError_t check_event(cudaEvent_t event) {
+    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
     if (!stream || flags > cudaStreamNonBlocking) return error_set(cudaErrorInvalidValue);
     *stream = malloc(sizeof **stream);
@@ -168,8 +173,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) { return check_stream(stream); 
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
     (void)flags;
-    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
-    return check_stream(stream);
+    return check_event(event) == cudaSuccess ? check_stream(stream)
+                                             : cudaErrorInvalidResourceHandle;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -185,11 +190,6 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
     return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
-static cudaError_t check_event(cudaEvent_t event) {
-    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
-    return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

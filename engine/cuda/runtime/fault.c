@@ -88,14 +88,10 @@ void fault_called_from(void *const *frames, int count) {
 
 int fault_backtrace(void **frames, int most) {
     struct location location = {.count = 0};
-    if (caller.count) {
-        const int count = caller.count < most ? caller.count : most;
-        memcpy(frames, caller.frames, (size_t)count * sizeof *frames);
-        return count;
-    }
-    _Unwind_Backtrace(note_frame, &location);
-    int count = location.count < most ? location.count : most;
-    memcpy(frames, location.frames, (size_t)count * sizeof *frames);
+    if (!caller.count) _Unwind_Backtrace(note_frame, &location);
+    const int known = caller.count ? caller.count : location.count;
+    const int count = known < most ? known : most;
+    memcpy(frames, caller.count ? caller.frames : location.frames, (size_t)count * sizeof *frames);
     return count;
 }
 
@@ -178,7 +174,7 @@ static void report(const struct fault *f) {
         handler(f);
 }
 
-static void report_fault(void) {
+cudaError_t fault_report(void) {
     const struct location *location = &fault.location;
     char what[400];
     struct fault f = {
@@ -196,10 +192,6 @@ static void report_fault(void) {
         f.place = place_find(location->frames, location->count);
     }
     report(&f);
-}
-
-cudaError_t fault_report(void) {
-    report_fault();
     return fault.error;
 }
 
@@ -278,7 +270,7 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
     note_location(&fault.location);
     if (!place_in_program(program_counter(context))) {
         /* Inside a library function, which may hold a lock that the host will want. */
-        report_fault();
+        fault_report();
         _exit(1);
     }
     complete_fault();

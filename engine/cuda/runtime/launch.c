@@ -24,9 +24,10 @@ enum {
     LOOKS = 16                        /* at the workers, within a block's time limit */
 };
 
-/* How often a worker has begun or ended a block: odd while it runs one. */
+/* A worker, and how often it has begun or ended a block: odd while it runs one. */
 struct pace {
     uint64_t steps;
+    struct worker *worker;
 } __attribute__((aligned(64)));
 
 /* What the waiting thread has seen of a worker, by its clock. */
@@ -112,16 +113,10 @@ static void run_blocks(struct launch *launch, struct pace *pace) {
     }
 }
 
-struct worker_start {
-    struct worker *worker;
-    struct pace *pace;
-};
-
 static void *worker_main(void *argument) {
-    const struct worker_start start = *(struct worker_start *)argument;
+    struct pace *pace = argument;
     uint64_t seen = 0;
-    free(argument);
-    worker_attach(start.worker);
+    worker_attach(pace->worker);
     fault_thread_stack();
     pthread_mutex_lock(&pool.lock);
     for (;;) {
@@ -129,7 +124,7 @@ static void *worker_main(void *argument) {
         seen = pool.launches;
         struct launch *launch = pool.launch;
         pthread_mutex_unlock(&pool.lock);
-        if (start.pace == pool.paces || !launch->alone) run_blocks(launch, start.pace);
+        if (pace == pool.paces || !launch->alone) run_blocks(launch, pace);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0) sem_post(&pool.event);
     }
@@ -138,12 +133,11 @@ static void *worker_main(void *argument) {
 
 static bool start_worker(int index) {
     pthread_attr_t attributes;
-    struct worker_start *start = malloc(sizeof *start);
-    if (!start) return false;
-    *start = (struct worker_start){worker_create(), &pool.paces[index]};
-    if (!start->worker || pthread_attr_init(&attributes) != 0) return false;
+    struct pace *pace = &pool.paces[index];
+    pace->worker = worker_create();
+    if (!pace->worker || pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
-    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, start);
+    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, pace);
     pthread_attr_destroy(&attributes);
     return !failed;
 }
@@ -168,15 +162,12 @@ static bool start_pool(void) {
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static struct timespec deadline_after(double seconds) {
+    const long long second = 1000000000;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    double whole = (double)(long long)seconds;
-    now.tv_sec += (time_t)whole;
-    now.tv_nsec += (long)((seconds - whole) * 1e9);
-    if (now.tv_nsec >= 1000000000L) {
-        now.tv_nsec -= 1000000000L;
-        now.tv_sec++;
-    }
+    const long long nanoseconds = now.tv_nsec + (long long)(seconds * 1e9);
+    now.tv_sec += (time_t)(nanoseconds / second);
+    now.tv_nsec = (long)(nanoseconds % second);
     return now;
 }
 
@@ -188,17 +179,10 @@ static double seconds_of(clockid_t clock) {
 
 /* Waits so many seconds at most for the launch's end. False: it did not come. */
 static bool wait_for_event(double seconds) {
-    struct timespec deadline = deadline_after(seconds);
-    for (;;) {
-        int failed = sem_timedwait(&pool.event, &deadline);
-        if (!failed) return true;
+    const struct timespec deadline = deadline_after(seconds);
+    while (sem_timedwait(&pool.event, &deadline) != 0)
         if (errno == ETIMEDOUT) return false;
-    }
-}
-
-static void wait_without_limit(void) {
-    while (sem_wait(&pool.event) != 0) {
-    }
+    return true;
 }
 
 /* The clock that limits are counted on for this worker. */
@@ -250,7 +234,7 @@ static bool wait_in_time(struct taken *taken) {
     const struct time_limits *limits = &pool.limits;
     const double tick = limits->block_seconds / LOOKS, begin = seconds_of(CLOCK_MONOTONIC);
     if (limits->seconds <= 0) {
-        wait_without_limit();
+        while (sem_wait(&pool.event) != 0) continue;
         return true;
     }
     begin_to_look();
@@ -299,19 +283,12 @@ static cudaError_t run_on_pool(struct launch *launch) {
  * cudaErrorInvalidConfiguration. */
 static cudaError_t check(const struct launch *launch) {
     const struct uint3 *grid = &launch->grid, *block = &launch->block;
-    if (!grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z)
-        return cudaErrorInvalidValue;
-    if (grid->x > MAX_GRID_X || grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z)
-        return cudaErrorInvalidValue;
-    if (block->x > MAX_BLOCK_X || block->y > MAX_BLOCK_Y || block->z > MAX_BLOCK_Z ||
+    if (!grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z ||
+        grid->x > MAX_GRID_X || grid->y > MAX_GRID_Y || grid->z > MAX_GRID_Z ||
+        block->x > MAX_BLOCK_X || block->y > MAX_BLOCK_Y || block->z > MAX_BLOCK_Z ||
         (uint64_t)block->x * block->y * block->z > MAX_BLOCK_THREADS)
         return cudaErrorInvalidValue;
     return function_check_shared(launch->kernel, launch->shared_bytes);
-}
-
-/* The launch that runs holds pool.one_launch until it ends: a kernel's own would deadlock. */
-static void refuse_in_kernel(void) {
-    if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_NESTED);
 }
 
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
@@ -324,7 +301,8 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
                           .thread = thread,
                           .data = data,
                           .data_bytes = bytes};
-    refuse_in_kernel();
+    /* The launch that runs holds pool.one_launch until it ends: a kernel's own would deadlock. */
+    if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_NESTED);
     if (far_device) {
         far_device->launch(&made);
         return;
