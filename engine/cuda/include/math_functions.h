@@ -62,30 +62,20 @@ static inline __device__ float __fdividef(float x, float y) { return x / y; }
  * into one fused operation, which a volatile result keeps it from. */
 static inline __device__ float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 static inline __device__ double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-static inline __device__ float __fmul_rn(float x, float y) {
-    volatile float product = x * y;
-    return product;
-}
-static inline __device__ float __fadd_rn(float x, float y) {
-    volatile float sum = x + y;
-    return sum;
-}
-static inline __device__ float __fsub_rn(float x, float y) {
-    volatile float difference = x - y;
-    return difference;
-}
+#define EMULATOR_ROUNDED(name, type, sign)                                                         \
+    static inline __device__ type name(type x, type y) {                                           \
+        volatile type result = x sign y;                                                           \
+        return result;                                                                             \
+    }
+EMULATOR_ROUNDED(__fmul_rn, float, *)
+EMULATOR_ROUNDED(__fadd_rn, float, +)
+EMULATOR_ROUNDED(__fsub_rn, float, -)
+EMULATOR_ROUNDED(__dmul_rn, double, *)
+EMULATOR_ROUNDED(__dadd_rn, double, +)
 static inline __device__ float __fdiv_rn(float x, float y) { return x / y; }
 static inline __device__ float __frcp_rn(float x) { return 1.0f / x; }
 static inline __device__ float __fsqrt_rn(float x) { return sqrtf(x); }
 static inline __device__ float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
-static inline __device__ double __dmul_rn(double x, double y) {
-    volatile double product = x * y;
-    return product;
-}
-static inline __device__ double __dadd_rn(double x, double y) {
-    volatile double sum = x + y;
-    return sum;
-}
 
 /* Conversions saturate and turn NaN into 0, as the GPU's do (C++ leaves both undefined). */
 static inline __device__ int emulator_to_int(double x) {
