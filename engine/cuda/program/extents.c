@@ -56,22 +56,23 @@ static bool is_librarys(const char *name) {
     return strncmp(name, "_ZSt", 4) == 0 || strncmp(name, "std", 3) == 0;
 }
 
-static void look_for_variable(const struct image_symbol *symbol, void *data) {
-    bool *found = data;
-    for (int i = 0; symbol->type == STT_OBJECT && i < EXTENTS; ++i) {
-        const uintptr_t begin = place_link_address(extents[i].begin + 1),
-                        end = place_link_address(extents[i].end);
-        if (symbol->value >= begin && symbol->value < end && !is_librarys(symbol->name) &&
-            strncmp(symbol->name, "DW.ref.", 7) != 0) /* the compiler's own, for exceptions */
-            *found = true;
-    }
+static bool has_variables(void) {
+    struct image_symbol s;
+    if (&__start_emulator_managed[0] != &__stop_emulator_managed[0]) return true;
+    for (unsigned at = 0; image_next_symbol(&at, STT_OBJECT, &s);)
+        for (int i = 0; i < EXTENTS; ++i) {
+            const uintptr_t begin = place_link_address(extents[i].begin + 1),
+                            end = place_link_address(extents[i].end);
+            if (s.value >= begin && s.value < end && !is_librarys(s.name) &&
+                strncmp(s.name, "DW.ref.", 7) != 0) /* the compiler's own, for exceptions */
+                return true;
+        }
+    return false;
 }
 
 bool program_has_variables(void) {
     static int known; /* 1: none, 2: some */
-    bool found = &__start_emulator_managed[0] != &__stop_emulator_managed[0];
-    if (!known) image_symbols(look_for_variable, &found);
-    if (!known) known = found ? 2 : 1;
+    if (!known) known = has_variables() ? 2 : 1;
     return known == 2;
 }
 
@@ -125,23 +126,13 @@ bool program_kernel_wrote(uintptr_t address) {
 
 /* --- whose ------------------------------------------------------------------------------------ */
 
-struct query {
-    uintptr_t address;
-    bool library;
-};
-
-static void look(const struct image_symbol *symbol, void *data) {
-    struct query *query = data;
-    uintptr_t begin = symbol->value;
-    if (symbol->type != STT_OBJECT || query->address - begin >= symbol->size) return;
-    if (is_librarys(symbol->name)) query->library = true;
-}
-
 /* std::cout and its kind, stdout and its kind, which the linker copies into the program. */
 static bool is_of_library(uintptr_t address) {
-    struct query query = {place_link_address((const void *)address), false};
-    image_symbols(look, &query);
-    return query.library;
+    const uintptr_t sought = place_link_address((const void *)address);
+    struct image_symbol s;
+    for (unsigned at = 0; image_next_symbol(&at, STT_OBJECT, &s);)
+        if (sought - s.value < s.size && is_librarys(s.name)) return true;
+    return false;
 }
 
 bool program_is_foreign(uintptr_t address) {

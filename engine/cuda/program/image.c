@@ -22,56 +22,45 @@ struct image_section image_find_section(const char *name) {
     return elf_bytes(&file, elf_find_section(&file, name));
 }
 
-void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data) {
+bool image_next_symbol(unsigned *at, unsigned type, struct image_symbol *symbol) {
     open_image();
-    for (unsigned i = 0; i < file.symbol_count; ++i) {
-        const struct image_symbol symbol = {.name = elf_symbol_name(&file, i),
-                                            .type = ELF64_ST_TYPE(file.symbols[i].st_info),
-                                            .value = file.symbols[i].st_value,
-                                            .size = file.symbols[i].st_size};
-        visit(&symbol, data);
+    while (*at < file.symbol_count) {
+        const unsigned i = (*at)++;
+        const Elf64_Sym *s = &file.symbols[i];
+        if (ELF64_ST_TYPE(s->st_info) != type) continue;
+        *symbol = (struct image_symbol){elf_symbol_name(&file, i), s->st_value, s->st_size};
+        return true;
     }
+    return false;
 }
 
-/* --- a kernel's name and static shared memory --------------------------------------------------
- */
+/* --- a kernel's name and static shared memory ------------------------------------------------- */
 
-struct search {
-    uint64_t function; /* its link address */
-    const char *name;  /* null: not found yet */
-    char prefix[1024]; /* of its static variables' names */
-    size_t total;
-};
-
-static void find_function(const struct image_symbol *symbol, void *data) {
-    struct search *search = data;
-    if (symbol->type == STT_FUNC && symbol->value == search->function && !search->name)
-        search->name = symbol->name;
+/* "" where there is none. */
+static const char *name_of_function(const void *function) {
+    const uintptr_t address = place_link_address(function);
+    struct image_symbol s;
+    for (unsigned at = 0; image_next_symbol(&at, STT_FUNC, &s);)
+        if (s.value == address) return s.name;
+    return "";
 }
 
 void image_symbol_name(const void *function, char *name, size_t bytes) {
-    struct search search = {.function = place_link_address(function)};
-    image_symbols(find_function, &search);
-    snprintf(name, bytes, "%s", search.name ? search.name : "");
-}
-
-static void add_size(const struct image_symbol *symbol, void *data) {
-    struct search *search = data;
-    if (symbol->type == STT_TLS &&
-        strncmp(symbol->name, search->prefix, strlen(search->prefix)) == 0)
-        search->total += symbol->size;
+    snprintf(name, bytes, "%s", name_of_function(function));
 }
 
 /* A function's static variable v is mangled _ZZ<function>E<v> (Itanium C++ ABI, 5.1.7). */
 size_t image_static_shared(const void *kernel) {
-    struct search search = {.function = place_link_address(kernel)};
-    image_symbols(find_function, &search);
-    if (!search.name) return 0;
-    if (strncmp(search.name, "_Z", 2) == 0)
-        snprintf(search.prefix, sizeof search.prefix, "_ZZ%sE", search.name + 2);
+    const char *name = name_of_function(kernel);
+    char prefix[1024];
+    struct image_symbol s;
+    size_t total = 0;
+    if (!*name) return 0;
+    if (strncmp(name, "_Z", 2) == 0)
+        snprintf(prefix, sizeof prefix, "_ZZ%sE", name + 2);
     else
-        snprintf(search.prefix, sizeof search.prefix, "_ZZ%zu%sE", strlen(search.name),
-                 search.name);
-    image_symbols(add_size, &search);
-    return search.total;
+        snprintf(prefix, sizeof prefix, "_ZZ%zu%sE", strlen(name), name);
+    for (unsigned at = 0; image_next_symbol(&at, STT_TLS, &s);)
+        if (strncmp(s.name, prefix, strlen(prefix)) == 0) total += s.size;
+    return total;
 }

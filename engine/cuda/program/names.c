@@ -44,16 +44,6 @@ static bool is_runtimes(const char *symbol) {
     return strncmp(symbol, "emulator_", 9) == 0 || strncmp(symbol, "__", 2) == 0;
 }
 
-static void keep_symbol(const struct image_symbol *symbol, void *data) {
-    (void)data;
-    if (symbol->type != STT_TLS || !symbol->size || name_count == NAMES ||
-        is_runtimes(symbol->name))
-        return;
-    struct shared_name *name = &names[name_count++];
-    *name = (struct shared_name){.offset = symbol->value, .bytes = symbol->size};
-    short_name(symbol->name, name->name, sizeof name->name);
-}
-
 /* --- from the debug information --------------------------------------------------------------- */
 
 static struct dwarf_entries entries;
@@ -176,7 +166,13 @@ static int by_offset(const void *a, const void *b) {
 }
 
 static void list_names(void) {
-    image_symbols(keep_symbol, NULL);
+    struct image_symbol s;
+    for (unsigned at = 0; name_count < NAMES && image_next_symbol(&at, STT_TLS, &s);) {
+        if (!s.size || is_runtimes(s.name)) continue;
+        struct shared_name *name = &names[name_count++];
+        *name = (struct shared_name){.offset = s.value, .bytes = s.size};
+        short_name(s.name, name->name, sizeof name->name);
+    }
     qsort(names, (size_t)name_count, sizeof *names, by_offset);
 }
 
@@ -321,23 +317,15 @@ size_t name_points_to(const char *name) {
 
 /* --- global variables ------------------------------------------------------------------------- */
 
-struct variable {
-    uintptr_t address; /* as the program's file knows it */
-    struct shared_name *found;
-    bool is;
-};
-
-static void keep_variable(const struct image_symbol *symbol, void *data) {
-    struct variable *variable = data;
-    if (symbol->type != STT_OBJECT || variable->address - symbol->value >= symbol->size) return;
-    variable->is = true;
-    *variable->found =
-        (struct shared_name){.offset = variable->address - symbol->value, .bytes = symbol->size};
-    short_name(symbol->name, variable->found->name, sizeof variable->found->name);
-}
-
 bool name_of_variable(const void *address, struct shared_name *found) {
-    struct variable variable = {place_link_address(address), found, false};
-    image_symbols(keep_variable, &variable);
-    return variable.is;
+    const uintptr_t sought = place_link_address(address);
+    struct image_symbol s;
+    bool is = false;
+    for (unsigned at = 0; image_next_symbol(&at, STT_OBJECT, &s);) {
+        if (sought - s.value >= s.size) continue;
+        is = true;
+        *found = (struct shared_name){.offset = sought - s.value, .bytes = s.size};
+        short_name(s.name, found->name, sizeof found->name);
+    }
+    return is;
 }

@@ -56,14 +56,14 @@ size_t image_static_shared(const void *kernel);
 /* The function's symbol, mangled; empty if the program has none for it. */
 void image_symbol_name(const void *function, char *name, size_t bytes);
 
-/* Calls visit for each symbol of the program: its name; type, value and size as in ELF. */
+/* The next symbol of this type, from the one with number *at on, which becomes that behind it.
+ * False: there are no more. Type, value and size are those of ELF. */
 struct image_symbol {
     const char *name;
-    unsigned type;
     uintptr_t value;
     size_t size;
 };
-void image_symbols(void (*visit)(const struct image_symbol *symbol, void *data), void *data);
+bool image_next_symbol(unsigned *at, unsigned type, struct image_symbol *symbol);
 
 /* A section of the program's file, which stays mapped; no bytes: none, or it is compressed. */
 struct image_section {
