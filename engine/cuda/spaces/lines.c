@@ -45,12 +45,14 @@ static void add_row(const struct machine *m, struct search *s, bool ends) {
 }
 
 /* DW_LNE_set_address has a relocation, which says of which section the address is. */
-static void find_section(const struct reference *r, void *data) {
-    struct machine *m = data;
-    if (r->offset != (size_t)(m->r.at - m->begin)) return;
-    const Elf64_Sym *symbol = &m->object->symbols[r->symbol];
-    m->section = symbol->st_shndx;
-    m->address = symbol->st_value + (size_t)r->addend;
+static void set_address(struct machine *m) {
+    const struct elf_file *o = m->object;
+    struct reference r = {.section = elf_find_section(o, ".debug_line")};
+    while (object_next(o, &r)) {
+        if (r.offset != (size_t)(m->r.at - m->begin)) continue;
+        m->section = o->symbols[r.symbol].st_shndx;
+        m->address = o->symbols[r.symbol].st_value + (size_t)r.addend;
+    }
 }
 
 static void restart(struct machine *m) {
@@ -71,9 +73,7 @@ static void extended(struct machine *m, struct search *s) {
         add_row(m, s, true);
         restart(m);
         break;
-    case 2: /* set_address */
-        object_visit(m->object, elf_find_section(m->object, ".debug_line"), find_section, m);
-        break;
+    case 2: set_address(m); break;
     }
     m->r.at = next;
 }

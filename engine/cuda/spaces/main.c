@@ -128,9 +128,20 @@ static void add_use_of_data(struct visit *v, const struct reference *r, const ch
         name_show(symbol).text);
 }
 
+/* --- references ------------------------------------------------------------------------------- */
+
+typedef void visitor(struct visit *v, const struct reference *r);
+
+/* Of the function's code. */
+static void visit_references(struct visit *v, visitor *visit) {
+    const struct elf_file *o = v->check->object;
+    struct reference r = {.section = o->symbols[v->function].st_shndx};
+    while (object_next(o, &r)) visit(v, &r);
+}
+
 /* --- device code ------------------------------------------------------------------------------ */
 
-static void visit_device(const struct reference *r, void *data);
+static void visit_device(struct visit *v, const struct reference *r);
 
 /* A reference of device code to a function that the object defines. */
 static void device_function(struct visit *v, const struct reference *r, unsigned target) {
@@ -152,8 +163,7 @@ static void device_function(struct visit *v, const struct reference *r, unsigned
                                   .function = target,
                                   .site = v->site ? v->site : r,
                                   .depth = v->depth + 1};
-            if (!of_both)
-                object_visit(c->object, c->object->symbols[target].st_shndx, visit_device, &inner);
+            if (!of_both) visit_references(&inner, visit_device);
         }
         break;
     default: break;
@@ -190,8 +200,7 @@ static void device_variable(struct visit *v, const struct reference *r, unsigned
     add_use_of_data(v, r, symbol);
 }
 
-static void visit_device(const struct reference *r, void *data) {
-    struct visit *v = data;
+static void visit_device(struct visit *v, const struct reference *r) {
     const struct elf_file *o = v->check->object;
     const unsigned target = object_target(o, r);
     if (!target) return;
@@ -210,8 +219,7 @@ static void visit_device(const struct reference *r, void *data) {
 
 /* A call of device code by a function that is the host's, too. In a template, nvcc lets what
  * depends on its arguments pass. */
-static void visit_host(const struct reference *r, void *data) {
-    struct visit *v = data;
+static void visit_host(struct visit *v, const struct reference *r) {
     const struct elf_file *o = v->check->object;
     const unsigned target = object_target(o, r);
     if (!target || !object_is_call(o, r)) return;
@@ -235,21 +243,18 @@ static bool is_for_device(const struct check *c, unsigned function) {
            c->on_device[function];
 }
 
-static void visit_reached(const struct reference *r, void *data) {
-    struct visit *v = data;
+static void visit_reached(struct visit *v, const struct reference *r) {
     const unsigned target = object_target(v->check->object, r);
     const enum space space = target ? v->check->spaces[target] : SPACE_NONE;
     if ((space != SPACE_BOTH && space != SPACE_IMPLICIT) || v->check->on_device[target]) return;
     v->check->on_device[target] = v->grown = true;
 }
 
-typedef void visitor(const struct reference *r, void *data);
-
 static bool visit_function(struct check *c, unsigned function, visitor *visit) {
     struct visit v = {.check = c,
                       .function = function,
                       .of_template = name_is_template(elf_symbol_name(c->object, function))};
-    object_visit(c->object, c->object->symbols[function].st_shndx, visit, &v);
+    visit_references(&v, visit);
     return v.grown;
 }
 

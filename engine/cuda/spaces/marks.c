@@ -6,14 +6,7 @@ enum { DEVICE_ALIGNMENT = 4096 };
 
 /* --- marks ------------------------------------------------------------------------------------ */
 
-struct reading {
-    const struct elf_file *object;
-    enum space *spaces;
-};
-
-static void mark(const struct reference *r, void *data) {
-    const struct reading *reading = data;
-    const struct elf_file *o = reading->object;
+static void mark(const struct elf_file *o, enum space *spaces, const struct reference *r) {
     const Elf64_Sym *symbol = &o->symbols[r->symbol];
     if (symbol->st_shndx >= o->section_count) return;
     const size_t at = symbol->st_value + (size_t)r->addend, instruction = elf_is_aarch64(o) ? 4 : 1;
@@ -24,7 +17,7 @@ static void mark(const struct reference *r, void *data) {
                                                          : SPACE_BOTH;
     /* Names for the same code: the two kinds of a constructor. */
     for (unsigned i = object_first_in(symbol->st_shndx); function && i; i = object_next_in(i))
-        if (o->symbols[i].st_value == start) reading->spaces[i] = space;
+        if (o->symbols[i].st_value == start) spaces[i] = space;
 }
 
 /* --- what the compiler made itself ------------------------------------------------------------ */
@@ -94,10 +87,10 @@ static enum space space_of(const struct elf_file *o, const enum space *spaces, u
 
 enum space *marks_read(const struct elf_file *o) {
     enum space *spaces = calloc(o->symbol_count, sizeof *spaces);
-    struct reading reading = {o, spaces};
-    for (unsigned i = 1; i < o->section_count && spaces; i++)
-        if (strcmp(elf_section_name(o, i), "__patchable_function_entries") == 0)
-            object_visit(o, i, mark, &reading);
+    for (unsigned i = 1; i < o->section_count && spaces; i++) {
+        if (strcmp(elf_section_name(o, i), "__patchable_function_entries") != 0) continue;
+        for (struct reference r = {.section = i}; object_next(o, &r);) mark(o, spaces, &r);
+    }
     for (unsigned i = 1; i < o->symbol_count && spaces; i++)
         if (ELF64_ST_TYPE(o->symbols[i].st_info) == STT_FUNC && o->symbols[i].st_shndx != SHN_UNDEF)
             spaces[i] = space_of(o, spaces, i);

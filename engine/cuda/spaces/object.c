@@ -60,45 +60,37 @@ bool object_is_call(const struct elf_file *o, const struct reference *r) {
     return before == 0xe8 || before == 0xe9;
 }
 
-void object_visit(const struct elf_file *o, unsigned section,
-                  void (*visit)(const struct reference *r, void *data), void *data) {
-    for (unsigned i = 1; i < o->section_count; i++) {
+bool object_next(const struct elf_file *o, struct reference *r) {
+    for (; r->table < o->section_count; r->table++, r->next = 0) {
         size_t count = 0;
-        if (o->sections[i].sh_type != SHT_RELA || o->sections[i].sh_info != section) continue;
-        const Elf64_Rela *list = elf_table(o, i, sizeof *list, &count);
-        for (size_t j = 0; j < count; j++) {
-            const struct reference r = {.section = section,
-                                        .symbol = (unsigned)ELF64_R_SYM(list[j].r_info),
-                                        .type = (unsigned)ELF64_R_TYPE(list[j].r_info),
-                                        .offset = list[j].r_offset,
-                                        .addend = list[j].r_addend};
-            if (r.symbol < o->symbol_count) visit(&r, data);
+        const Elf64_Shdr *section = &o->sections[r->table];
+        if (section->sh_type != SHT_RELA || section->sh_info != r->section) continue;
+        const Elf64_Rela *list = elf_table(o, r->table, sizeof *list, &count);
+        while (r->next < count) {
+            const Elf64_Rela *relocation = &list[r->next++];
+            r->symbol = (unsigned)ELF64_R_SYM(relocation->r_info);
+            r->type = (unsigned)ELF64_R_TYPE(relocation->r_info);
+            r->offset = relocation->r_offset;
+            r->addend = relocation->r_addend;
+            if (r->symbol < o->symbol_count) return true;
         }
     }
+    return false;
 }
-
-struct patch {
-    const struct elf_file *object;
-    char *bytes;
-    size_t size;
-};
 
 /* Absolute addresses are all that there is in debug information. */
-static void apply(const struct reference *r, void *data) {
-    const struct patch *p = data;
-    const bool wide = r->type == (elf_is_aarch64(p->object) ? R_AARCH64_ABS64 : R_X86_64_64);
-    const size_t bytes = wide ? 8 : 4;
-    if (r->offset > p->size || bytes > p->size - r->offset) return;
-    uint64_t value = p->object->symbols[r->symbol].st_value + (uint64_t)r->addend;
-    memcpy(p->bytes + r->offset, &value, bytes); /* both machines are little-endian */
-}
-
 struct image_section object_debug_section(const struct elf_file *o, const char *name) {
-    unsigned section = elf_find_section(o, name);
-    struct image_section found = elf_bytes(o, section);
-    struct patch p = {o, found.size ? malloc(found.size) : NULL, found.size};
-    if (!p.bytes) return (struct image_section){NULL, 0};
-    memcpy(p.bytes, found.bytes, found.size);
-    object_visit(o, section, apply, &p);
-    return (struct image_section){p.bytes, p.size};
+    const unsigned section = elf_find_section(o, name);
+    const struct image_section found = elf_bytes(o, section);
+    char *bytes = found.size ? malloc(found.size) : NULL;
+    if (!bytes) return (struct image_section){NULL, 0};
+    memcpy(bytes, found.bytes, found.size);
+    for (struct reference r = {.section = section}; object_next(o, &r);) {
+        const uint64_t value = o->symbols[r.symbol].st_value + (uint64_t)r.addend;
+        const bool wide = r.type == (elf_is_aarch64(o) ? R_AARCH64_ABS64 : R_X86_64_64);
+        const size_t size = wide ? 8 : 4;
+        if (r.offset <= found.size && size <= found.size - r.offset)
+            memcpy(bytes + r.offset, &value, size); /* both machines are little-endian */
+    }
+    return (struct image_section){bytes, found.size};
 }

@@ -16,6 +16,8 @@ struct reference {
     unsigned section, symbol, type;
     size_t offset;
     long addend;
+    unsigned table; /* where the next one is: in this section of relocations, with this number */
+    size_t next;
 };
 
 /* Opens the only object of this program. Returns NULL, or what is wrong with the file. */
@@ -33,9 +35,9 @@ unsigned object_function_at(const struct elf_file *o, unsigned section, size_t o
 /* A call, by which nothing else can be done than to call it. */
 bool object_is_call(const struct elf_file *o, const struct reference *r);
 
-/* Calls `visit` for each relocation of the section. */
-void object_visit(const struct elf_file *o, unsigned section,
-                  void (*visit)(const struct reference *r, void *data), void *data);
+/* The next relocation of r->section, from the first one on where nothing else in *r is set. False:
+ * there are no more. */
+bool object_next(const struct elf_file *o, struct reference *r);
 
 /* A section of debug information with its relocations applied, in memory that lasts. All sections
  * of code begin at 0. */
