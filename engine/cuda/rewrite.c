@@ -238,44 +238,45 @@ static size_t end_of_line(const struct source *s, size_t at) {
     return newline ? (size_t)(newline - s->text) : s->length;
 }
 
+/* The kind of the token that begins at this place, which is no directive, and where it ends. */
+static enum token_kind read_token(const struct source *s, size_t at, size_t *end) {
+    const char c = s->text[at], next = at + 1 < s->length ? s->text[at + 1] : '\0';
+    if (is_digit(c) || (c == '.' && is_digit(next))) {
+        *end = skip_number(s, at);
+        return LITERAL;
+    }
+    if (c == '"' || c == '\'') {
+        *end = skip_quoted(s, at);
+        return LITERAL;
+    }
+    if (!is_identifier_char(c)) {
+        *end = skip_punctuator(s, at);
+        return PUNCTUATOR;
+    }
+    *end = skip_identifier(s, at);
+    if (*end == s->length || s->text[*end] != '"' || !is_raw_string_prefix(s->text + at, *end - at))
+        return IDENTIFIER;
+    *end = skip_raw_string(s, *end);
+    return LITERAL;
+}
+
 static void tokenize(struct source *s) {
     bool user = true, line_start = true;
-    size_t end;
     add_token(s, PUNCTUATOR, 0, 0, user); /* NONE */
-    for (size_t at = 0; at < s->length; at = end) {
-        char c = s->text[at];
-        bool more = at + 1 < s->length;
+    for (size_t at = 0, end; at < s->length; at = end) {
+        const char c = s->text[at];
         end = at + 1;
-        if (c == '\n') {
-            line_start = true;
-        } else if (is_blank(c)) {
-            ;
-        } else if (c == '#' && line_start) {
+        line_start = line_start || c == '\n';
+        if (c == '\n' || is_blank(c)) continue;
+        if (c == '#' && line_start) {
             struct linemarker m;
             end = end_of_line(s, at);
             add_token(s, DIRECTIVE, at, end, user);
             if (read_linemarker(s, at, end, &m) && m.name != NONE) user = !m.system;
         } else {
+            const enum token_kind kind = read_token(s, at, &end);
+            add_token(s, kind, at, end, user);
             line_start = false;
-            if (is_digit(c) || (c == '.' && more && is_digit(s->text[at + 1]))) {
-                end = skip_number(s, at);
-                add_token(s, LITERAL, at, end, user);
-            } else if (is_identifier_char(c)) {
-                end = skip_identifier(s, at);
-                if (end < s->length && s->text[end] == '"' &&
-                    is_raw_string_prefix(s->text + at, end - at)) {
-                    end = skip_raw_string(s, end);
-                    add_token(s, LITERAL, at, end, user);
-                } else {
-                    add_token(s, IDENTIFIER, at, end, user);
-                }
-            } else if (c == '"' || c == '\'') {
-                end = skip_quoted(s, at);
-                add_token(s, LITERAL, at, end, user);
-            } else {
-                end = skip_punctuator(s, at);
-                add_token(s, PUNCTUATOR, at, end, user);
-            }
         }
     }
 }
@@ -403,6 +404,10 @@ enum { LONGEST_NAME = 100 };
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 static const char *const SPACES[] = {"__global__", "__device__", "__host__", NULL};
+static const char *const CLASS_KEYS[] = {"struct", "union", "class", NULL};
+static const char *const QUALIFIERS[] = {"::", ".", "->", NULL};
+/* What is before or behind a statement. */
+static const char *const AROUND_STATEMENT[] = {";", "{", "}", ")", ":", "else", "do", NULL};
 
 /* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
  * what opens ("namespace x {") or closes such a scope. */
@@ -429,7 +434,6 @@ static bool opens_namespace(const struct source *s, size_t i) {
 
 /* The piece that begins behind token `before`, or at the first token for NONE. */
 static struct piece next_piece(const struct source *s, size_t before) {
-    static const char *const class_keys[] = {"struct", "union", "class", NULL};
     static const char *const ends_head[] = {")", "const", "noexcept", "override", NULL};
     struct piece p = {.first = next_token(s, before)};
     size_t depth = 0;
@@ -442,7 +446,7 @@ static struct piece next_piece(const struct source *s, size_t before) {
         if (depth == 0) {
             if (c == ';' || c == '}') break;
             value = value || c == '=';
-            class_key = class_key || is_any(s, i, class_keys);
+            class_key = class_key || is_any(s, i, CLASS_KEYS);
             p.kernel = p.kernel || is(s, i, "__global__");
             p.device = p.device || p.kernel || is(s, i, "__device__");
             p.host = p.host || is(s, i, "__host__");
@@ -588,7 +592,6 @@ static void close_level(struct source *s, struct levels *levels, size_t i, char 
 
 /* Reads token i, which is no bracket, as part of its statement. */
 static void read_in_statement(const struct source *s, struct level *level, size_t i, char c) {
-    static const char *const class_keys[] = {"struct", "union", "class", NULL};
     if (c == ';') {
         begin_statement(level);
         if (!is(s, next_token(s, i), "else")) level->elses = 0;
@@ -599,7 +602,7 @@ static void read_in_statement(const struct source *s, struct level *level, size_
             refuse(s, i, "more than %d else in one chain; that is too deep for a compiler",
                    MOST_ELSE);
     } else {
-        level->class_key = level->class_key || is_any(s, i, class_keys);
+        level->class_key = level->class_key || is_any(s, i, CLASS_KEYS);
     }
 }
 
@@ -934,11 +937,10 @@ static size_t launched_name(const struct source *s, size_t before) {
  * launched or declared with parameters, or behind :: and the like. */
 static bool may_be_variable(const struct source *s, size_t name) {
     static const char *const of_functions[] = {"(", "<", NULL};
-    static const char *const selects[] = {"::", ".", "->", NULL};
     for (size_t i = 0; i < s->count; i++)
         if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, name) &&
             (!is_any(s, next_token(s, i), of_functions) ||
-             is_any(s, previous_token(s, i), selects)))
+             is_any(s, previous_token(s, i), QUALIFIERS)))
             return true;
     return false;
 }
@@ -1141,9 +1143,8 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
 /* Of the launch of a kernel by its plain name; `end` is the last token of >>>. */
 static void check_arguments(struct source *s, const struct kernels *kernels, size_t name,
                             size_t end, const struct list *given) {
-    static const char *const qualifies[] = {"::", ".", "->", NULL};
     if (!is_identifier(s, name) || given->end == NONE || !names_kernel(s, kernels, name) ||
-        is_any(s, previous_token(s, name), qualifies))
+        is_any(s, previous_token(s, name), QUALIFIERS))
         return;
     refuse_count(s, kernels, name, given);
     if (can_be_repeated(s, given)) s->tokens[end].after = spell_check(s, name, given);
@@ -1330,15 +1331,14 @@ static void find_functions(struct source *s, struct kernels *kernels) {
 static void refuse_two_brackets(const struct source *s, const struct kernels *kernels, size_t i,
                                 size_t last) {
     enum { FAR = 64 }; /* tokens of template arguments */
-    static const char *const ends[] = {";", "{", "}", ")", ":", "else", "do", NULL};
     size_t name = previous_token(s, i), close = next_token(s, last), depth = 0;
     if (is(s, name, ">")) name = opening_partner(s, name, name > FAR ? name - FAR : 0);
     if (is(s, name, "<")) name = previous_token(s, name);
     if (!names_kernel(s, kernels, name)) return;
     size_t before = previous_token(s, name);
     while (is(s, before, "::")) before = previous_token(s, previous_token(s, before));
-    if (before != NONE && !is_any(s, before, ends)) return;
-    for (; close != NONE && !is_any(s, close, ends); close = next_token(s, close)) {
+    if (before != NONE && !is_any(s, before, AROUND_STATEMENT)) return;
+    for (; close != NONE && !is_any(s, close, AROUND_STATEMENT); close = next_token(s, close)) {
         char c = punctuator(s, close);
         depth += c == '(' || c == '[';
         if ((c == ')' || c == ']') && depth-- == 0) return;
@@ -1668,9 +1668,8 @@ static void refuse_uncalled(const struct source *s, size_t i) {
     static const char *const names[] = {"__syncthreads",        "__syncwarp",
                                         "__threadfence",        "__threadfence_block",
                                         "__threadfence_system", NULL};
-    static const char *const before[] = {";", "{", "}", ")", ":", "else", "do", NULL};
     if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
-        is_any(s, previous_token(s, i), before))
+        is_any(s, previous_token(s, i), AROUND_STATEMENT))
         refuse(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
                SPELLED(s, i));
 }
