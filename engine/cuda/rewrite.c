@@ -184,10 +184,12 @@ static size_t skip_raw_string(const struct source *s, size_t at) {
     return s->length;
 }
 
-static bool is_raw_string_prefix(const char *word, size_t length) {
-    static const char *const prefixes[] = {"R", "LR", "uR", "UR", "u8R"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strlen(prefixes[i]) == length && memcmp(prefixes[i], word, length) == 0) return true;
+/* Whether a text is one of these words, which blanks separate. */
+static bool has_word(const char *words, const char *text, size_t length) {
+    for (size_t own; *words; words += own + (words[own] == ' ')) {
+        own = strcspn(words, " ");
+        if (own == length && memcmp(words, text, length) == 0) return true;
+    }
     return false;
 }
 
@@ -254,7 +256,8 @@ static enum token_kind read_token(const struct source *s, size_t at, size_t *end
         return PUNCTUATOR;
     }
     *end = skip_identifier(s, at);
-    if (*end == s->length || s->text[*end] != '"' || !is_raw_string_prefix(s->text + at, *end - at))
+    if (*end == s->length || s->text[*end] != '"' ||
+        !has_word("R LR uR UR u8R", s->text + at, *end - at))
         return IDENTIFIER;
     *end = skip_raw_string(s, *end);
     return LITERAL;
@@ -302,14 +305,21 @@ static bool is(const struct source *s, size_t i, const char *spelling) {
            memcmp(s->text + t->start, spelling, t->length) == 0;
 }
 
-static bool is_any(const struct source *s, size_t i, const char *const *spellings) {
-    for (; *spellings; spellings++)
-        if (is(s, i, *spellings)) return true;
-    return false;
+/* Whether it is one of these words, which blanks separate. */
+static bool is_any(const struct source *s, size_t i, const char *words) {
+    const struct token *t = &s->tokens[i];
+    return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) &&
+           has_word(words, s->text + t->start, t->length);
 }
 
 static bool is_identifier(const struct source *s, size_t i) {
     return s->tokens[i].kind == IDENTIFIER;
+}
+
+static bool begins_with(const struct source *s, size_t i, const char *prefix) {
+    const size_t length = strlen(prefix);
+    const struct token *t = &s->tokens[i];
+    return t->length >= length && memcmp(s->text + t->start, prefix, length) == 0;
 }
 
 /* The character of a punctuator of one character, else 0. */
@@ -403,11 +413,11 @@ enum { LONGEST_NAME = 100 };
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static const char *const SPACES[] = {"__global__", "__device__", "__host__", NULL};
-static const char *const CLASS_KEYS[] = {"struct", "union", "class", NULL};
-static const char *const QUALIFIERS[] = {"::", ".", "->", NULL};
+static const char SPACES[] = "__global__ __device__ __host__";
+static const char CLASS_KEYS[] = "struct union class";
+static const char QUALIFIERS[] = ":: . ->";
 /* What is before or behind a statement. */
-static const char *const AROUND_STATEMENT[] = {";", "{", "}", ")", ":", "else", "do", NULL};
+static const char AROUND_STATEMENT[] = "; { } ) : else do";
 
 /* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
  * what opens ("namespace x {") or closes such a scope. */
@@ -420,7 +430,7 @@ struct piece {
     bool host;          /* __host__ */
 };
 
-static const char *const ATTRIBUTES[] = {"__attribute__", "__attribute", "alignas", NULL};
+static const char ATTRIBUTES[] = "__attribute__ __attribute alignas";
 
 /* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
  * declaration is still one of the file. */
@@ -434,7 +444,6 @@ static bool opens_namespace(const struct source *s, size_t i) {
 
 /* The piece that begins behind token `before`, or at the first token for NONE. */
 static struct piece next_piece(const struct source *s, size_t before) {
-    static const char *const ends_head[] = {")", "const", "noexcept", "override", NULL};
     struct piece p = {.first = next_token(s, before)};
     size_t depth = 0;
     bool class_key = false, value = false;
@@ -452,7 +461,7 @@ static struct piece next_piece(const struct source *s, size_t before) {
             p.host = p.host || is(s, i, "__host__");
             if (c == '(' && p.parameters == NONE && !is_any(s, previous, ATTRIBUTES))
                 p.parameters = i;
-            bool class_body = class_key && !is_any(s, previous, ends_head);
+            bool class_body = class_key && !is_any(s, previous, ") const noexcept override");
             if (c == '{' && (opens_namespace(s, i) || class_body)) break;
             if (c == '{' && p.parameters != NONE && !value) p.body = i;
         }
@@ -516,24 +525,20 @@ static void begin_statement(struct level *level) {
 
 /* Whether the { at token i, in `outer`, opens statements, values or a scope. */
 static enum level_kind kind_of_braces(const struct source *s, const struct level *outer, size_t i) {
-    static const char *const before_body[] = {")",        ";",     "}",       "]",     ":",
-                                              "else",     "do",    "try",     "const", "noexcept",
-                                              "override", "final", "mutable", NULL};
     size_t before = previous_token(s, i);
     if (before == NONE || opens_namespace(s, i)) return LEVEL_SCOPE;
     if (outer->class_key && !is(s, before, ")")) return LEVEL_SCOPE;
-    if (is_any(s, before, before_body)) return LEVEL_BLOCK;
+    if (is_any(s, before, ") ; } ] : else do try const noexcept override final mutable"))
+        return LEVEL_BLOCK;
     return is(s, before, "{") ? outer->kind : LEVEL_LIST;
 }
 
 /* Whether the { at token i, which follows on the ) of `group`, begins a function's body: a name is
  * before the parameters, and a type before the name, as no statement has it. */
 static bool begins_function(const struct source *s, size_t i, size_t group) {
-    static const char *const no_names[] = {"if",       "while",     "for",       "switch",
-                                           "catch",    "constexpr", "consteval", "requires",
-                                           "noexcept", "throw",     "decltype",  NULL};
-    static const char *const no_types[] = {"else", "return", "do",   "new",    "goto",
-                                           "case", "throw",  "case", "sizeof", NULL};
+    static const char no_names[] =
+        "if while for switch catch constexpr consteval requires noexcept throw decltype";
+    static const char no_types[] = "else return do new goto case throw sizeof";
     size_t name = previous_token(s, group), type = previous_token(s, name);
     while (is(s, type, "*") || is(s, type, "&")) type = previous_token(s, type);
     return is(s, previous_token(s, i), ")") && is_identifier(s, name) &&
@@ -801,29 +806,19 @@ static void refuse_toolkit(const struct source *s) {
 
 #define ONLY_ON_GPU "runs only on a GPU; build with BACKEND=cuda on a machine that has one"
 
-/* A name as the list of functions that the emulator lacks has it. */
-static int compare_with_name(const void *word, const void *entry) {
-    const char *const *name = entry;
-    return strcmp(word, *name);
-}
-
 /* A call of a function of CUDA's that the emulator lacks. Not in a file that declares such
  * functions itself, for which *declared is set: what that one means the linker finds out. */
 static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declared) {
-    static const char *const names[] = {
+    static const char names[] =
 #include "gpu_only_functions.def"
-    };
-    static const char *const no_types[] = {"return", "else", "do", "case", "throw", "goto", NULL};
-    const struct token *t = &s->tokens[i];
-    char word[LONGEST_NAME];
-    if (t->length >= sizeof word || !is(s, next_token(s, i), "(")) return;
-    memcpy(word, s->text + t->start, t->length);
-    word[t->length] = '\0';
-    if (!bsearch(word, names, sizeof names / sizeof *names, sizeof *names, compare_with_name))
+        ;
+    static const char no_types[] = "return else do case throw goto";
+    if ((!begins_with(s, i, "cuda") && !begins_with(s, i, "make_cuda")) ||
+        !is(s, next_token(s, i), "(") || !is_any(s, i, names))
         return;
     size_t before = previous_token(s, i);
     *declared = *declared || (is_identifier(s, before) && !is_any(s, before, no_types));
-    if (!*declared) refuse(s, i, "%s() " ONLY_ON_GPU, word);
+    if (!*declared) refuse(s, i, "%.*s() " ONLY_ON_GPU, SPELLED(s, i));
 }
 
 /* The headers that define these names exist as empty stubs: an #include that a template left
@@ -853,7 +848,7 @@ static void refuse_gpu_only(const struct source *s, size_t i) {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         const enum match match = names[n].match;
         size_t length = strlen(names[n].name);
-        if (t->length < length || memcmp(s->text + t->start, names[n].name, length) != 0) continue;
+        if (!begins_with(s, i, names[n].name)) continue;
         char next = t->length > length ? s->text[t->start + length] : '\0';
         if (match == PREFIX || (match == WORD && !next) ||
             (match == BEFORE_SCOPE && !next && is(s, next_token(s, i), "::")) ||
@@ -936,11 +931,9 @@ static size_t launched_name(const struct source *s, size_t before) {
 /* Whether a name can be something other than a function: it also appears where it is not called,
  * launched or declared with parameters, or behind :: and the like. */
 static bool may_be_variable(const struct source *s, size_t name) {
-    static const char *const of_functions[] = {"(", "<", NULL};
     for (size_t i = 0; i < s->count; i++)
         if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, name) &&
-            (!is_any(s, next_token(s, i), of_functions) ||
-             is_any(s, previous_token(s, i), QUALIFIERS)))
+            (!is_any(s, next_token(s, i), "( <") || is_any(s, previous_token(s, i), QUALIFIERS)))
             return true;
     return false;
 }
@@ -1065,10 +1058,10 @@ static void add_defaults(struct source *s, const struct kernels *kernels, size_t
 }
 
 /* What makes it unknown how many there are: commas between arguments of templates, and packs. */
-static const char *const UNCOUNTABLE[] = {"<", ".", NULL};
+static const char UNCOUNTABLE[] = "< .";
 
 /* Whether one of these is in a list. */
-static bool list_has(const struct source *s, const struct list *list, const char *const *words) {
+static bool list_has(const struct source *s, const struct list *list, const char *words) {
     for (size_t i = list->open; i <= list->end; i++)
         if (is_any(s, i, words)) return true;
     return false;
@@ -1086,7 +1079,6 @@ static const size_t NOT_KNOWN = SIZE_MAX;
 
 static size_t count_wanted(const struct source *s, const struct kernels *kernels, size_t name,
                            size_t given) {
-    static const char *const defaults[] = {"=", NULL};
     size_t wanted = NOT_KNOWN;
     for (size_t k = 0; k < kernels->count; k++) {
         if (!same_token(s, name, previous_token(s, kernels->parameters[k]))) continue;
@@ -1094,7 +1086,7 @@ static size_t count_wanted(const struct source *s, const struct kernels *kernels
         if (list.end == NONE || list_has(s, &list, UNCOUNTABLE)) return NOT_KNOWN;
         const size_t count = parameter_count(s, &list);
         if (wanted != NOT_KNOWN && wanted != count) return NOT_KNOWN;
-        if (given < count && list_has(s, &list, defaults)) return NOT_KNOWN;
+        if (given < count && list_has(s, &list, "=")) return NOT_KNOWN;
         wanted = count;
     }
     return wanted;
@@ -1196,10 +1188,9 @@ static bool names_pack(const struct source *s, const struct packs *packs, size_t
 /* Whether the parenthesis at token `open` is a list of parameters, or of arguments: not one of an
  * expression, such as the fold (f(values), ...). */
 static bool follows_on_name(const struct source *s, size_t open) {
-    static const char *const before_expression[] = {
-        "return", "else",  "do",     "throw",     "case",     "sizeof",   "delete",
-        "typeof", "and",   "or",     "not",       "xor",      "new",      "if",
-        "for",    "while", "switch", "co_return", "co_yield", "co_await", NULL};
+    static const char before_expression[] =
+        "return else do throw case sizeof delete typeof and or not xor new if for while switch "
+        "co_return co_yield co_await";
     size_t before = previous_token(s, open);
     return is(s, before, "]") ||
            (is_identifier(s, before) && !is_any(s, before, before_expression));
@@ -1242,21 +1233,18 @@ static size_t head_of(const struct source *s, const struct piece *p) {
  * such access. */
 static void refuse_ellipsis(const struct source *s, const struct packs *packs,
                             const struct piece *p) {
-    static const char BUILTIN[] = "__builtin_va_";
     static const char INSTEAD[] =
         "in device code does not work on the CPU backend; make a template "
         "of the function: template <class... T> f(T... values)";
     size_t close = p->kernel && p->parameters != NONE ? closing_partner(s, p->parameters) : NONE;
     for (size_t i = head_of(s, p); i != NONE && i <= p->last; i = next_token(s, i)) {
-        const struct token *t = &s->tokens[i];
         if (punctuator(s, i) == '.' && is_ellipsis(s, i) && takes_any_arguments(s, packs, i)) {
             if (close != NONE && next_token(s, i + 2) == close)
                 refuse(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
                        SPELLED(s, previous_token(s, p->parameters)));
             refuse(s, i, "a variable number of arguments (...) %s", INSTEAD);
         }
-        if (t->kind == IDENTIFIER && t->length >= sizeof BUILTIN - 1 &&
-            memcmp(s->text + t->start, BUILTIN, sizeof BUILTIN - 1) == 0)
+        if (is_identifier(s, i) && begins_with(s, i, "__builtin_va_"))
             refuse(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
     }
 }
@@ -1275,9 +1263,8 @@ static size_t skip_template(const struct source *s, size_t i, size_t end) {
 /* Refuses a kernel that returns something, where its head says so in words that are no names of
  * types: what those stand for the compiler knows. */
 static void refuse_return_type(const struct source *s, const struct piece *p) {
-    static const char *const types[] = {"char",   "short", "int",    "long",     "float",
-                                        "double", "bool",  "*",      "unsigned", "signed",
-                                        "size_t", "&",     "float2", "float4",   NULL};
+    static const char types[] =
+        "char short int long float double bool * unsigned signed size_t & float2 float4";
     const size_t name = previous_token(s, p->parameters);
     size_t close = closing_partner(s, p->parameters), type = NONE, deduced = NONE;
     for (size_t i = head_of(s, p); i != NONE && i < name; i = next_token(s, i)) {
@@ -1450,12 +1437,10 @@ static _Noreturn void refuse_initializer(const struct source *s, size_t i) {
  * `float t(0)`: a word that is no type is before it, and a type before that. In `float (t)[4]` and
  * in `decltype(x) t` it does not, nor in `part t()`, which declares a function. */
 static bool opens_value(const struct source *s, size_t i) {
-    static const char *const types[] = {"char",   "short",    "int",      "long",     "float",
-                                        "double", "bool",     "unsigned", "signed",   "wchar_t",
-                                        "const",  "volatile", "decltype", "typename", NULL};
-    static const char *const no_types[] = {"const",  "volatile", "typename", "struct",
-                                           "class",  "union",    "enum",     "__shared__",
-                                           "static", "extern",   "inline",   NULL};
+    static const char types[] = "char short int long float double bool unsigned signed wchar_t "
+                                "const volatile decltype typename";
+    static const char no_types[] =
+        "const volatile typename struct class union enum __shared__ static extern inline";
     size_t name = previous_token(s, i), type = previous_token(s, name);
     if (!is_identifier(s, name) || is_any(s, name, types) || is(s, next_token(s, i), ")"))
         return false;
@@ -1466,7 +1451,6 @@ static bool opens_value(const struct source *s, size_t i) {
 /* Reads a declarator, the first with the type before it, from token i of the declaration whose
  * __shared__ is token `at`. An initializer is refused. */
 static struct declarator read_declarator(const struct source *s, size_t i, size_t at) {
-    static const char *const class_keys[] = {"struct", "union", "class", "enum", NULL};
     struct declarator d = {.end = at, .last = at};
     size_t angles = 0;
     bool class_body = false, array = false;
@@ -1484,7 +1468,7 @@ static struct declarator read_declarator(const struct source *s, size_t i, size_
             refuse_initializer(s, at);
         }
         if (c == '(' && !angles && opens_value(s, i)) refuse_initializer(s, at);
-        class_body = class_body || is_any(s, i, class_keys);
+        class_body = class_body || is_any(s, i, "struct union class enum");
         array = array || c == '[';
         angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
         if (is_identifier(s, i) && !array && !angles) d.name = i;
@@ -1518,12 +1502,11 @@ static const char SHARED_IN_HOST[] =
  * returns its last token. The words __shared__, static and extern go; their replacement comes in
  * before the first word behind them that is no attribute, where both compilers take it. */
 static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope) {
-    static const char *const storage[] = {"__shared__", "static", "extern", NULL};
     bool dynamic = drop_storage_before(s, at, limit);
     size_t first = at, attribute;
     for (;; first = next_token(s, first)) {
         if (first == NONE) return s->count;
-        if (is_any(s, first, storage)) {
+        if (is_any(s, first, "__shared__ static extern")) {
             dynamic = dynamic || is(s, first, "extern");
             s->tokens[first].replacement = "";
         } else if ((attribute = end_of_attribute(s, first)) != NONE) {
@@ -1593,7 +1576,7 @@ static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_e
                                           ") __attribute__((patchable_function_entry(3, 2)))"};
 
 /* Whether a word before token i, in the same declaration, is one of these. */
-static bool is_behind(const struct source *s, size_t i, const char *const *words) {
+static bool is_behind(const struct source *s, size_t i, const char *words) {
     while ((i = previous_token(s, i)) != NONE) {
         if (is(s, i, ")")) {
             i = previous_token(s, opening_partner(s, i, 0));
@@ -1630,7 +1613,6 @@ static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
 /* Takes one of the words out. In the marked text the first one of a declaration becomes the mark of
  * all of them; none does where it is part of a type or a parameter. */
 static void mark_space(struct source *s, size_t i, bool in_parentheses) {
-    static const char *const no_function[] = {"typedef", "using", "struct", "class", "union", NULL};
     const bool both = is_among(s, i, "__host__") && is_among(s, i, "__device__");
     const size_t lambda = end_of_lambda_parameters(s, i);
     s->tokens[i].replacement = "";
@@ -1638,7 +1620,9 @@ static void mark_space(struct source *s, size_t i, bool in_parentheses) {
         if (is_among(s, i, "__device__")) s->tokens[lambda].marked = MARK_LAMBDA[both];
         return;
     }
-    if (in_parentheses || is_behind(s, i, SPACES) || is_behind(s, i, no_function)) return;
+    if (in_parentheses || is_behind(s, i, SPACES) ||
+        is_behind(s, i, "typedef using struct class union"))
+        return;
     if (is_among(s, i, "__global__"))
         s->tokens[i].marked = MARK_GLOBAL;
     else if (is_among(s, i, "__device__"))
@@ -1665,9 +1649,8 @@ static void mark_others(struct source *s, size_t i) {
 /* Refuses the name of a barrier or fence that is a statement without its parentheses: nothing
  * happens there. nvcc says so, too, in a warning. */
 static void refuse_uncalled(const struct source *s, size_t i) {
-    static const char *const names[] = {"__syncthreads",        "__syncwarp",
-                                        "__threadfence",        "__threadfence_block",
-                                        "__threadfence_system", NULL};
+    static const char names[] =
+        "__syncthreads __syncwarp __threadfence __threadfence_block __threadfence_system";
     if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
         is_any(s, previous_token(s, i), AROUND_STATEMENT))
         refuse(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
