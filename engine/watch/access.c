@@ -243,10 +243,6 @@ INLINE void read_vector(const void *p, unsigned size, const void *code) {
 
 /* --- loads and stores ------------------------------------------------------------------------- */
 
-void __tsan_read4(void *p);
-void __tsan_write4(void *p);
-void __tsan_read8(void *p);
-void __tsan_read16(void *p);
 void __tsan_read4(void *p) {
     struct watch *w = watch_uncounted();
     if (LIKELY(w))
@@ -265,7 +261,6 @@ void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
 void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
 
 #define PART(name, size, write)                                                                    \
-    void name(void *p);                                                                            \
     void name(void *p) { access_part(p, size, write, CODE); }
 PART(__tsan_read1, 1, false)
 PART(__tsan_read2, 2, false)
@@ -274,7 +269,6 @@ PART(__tsan_write2, 2, true)
 #undef PART
 
 #define SLOW(name, size)                                                                           \
-    void name(void *p);                                                                            \
     void name(void *p) {                                                                           \
         if (!fine_on_stack(p, size, true, CALLEE)) slowly(p, size, true, CODE);                    \
     }
@@ -283,8 +277,6 @@ SLOW(__tsan_write16, 16)
 #undef SLOW
 
 /* Of an object with virtual functions, where their table is. */
-void __tsan_vptr_read(void **p);
-void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_read(void **p) { read_vector(p, sizeof *p, CODE); }
 void __tsan_vptr_update(void **p, void *value) {
     (void)value;
@@ -312,9 +304,7 @@ static __attribute__((noinline)) void access_volatile(const void *p, unsigned si
 }
 
 #define VOLATILE(size)                                                                             \
-    void __tsan_volatile_read##size(void *p);                                                      \
     void __tsan_volatile_read##size(void *p) { access_volatile(p, size, false, CODE); }            \
-    void __tsan_volatile_write##size(void *p);                                                     \
     void __tsan_volatile_write##size(void *p) { access_volatile(p, size, true, CODE); }
 VOLATILE(1)
 VOLATILE(2)
@@ -336,35 +326,20 @@ static void bytes(const void *p, size_t size, bool write, const void *code,
     access_announce(p, size);
 }
 
-#define BYTES(name, size, write)                                                                   \
-    void name(void *p);                                                                            \
-    void name(void *p) { bytes(p, size, write, CODE, CALLEE); }
-BYTES(__tsan_unaligned_read2, 2, false)
-BYTES(__tsan_unaligned_read4, 4, false)
-BYTES(__tsan_unaligned_read8, 8, false)
-BYTES(__tsan_unaligned_read16, 16, false)
-BYTES(__tsan_unaligned_write2, 2, true)
-BYTES(__tsan_unaligned_write4, 4, true)
-BYTES(__tsan_unaligned_write8, 8, true)
-BYTES(__tsan_unaligned_write16, 16, true)
-BYTES(__tsan_unaligned_volatile_read2, 2, false)
-BYTES(__tsan_unaligned_volatile_read4, 4, false)
-BYTES(__tsan_unaligned_volatile_read8, 8, false)
-BYTES(__tsan_unaligned_volatile_read16, 16, false)
-BYTES(__tsan_unaligned_volatile_write2, 2, true)
-BYTES(__tsan_unaligned_volatile_write4, 4, true)
-BYTES(__tsan_unaligned_volatile_write8, 8, true)
-BYTES(__tsan_unaligned_volatile_write16, 16, true)
-#undef BYTES
+#define UNALIGNED(size)                                                                            \
+    void __tsan_unaligned_read##size(void *p) { bytes(p, size, false, CODE, CALLEE); }             \
+    void __tsan_unaligned_write##size(void *p) { bytes(p, size, true, CODE, CALLEE); }             \
+    void __tsan_unaligned_volatile_read##size(void *p) { bytes(p, size, false, CODE, CALLEE); }    \
+    void __tsan_unaligned_volatile_write##size(void *p) { bytes(p, size, true, CODE, CALLEE); }
+UNALIGNED(2)
+UNALIGNED(4)
+UNALIGNED(8)
+UNALIGNED(16)
+#undef UNALIGNED
 
-void __tsan_read_range(void *p, size_t size);
-void __tsan_write_range(void *p, size_t size);
 void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE, CALLEE); }
 void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE, CALLEE); }
 
-void *__tsan_memcpy(void *to, const void *from, size_t size);
-void *__tsan_memmove(void *to, const void *from, size_t size);
-void *__tsan_memset(void *to, int value, size_t size);
 void *__tsan_memcpy(void *to, const void *from, size_t size) {
     bytes(from, size, false, CODE, CALLEE);
     bytes(to, size, true, CODE, CALLEE);
@@ -384,10 +359,6 @@ void *__tsan_memset(void *to, int value, size_t size) {
 
 /* --- what needs no answer --------------------------------------------------------------------- */
 
-void __tsan_init(void);
-void __tsan_func_entry(void *caller);
-void __tsan_func_exit(void);
-void __tsan_atomic_signal_fence(int order);
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
 void __tsan_func_exit(void) {}
@@ -455,7 +426,6 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
 #define COMPARED(old, done) compared(p, sizeof *p, old, done, CODE)
 #define ACQUIRED acquire(p)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
-    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);                    \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
         SEEN(true);                                                                                \
@@ -465,8 +435,6 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
         return old;                                                                                \
     }
 #define ATOMIC_CAS(bits, type, name)                                                               \
-    int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
-                                     int failure);                                                 \
     int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
                                      int failure) {                                                \
         (void)order, (void)failure;                                                                \
@@ -478,7 +446,6 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
         return done;                                                                               \
     }
 #define ATOMICS(bits, type)                                                                        \
-    type __tsan_atomic##bits##_load(const volatile type *p, int order);                            \
     type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
         (void)order;                                                                               \
         SEEN(false);                                                                               \
@@ -486,7 +453,6 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
         ACQUIRED;                                                                                  \
         return value;                                                                              \
     }                                                                                              \
-    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);                     \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
         (void)order;                                                                               \
         SEEN(true);                                                                                \
@@ -501,8 +467,6 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
     ATOMIC_RMW(bits, type, fetch_nand, __atomic_fetch_nand)                                        \
     ATOMIC_CAS(bits, type, compare_exchange_strong)                                                \
     ATOMIC_CAS(bits, type, compare_exchange_weak)                                                  \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
-                                                    int order, int failure);                       \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
                                                     int order, int failure) {                      \
         (void)order, (void)failure;                                                                \
@@ -538,7 +502,6 @@ static long index_value(const struct type_descriptor *type, uintptr_t value) {
     return (long)(value << (64 - bits)) >> (64 - bits);
 }
 
-void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index);
 void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
     struct watch *w = watch_here();
     if (w)
@@ -553,7 +516,6 @@ struct type_mismatch {
 
 /* gcc's -fsanitize=object-size: the access that comes next leaves an object that the compiler
  * knows. A constant's it does not announce, so it is announced here. */
-void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address);
 void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t address) {
     struct watch *w = watch_here();
     const struct access access = {.address = address, .size = WORD, .code = CODE};
@@ -563,12 +525,9 @@ void __ubsan_handle_type_mismatch_v1(struct type_mismatch *data, uintptr_t addre
 }
 
 /* clang's -fsanitize-coverage, for which -fsanitize=thread announces local arrays, too. */
-void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void) {}
 #define COVERAGE(size)                                                                             \
-    void __sanitizer_cov_load##size(const void *p);                                                \
     void __sanitizer_cov_load##size(const void *p) { (void)p; }                                    \
-    void __sanitizer_cov_store##size(const void *p);                                               \
     void __sanitizer_cov_store##size(const void *p) { (void)p; }
 COVERAGE(1)
 COVERAGE(2)

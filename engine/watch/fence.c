@@ -5,8 +5,6 @@
 
 __attribute__((constructor)) static void expect_fences(void) { order_expect_fences(); }
 
-void __tsan_atomic_thread_fence(int order);
-
 /* __threadfence_block() is weaker than the others (device_functions.h). */
 void __tsan_atomic_thread_fence(int order) {
     struct watch *w = watch_here();

@@ -12,12 +12,6 @@
 
 /* --- a kernel calls a host function ----------------------------------------------------------- */
 
-/* For host_call.S: a kernel jumps to this address, in front of `code`. */
-void checker_jump(uintptr_t to, const void *code);
-
-/* For host_call.S, which jumps here from where the function was called. */
-_Noreturn void checker_host_call(const char *name);
-
 /* Notes the call that returns to `code`, and ends the launch. `name`: the function's symbol, or
  * words for what of it a kernel may not use. On a worker, in a kernel. */
 static _Noreturn void host_call_refuse(const char *name, const void *code) {
@@ -25,11 +19,15 @@ static _Noreturn void host_call_refuse(const char *name, const void *code) {
     fault_raise(cudaErrorLaunchFailure, FAULT_NONE);
 }
 
+/* For host_call.S: a kernel jumps to this address, in front of `code`. */
 void checker_jump(uintptr_t to, const void *code) {
     if (!program_is_kernels_function(to)) host_call_refuse("what is not in kernel.cu", code);
 }
 
-void checker_host_call(const char *name) { host_call_refuse(name, __builtin_return_address(0)); }
+/* For host_call.S, which jumps here from where the function was called. */
+_Noreturn void checker_host_call(const char *name) {
+    host_call_refuse(name, __builtin_return_address(0));
+}
 
 /* Device functions of C's library that load or store through a pointer, or tell the time.
  * kernel.sh links these instead: the compiler does not announce what the library does. Each
@@ -43,15 +41,6 @@ static void stores(const void *p, unsigned size, const void *code) {
         &(struct access){.address = (uintptr_t)p, .size = size, .write = true, .code = code});
 }
 #define STORES(p) stores(p, sizeof *(p), __builtin_return_address(0))
-
-void checker_sincosf(float x, float *sine, float *cosine);
-void checker_sincos(double x, double *sine, double *cosine);
-float checker_frexpf(float x, int *exponent);
-double checker_frexp(double x, int *exponent);
-float checker_modff(float x, float *whole);
-double checker_modf(double x, double *whole);
-float checker_remquof(float x, float y, int *quotient);
-double checker_remquo(double x, double y, int *quotient);
 
 void checker_sincosf(float x, float *sine, float *cosine) {
     STORES(sine);
@@ -93,8 +82,6 @@ double checker_remquo(double x, double y, int *quotient) {
 /* --- the clock -------------------------------------------------------------------------------- */
 
 /* In a kernel, CUDA's: see emulator_clock(). */
-clock_t checker_clock(void);
-
 clock_t checker_clock(void) { return watch_here() ? (clock_t)emulator_clock() : clock(); }
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -137,8 +124,6 @@ int checker_vprintf(const char *format, va_list arguments) {
 
 /* delete's, too. A kernel's stays allocated: what a forged pointer would have C's library do to its
  * lists of free memory, it would do to any address. */
-void checker_free(void *p);
-
 void checker_free(void *p) {
     if (!watch_here()) free(p);
 }
