@@ -24,7 +24,6 @@
 /* Any function may be null. Those with a `w` run on a worker, for the block that it runs; the
  * others on the host's thread. */
 struct detector {
-    const char *name;
     size_t worker_bytes; /* of its state for each worker, zero at first: detector_state() */
 
     /* --- the run and the host --- */
@@ -65,14 +64,11 @@ struct detector {
     void (*global_unwritten)(struct watch *w, const struct access *access);
     /* The first write to a word of shared memory. */
     void (*shared_written)(struct watch *w, size_t word, epoch writer);
-    /* Of shared memory, or of what is in an allocation. */
-    void (*misaligned)(struct watch *w, const struct access *access);
-    void (*input_written)(struct watch *w, const struct access *access);
-    void (*used_freed)(struct watch *w, const struct access *access);
+    /* It is misaligned, writes an input or what belongs to the program that runs the kernel
+     * (FINDING_TAMPERING), or uses freed memory. */
+    void (*forbidden)(struct watch *w, enum finding_kind kind, const struct access *access);
     /* Not, or not all, in an array or allocation, a shared array, or a variable. */
     void (*outside)(struct watch *w, const struct access *access);
-    /* A store to what belongs to the program that runs the kernel. */
-    void (*foreign_written)(struct watch *w, const struct access *access);
     void (*on_stack)(struct watch *w, const struct access *access); /* of any thread */
 
     /* --- what the compiler says --- */

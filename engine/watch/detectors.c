@@ -1,18 +1,14 @@
 /* The table of the detectors: each is `detector_NAME` in a file of detectors/. Of those that
- * hear an event, the first one here comes first. To measure what the watch itself costs, have
- * `nothing` alone. */
+ * hear an event, the first one here comes first. To measure what the watch itself costs, leave
+ * the table empty. */
 #include "detector.h"
 
 #define TABLE(DETECTOR)                                                                            \
     DETECTOR(unannounced)                                                                          \
-    DETECTOR(host_memory)                                                                          \
-    DETECTOR(tampering)                                                                            \
     DETECTOR(stack)                                                                                \
     DETECTOR(index)                                                                                \
     DETECTOR(bounds)                                                                               \
-    DETECTOR(freed)                                                                                \
-    DETECTOR(misaligned)                                                                           \
-    DETECTOR(input)                                                                                \
+    DETECTOR(forbidden)                                                                            \
     DETECTOR(uninitialized)                                                                        \
     DETECTOR(race)                                                                                 \
     DETECTOR(divergence)                                                                           \

@@ -196,6 +196,11 @@ struct event event_here(const struct watch *w, enum finding_kind kind,
     };
 }
 
+void event_note_here(const struct watch *w, enum finding_kind kind, const struct access *access) {
+    const struct event event = event_here(w, kind, access);
+    event_note(&event);
+}
+
 bool event_has_ended(void) { return __atomic_load_n(&has_ended, __ATOMIC_RELAXED); }
 
 void event_stop(struct watch *w, enum finding_kind kind, const struct access *access,

@@ -96,7 +96,9 @@ int event_list(const struct event *events[EVENTS]);
 bool event_has_ended(void);
 /* An event at the running thread's access. */
 struct event event_here(const struct watch *w, enum finding_kind kind, const struct access *access);
-/* Notes that. The launch ends with this error; or, where all that is found is kept, the running
+/* Notes that. */
+void event_note_here(const struct watch *w, enum finding_kind kind, const struct access *access);
+/* Notes it, too. The launch ends with this error; or, where all that is found is kept, the running
  * thread alone, unless it is grave. */
 void event_stop(struct watch *w, enum finding_kind kind, const struct access *access,
                 cudaError_t error) __attribute__((noreturn));

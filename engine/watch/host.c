@@ -34,16 +34,6 @@ void host_stop(const struct event *event) {
     if (when_stopped) when_stopped();
 }
 
-void host_stop_at(enum finding_kind kind, const struct access *access) {
-    host_stop(&(struct event){
-        .kind = kind,
-        .write = access->write,
-        .code = access->code,
-        .address = access->address,
-        .size = access->size,
-    });
-}
-
 void host_access(const struct access *access) {
     if (in_wrapper) HEAR(host_access, access);
 }

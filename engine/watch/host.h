@@ -18,7 +18,5 @@ void host_access(const struct access *access);
 struct place host_place(void);
 /* Notes it: the program cannot go on. */
 void host_stop(const struct event *event);
-/* The same, of an access of the host's. */
-void host_stop_at(enum finding_kind kind, const struct access *access);
 
 #endif

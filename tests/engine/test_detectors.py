@@ -1,4 +1,4 @@
-"""engine/watch/detector.h: a detector is one structure and a line in the table of detectors.c. With `nothing` alone
+"""engine/watch/detector.h: a detector is one structure and a line in the table of detectors.c. With an empty table
 the watch finds nothing, and the program runs."""
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ static void opens(struct watch *w) {
     event_note(&event);
 }
 
-const struct detector detector_second_barrier = {.name = "second_barrier",
-                                                 .worker_bytes = sizeof(int),
-                                                 .block_begins = begins,
-                                                 .barrier_opens = opens};
+const struct detector detector_second_barrier = {
+    .worker_bytes = sizeof(int), .block_begins = begins, .barrier_opens = opens};
 """
 
 NAMES = re.findall(r"^ *DETECTOR\((\w+)\)", (ENGINE / "watch/detectors.c").read_text(), re.MULTILINE)
@@ -53,8 +51,8 @@ def write_table(engine: Alone, *names: str) -> None:
     engine.write(text, "engine/watch/detectors.c")
 
 
-def test_nothing_alone(engine: Alone) -> None:
-    write_table(engine, "nothing")
+def test_an_empty_table(engine: Alone) -> None:
+    write_table(engine)
     engine.build(FAULTY)
     done = engine.run(status=0)
     assert done.stdout == "all counts are correct\n" and "no mistakes found" in done.stderr

@@ -51,8 +51,7 @@ static void outside(struct watch *w, const struct access *access) {
     if (region_find(address)) /* only its end is outside */
         event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
     if (is_around_an_array(address)) {
-        const struct event event = event_here(w, FINDING_OUT_OF_BOUNDS, access);
-        event_note(&event);
+        event_note_here(w, FINDING_OUT_OF_BOUNDS, access);
         return;
     }
     const bool is_hosts = !memory_is_device((const void *)address) && is_mapped(address);
@@ -60,48 +59,39 @@ static void outside(struct watch *w, const struct access *access) {
                cudaErrorIllegalAddress);
 }
 
-const struct detector detector_bounds = {.name = "bounds", .outside = outside};
+const struct detector detector_bounds = {.outside = outside};
 
-/* --- device memory that is used after cudaFree(), or never freed ------------------------------ */
+/* --- accesses that are not allowed there ------------------------------------------------------ */
 
-static void freed_by_kernel(struct watch *w, const struct access *access) {
-    event_stop(w, FINDING_FREED_MEMORY, access, cudaErrorIllegalAddress);
+/* A GPU stops, and so does the launch; but an input it would write. */
+static void forbidden(struct watch *w, enum finding_kind kind, const struct access *access) {
+    if (kind == FINDING_INPUT_WRITTEN)
+        event_note_here(w, kind, access);
+    else
+        event_stop(w, kind, access,
+                   kind == FINDING_MISALIGNED ? cudaErrorMisalignedAddress
+                                              : cudaErrorIllegalAddress);
 }
 
-static void freed_by_host(const struct access *access) {
+/* Of the host's own loads and stores: of what is the device's, or the program's that runs the
+ * kernel. */
+static enum finding_kind kind_of_host(const struct access *access) {
     const struct region *r = region_find(access->address);
-    if (r && r->on_device && r->freed) host_stop_at(FINDING_FREED_MEMORY, access);
+    if (r && !r->on_device) return FINDING_NONE;
+    if (r) return r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST;
+    if (!program_holds(access->address)) return FINDING_NONE;
+    if (access->write)
+        return program_is_foreign(access->address) ? FINDING_TAMPERING : FINDING_NONE;
+    return program_kernel_wrote(access->address) ? FINDING_DEVICE_VARIABLE_ON_HOST : FINDING_NONE;
 }
 
-const struct detector detector_freed = {
-    .name = "freed", .used_freed = freed_by_kernel, .host_access = freed_by_host};
-
-/* Device memory that the wrapper has allocated and not freed. */
-static void leak_left(enum finding_kind kind, struct event *event) {
-    for (const struct region *r = kind == FINDING_LEAK ? region_first() : NULL; r; r = r->next) {
-        if (!r->in_wrapper || r->freed || !r->bytes) continue;
-        event->kind = FINDING_LEAK;
-        event->bytes += r->bytes;
-        event->count++;
-        event->place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
-    }
-}
-
-const struct detector detector_leak = {.name = "leak", .left = leak_left};
-
-/* A vector at an address that is not a multiple of its size: a GPU stops, and so does the
- * launch. */
-static void misaligned(struct watch *w, const struct access *access) {
-    event_stop(w, FINDING_MISALIGNED, access, cudaErrorMisalignedAddress);
-}
-
-const struct detector detector_misaligned = {.name = "misaligned", .misaligned = misaligned};
-
-/* --- an input is written: by a kernel, or by a copy of the wrapper's -------------------------- */
-
-static void input_by_kernel(struct watch *w, const struct access *access) {
-    const struct event event = event_here(w, FINDING_INPUT_WRITTEN, access);
-    event_note(&event);
+static void forbidden_to_host(const struct access *access) {
+    const struct event event = {.kind = kind_of_host(access),
+                                .write = access->write,
+                                .code = access->code,
+                                .address = access->address,
+                                .size = access->size};
+    if (event.kind) host_stop(&event);
 }
 
 static void input_by_copy(const char *to, const char *from, size_t bytes) {
@@ -116,36 +106,22 @@ static void input_by_copy(const char *to, const char *from, size_t bytes) {
     event_note(&event);
 }
 
-const struct detector detector_input = {
-    .name = "input", .input_written = input_by_kernel, .copied = input_by_copy};
+const struct detector detector_forbidden = {
+    .forbidden = forbidden, .host_access = forbidden_to_host, .copied = input_by_copy};
 
-/* --- the host's own loads and stores of what is the device's ---------------------------------- */
+/* --- device memory that the wrapper has allocated and not freed ------------------------------- */
 
-static void device_memory_by_host(const struct access *access) {
-    const struct region *r = region_find(access->address);
-    if (r && r->on_device && !r->freed) host_stop_at(FINDING_DEVICE_POINTER_ON_HOST, access);
-    if (!r && !access->write && program_holds(access->address) &&
-        program_kernel_wrote(access->address))
-        host_stop_at(FINDING_DEVICE_VARIABLE_ON_HOST, access);
+static void leak_left(enum finding_kind kind, struct event *event) {
+    for (const struct region *r = kind == FINDING_LEAK ? region_first() : NULL; r; r = r->next) {
+        if (!r->in_wrapper || r->freed || !r->bytes) continue;
+        event->kind = FINDING_LEAK;
+        event->bytes += r->bytes;
+        event->count++;
+        event->place = place_find(r->frames, r->frame_count); /* the last is the first allocated */
+    }
 }
 
-const struct detector detector_host_memory = {.name = "host_memory",
-                                              .host_access = device_memory_by_host};
-
-/* --- stores to variables of the program that runs the kernel: by a kernel, or by the wrapper -- */
-
-static void tampering_by_kernel(struct watch *w, const struct access *access) {
-    event_stop(w, FINDING_TAMPERING, access, cudaErrorIllegalAddress);
-}
-
-static void tampering_by_host(const struct access *access) {
-    if (access->write && !region_find(access->address) && program_holds(access->address) &&
-        program_is_foreign(access->address))
-        host_stop_at(FINDING_TAMPERING, access);
-}
-
-const struct detector detector_tampering = {
-    .name = "tampering", .foreign_written = tampering_by_kernel, .host_access = tampering_by_host};
+const struct detector detector_leak = {.left = leak_left};
 
 /* --- stacks: another thread's local variables; and stores to what a function returns with ----- */
 
@@ -168,9 +144,7 @@ static void on_stack(struct watch *w, const struct access *access) {
         here && (!access->write || stack_may_store(w, access->address, access->size, callee));
     if (right) return;
     if (access->write) event_stop(w, kind, access, cudaErrorIllegalAddress);
-    if (!event_is_wanted(kind, access->code, NULL)) return;
-    const struct event event = event_here(w, kind, access);
-    event_note(&event);
+    if (event_is_wanted(kind, access->code, NULL)) event_note_here(w, kind, access);
 }
 
-const struct detector detector_stack = {.name = "stack", .on_stack = on_stack};
+const struct detector detector_stack = {.on_stack = on_stack};

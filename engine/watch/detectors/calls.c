@@ -58,8 +58,7 @@ static void left(enum finding_kind kind, struct event *event) {
     if (kind == FINDING_NO_LAUNCH && !launches_noted()) event->kind = kind;
 }
 
-const struct detector detector_calls = {.name = "calls",
-                                        .launch_refused = launch_refused,
+const struct detector detector_calls = {.launch_refused = launch_refused,
                                         .call_failed = call_failed,
                                         .error_asked = error_asked,
                                         .run_ended = run_ended,
@@ -91,7 +90,7 @@ static void host_call(struct watch *w, const char *function, const void *code) {
     event_note(&event);
 }
 
-const struct detector detector_host_call = {.name = "host_call", .host_call = host_call};
+const struct detector detector_host_call = {.host_call = host_call};
 
 /* --- a run that does not end, a deadlock, a crash --------------------------------------------- */
 
@@ -150,4 +149,4 @@ static void note_fault(const struct fault *fault) {
         event_note(&event);
 }
 
-const struct detector detector_limits = {.name = "limits", .fault = note_fault};
+const struct detector detector_limits = {.fault = note_fault};

@@ -86,8 +86,7 @@ static void outside_object(struct watch *w, const struct access *access, const c
     event_note(&event);
 }
 
-const struct detector detector_index = {.name = "index",
-                                        .worker_bytes = sizeof(struct bad_index),
+const struct detector detector_index = {.worker_bytes = sizeof(struct bad_index),
                                         .thread_waits = thread_waits,
                                         .interval_ends = interval_ends,
                                         .bad_index = begins,

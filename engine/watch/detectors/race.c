@@ -115,8 +115,8 @@ static void global_conflict(struct watch *w, const struct access *access,
     event_note(&event);
 }
 
-const struct detector detector_race = {
-    .name = "race", .shared_conflict = shared_conflict, .global_conflict = global_conflict};
+const struct detector detector_race = {.shared_conflict = shared_conflict,
+                                       .global_conflict = global_conflict};
 
 /* --- divergence ------------------------------------------------------------------------------- */
 
@@ -142,4 +142,4 @@ static void barrier_opens(struct watch *w) {
         event_note(&event);
 }
 
-const struct detector detector_divergence = {.name = "divergence", .barrier_opens = barrier_opens};
+const struct detector detector_divergence = {.barrier_opens = barrier_opens};

@@ -374,8 +374,7 @@ static void observes(struct observer *o) {
     o->faulted = faulted;
 }
 
-const struct detector detector_unannounced = {.name = "unannounced",
-                                              .worker_bytes = sizeof(struct audit),
+const struct detector detector_unannounced = {.worker_bytes = sizeof(struct audit),
                                               .observes = observes,
                                               .launch_begins = launch_begins,
                                               .launch_ended = launch_ended,
@@ -387,6 +386,6 @@ const struct detector detector_unannounced = {.name = "unannounced",
 
 void audit_nothing(void) {}
 
-const struct detector detector_unannounced = {.name = "unannounced"};
+const struct detector detector_unannounced = {.worker_bytes = 0};
 
 #endif

@@ -152,12 +152,10 @@ static void interval_ends(struct watch *w) {
 
 static void read_global(struct watch *w, const struct access *access) {
     if (event_has_ended()) return; /* a thread that ended may have left it out */
-    const struct event event = event_here(w, FINDING_UNINITIALIZED_GLOBAL, access);
-    event_note(&event);
+    event_note_here(w, FINDING_UNINITIALIZED_GLOBAL, access);
 }
 
-const struct detector detector_uninitialized = {.name = "uninitialized",
-                                                .worker_bytes = sizeof(struct unwritten),
+const struct detector detector_uninitialized = {.worker_bytes = sizeof(struct unwritten),
                                                 .block_begins = begin,
                                                 .interval_ends = interval_ends,
                                                 .shared_unwritten = read_shared,

@@ -64,6 +64,11 @@ struct access {
     const void *code; /* behind the instruction */
 };
 
+/* Of a vector, an element or a part of one; longer ones are ranges. */
+static inline bool access_is_misaligned(const struct access *access) {
+    return access->size <= 16 && access->address % access->size != 0;
+}
+
 /* When and by whom an access was made. */
 struct stamp {
     uint64_t where; /* from the highest bits down: 32 block, 20 launch (0: before all), 12 of the

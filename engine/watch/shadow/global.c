@@ -127,7 +127,8 @@ static void settle(const struct access *access) {
 static void access_program(struct watch *w, const struct access *access) {
     uintptr_t begin;
     const struct cells *cells = variables_cells(access->address, &begin);
-    if (access->write && program_is_foreign(access->address)) HEAR(foreign_written, w, access);
+    if (access->write && program_is_foreign(access->address))
+        HEAR(forbidden, w, FINDING_TAMPERING, access);
     for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
     if (!cells && is_plain_read(access) && access->size % WORD == 0) settle(access);
@@ -146,7 +147,7 @@ static void access_elsewhere(struct watch *w, const struct access *access) {
     if (!within(&w->memory.exchanged, access->address))
         HEAR(outside, w, access);
     else if (access->write) /* what a shuffle brings */
-        HEAR(foreign_written, w, access);
+        HEAR(forbidden, w, FINDING_TAMPERING, access);
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
@@ -157,7 +158,7 @@ static void access_region(struct watch *w, struct region *r, const struct access
     size_t last = (access->address + access->size - 1 - r->begin) / WORD;
     if (region_is_input(r)) {
         if (r == region_with_phases()) w->last_read[running_index.linear] = (uint32_t)first + 1;
-        if (access->write) HEAR(input_written, w, access);
+        if (access->write) HEAR(forbidden, w, FINDING_INPUT_WRITTEN, access);
         return;
     }
     /* What the host has written into memory that both sides access is not known here. */
@@ -172,9 +173,9 @@ void global_access(struct watch *w, const struct access *access) {
         return;
     }
     if (r->freed) {
-        HEAR(used_freed, w, access);
+        HEAR(forbidden, w, FINDING_FREED_MEMORY, access);
         return; /* its cells are gone */
     }
-    if (access->size <= 16 && access->address % access->size != 0) HEAR(misaligned, w, access);
+    if (access_is_misaligned(access)) HEAR(forbidden, w, FINDING_MISALIGNED, access);
     access_region(w, r, access);
 }

@@ -301,7 +301,7 @@ void shared_access(struct watch *w, const struct access *access) {
         if (access->write && w->shadow[first].write == EPOCH_OUTSIDE) HEAR(outside, w, access);
         return;
     }
-    if (access->size <= 16 && access->address % access->size != 0) HEAR(misaligned, w, access);
+    if (access_is_misaligned(access)) HEAR(forbidden, w, FINDING_MISALIGNED, access);
     epoch now = epoch_now(&w->epochs, access->code);
     if (access->strong) now |= EPOCH_STRONG;
     for (size_t word = first; word <= last && word < w->all_words; ++word) {
