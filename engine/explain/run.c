@@ -2,7 +2,6 @@
 #include "../engine.h"
 #include "../report/words/vocabulary.h"
 #include "../watch/detector.h"
-#include "../watch/host.h"
 #include "../watch/launches.h"
 #include "../watch/machine.h"
 #include "../watch/record/counts.h"

@@ -17,8 +17,7 @@
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/words/threads.h"
-#include "shadow/epoch.h"
-#include "shadow/settled.h"
+#include "shadow/regions.h"
 #include <stddef.h>
 #include <stdint.h>
 

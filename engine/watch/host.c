@@ -1,5 +1,4 @@
-/* The host's side of a run: see host.h. */
-#include "host.h"
+/* The host's side of a run: see detector.h. */
 #include "detector.h"
 #include "launches.h"
 #include "shadow/regions.h"

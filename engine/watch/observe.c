@@ -6,7 +6,6 @@
  * barriers of one in the source, so locations are compared by line. */
 #include "block.h"
 #include "detector.h"
-#include "host.h"
 #include "launches.h"
 #include "machine.h"
 #include "shadow/order.h"

@@ -1,7 +1,7 @@
-/* Tests of engine/watch/shadow/array.c and engine/report/element_type.c: shapes of arrays of one to
+/* Tests of engine/watch/shadow/array.h and engine/report/element_type.c: shapes of arrays of one to
  * three dimensions, and what the bytes of an element say. */
 #include "../../engine/report/element_type.c"
-#include "../../engine/watch/shadow/array.c"
+#include "../../engine/watch/shadow/array.h"
 
 #include "../check.h"
 

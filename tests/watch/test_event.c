@@ -1,7 +1,7 @@
 /* Tests of engine/watch/event.c: which of a run's mistakes are kept, and in what order they count.
  */
 #include "../../engine/watch/event.c"
-#include "../../engine/watch/shadow/array.c"
+#include "../../engine/watch/shadow/array.h"
 
 #include "../check.h"
 #include <stdlib.h>

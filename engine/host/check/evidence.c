@@ -7,7 +7,7 @@
 #include "../../cuda/program/program.h"
 #include "../../explain/rules.h"
 #include "../../show/show.h"
-#include "../../watch/detectors/unannounced.h"
+#include "../../watch/detector.h"
 #include "../../watch/launches.h"
 #include "../../watch/record/trace.h"
 #include "check.h"

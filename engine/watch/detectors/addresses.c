@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../detector.h"
-#include "../host.h"
 #include "../shadow/regions.h"
 #include "../stack.h"
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * host functions by a kernel; and faults that the runtime sees, and no detector did. */
 #include "../../cuda/program/program.h"
 #include "../detector.h"
-#include "../host.h"
 #include "../launches.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * them race. */
 #include "locals.h"
 #include "../block.h"
-#include "../detectors/unannounced.h"
+#include "../detector.h"
 #include "../machine.h"
 #include <stdio.h>
 #include <stdlib.h>

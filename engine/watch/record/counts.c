@@ -13,7 +13,6 @@
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../shadow/array.h"
 #include "../shadow/regions.h"
 #include "reuse.h"
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "../block.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../shadow/array.h"
 #include "../shadow/regions.h"
 #include "counts.h"
 #include <stdlib.h>

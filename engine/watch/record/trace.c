@@ -3,7 +3,6 @@
 #include "../../cuda/program/program.h"
 #include "../block.h"
 #include "../launches.h"
-#include "../shadow/array.h"
 #include "../shadow/regions.h"
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "../detector.h"
 #include "../machine.h"
 #include "regions.h"
-#include "settled.h"
 #include <pthread.h>
 #include <sched.h>
 
