@@ -13,8 +13,8 @@ static const char *const names[] = {
 #undef CAUSE
 };
 
-static const char *const rows[] = {
-#define SENTENCE(name, text) text,
+static const struct sentence_row rows[] = {
+#define SENTENCE(name, part, text) {SENTENCE_##part, text},
 #include "cause_sentences.def"
 #undef SENTENCE
 };

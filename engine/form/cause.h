@@ -43,10 +43,6 @@ struct cause_answer {
 /* Begins a cause of this kind at a line. */
 void cause_begin(struct cause *cause, int kind, const char *file, int line);
 
-/* Says a sentence of this table in *cause: CAUSE_ADD(table, DETAIL, its number, its words). */
-#define CAUSE_ADD(table, part, ...)                                                                \
-    sentences_add(&cause->said, table, SENTENCE_##part, (const struct sentence_word[]){__VA_ARGS__})
-
 extern const struct sentence_table cause_sentences; /* of the engine's own: cause_sentences.def */
 
 /* "row-length"; null: CAUSE_NONE, or there is no such cause. */

@@ -224,8 +224,8 @@ static const struct chance *first_wrong(const struct chances *all, bool exists) 
 
 static void say_example(struct cause *cause, const struct chance *c, const char *name,
                         const char *verb) {
-    CAUSE_SAY(DETAIL, ROW(EXAMPLE), W(c->thread[0]), W(c->thread[1]), W(c->block[0]),
-              W(c->block[1]), W(verb), W(name), W(c->row), W(c->col));
+    CAUSE_SAY(EXAMPLE, W(c->thread[0]), W(c->thread[1]), W(c->block[0]), W(c->block[1]), W(verb),
+              W(name), W(c->row), W(c->col));
 }
 
 /* Of the rows (0) or the columns (1) of a matrix: compared with a size that is not theirs. */
@@ -237,12 +237,12 @@ static bool says_bound_of(const struct situation *s, struct cause *cause, const 
     const int size = wrong_bound(s, all, of ? col_of : row_of, right);
     if (size < 0) return false;
     cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
-    CAUSE_SAY(WHAT, ROW(BOUND), W(word[of]), W(name), W(s->size[size].name), W(name),
-              W(s->size[right].name), W(words[of]));
+    CAUSE_SAY(BOUND, W(word[of]), W(name), W(s->size[size].name), W(name), W(s->size[right].name),
+              W(words[of]));
     cause_say_access(s, cause, v->access);
     const bool skips = all->skipped > 0;
     say_example(cause, first_wrong(all, skips), name, skips ? "skips" : "accesses");
-    CAUSE_SAY(HINT, ROW(ASK_CONDITION));
+    CAUSE_SAY(ASK_CONDITION);
     return true;
 }
 
@@ -279,12 +279,12 @@ static void say_reason(const struct situation *s, struct cause *cause, int matri
                        const struct reasons *r) {
     const struct chance *c = r->others ? r->first : r->of_c ? r->of_c : r->of_other;
     say_example(cause, c, cause_array_name(s, matrix), "does not load");
-    CAUSE_SAY(DETAIL, ROW(EXISTS));
+    CAUSE_SAY(EXISTS);
     if (r->others) return;
     if (r->of_c)
-        CAUSE_SAY(DETAIL, ROW(NO_ELEMENT_OF_C), W(c->c_row), W(c->c_col));
+        CAUSE_SAY(NO_ELEMENT_OF_C, W(c->c_row), W(c->c_col));
     else
-        CAUSE_SAY(DETAIL, ROW(NO_OTHER_ELEMENT), W(cause_array_name(s, !matrix)));
+        CAUSE_SAY(NO_OTHER_ELEMENT, W(cause_array_name(s, !matrix)));
 }
 
 /* All loads that are left out are of threads that have returned. */
@@ -294,11 +294,11 @@ static bool says_returned(const struct situation *s, struct cause *cause, const 
         if (all->chance[i].exists && !all->chance[i].done && !all->chance[i].returned) return false;
     const struct chance *c = first_wrong(all, true);
     cause_at_access(cause, CAUSE_SHARED_GUARD, v->access);
-    CAUSE_SAY(WHAT, ROW(RETURNED), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(RETURNED, W(cause_array_name(s, matrix)));
     cause_say_access(s, cause, v->access);
     say_example(cause, c, cause_array_name(s, matrix), "had returned and does not load");
-    CAUSE_SAY(DETAIL, ROW(EXISTS));
-    CAUSE_SAY(HINT, ROW(ASK_RETURNED));
+    CAUSE_SAY(EXISTS);
+    CAUSE_SAY(ASK_RETURNED);
     return true;
 }
 
@@ -308,13 +308,13 @@ static bool says_left_out(const struct situation *s, struct cause *cause, const 
                           int matrix, const struct chances *all) {
     const struct reasons r = reasons_of(s, matrix, all);
     cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
-    CAUSE_SAY(WHAT, ROW(SKIPS), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(SKIPS, W(cause_array_name(s, matrix)));
     cause_say_access(s, cause, v->access);
     say_reason(s, cause, matrix, &r);
     if (r.others)
-        CAUSE_SAY(HINT, ROW(ASK_SKIPS), W(cause_array_name(s, matrix)));
+        CAUSE_SAY(ASK_SKIPS, W(cause_array_name(s, matrix)));
     else
-        CAUSE_SAY(HINT, ROW(ASK_BOUNDS));
+        CAUSE_SAY(ASK_BOUNDS);
     return true;
 }
 
@@ -381,11 +381,11 @@ static bool says_beyond(const struct situation *s, struct cause *cause, const st
     const long long cols = shape_size(&s->shape, PARAM_N);
     if (!beyond || shape_size(&s->shape, PARAM_K) >= cols) return false;
     cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
-    CAUSE_SAY(WHAT, ROW(BEYOND));
+    CAUSE_SAY(BEYOND);
     cause_say_access(s, cause, v->access);
     say_example(cause, beyond, cause_array_name(s, MATRIX_C), "stores");
-    CAUSE_SAY(DETAIL, ROW(NEXT_ROW), W(beyond->row + beyond->col / cols), W(beyond->col % cols));
-    CAUSE_SAY(HINT, ROW(ASK_BEYOND));
+    CAUSE_SAY(NEXT_ROW, W(beyond->row + beyond->col / cols), W(beyond->col % cols));
+    CAUSE_SAY(ASK_BEYOND);
     return true;
 }
 

@@ -36,16 +36,16 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
     const struct index_size *taken = &s->size[v->layout.size];
     const bool transposed = is_transposed(s, matrix, &v->layout);
     if (transposed && matrix == MATRIX_C)
-        CAUSE_SAY(WHAT, ROW(STORE_TRANSPOSED));
+        CAUSE_SAY(STORE_TRANSPOSED);
     else if (transposed)
-        CAUSE_SAY(WHAT, ROW(TRANSPOSED), W(name));
+        CAUSE_SAY(TRANSPOSED, W(name));
     else if (v->layout.mixed)
-        CAUSE_SAY(WHAT, ROW(MIXED_ROWS), W(name));
+        CAUSE_SAY(MIXED_ROWS, W(name));
     else
-        CAUSE_SAY(WHAT, ROW(ROW_LENGTH), W(name), W(columns->name), W(taken->name));
+        CAUSE_SAY(ROW_LENGTH, W(name), W(columns->name), W(taken->name));
     cause_say_access(s, cause, v->access);
-    CAUSE_SAY(DETAIL, ROW(ROW_MAJOR), W(name), W(rows->name), W(columns->name));
-    CAUSE_SAY(HINT, ROW(ASK_ROW), W(name));
+    CAUSE_SAY(ROW_MAJOR, W(name), W(rows->name), W(columns->name));
+    CAUSE_SAY(ASK_ROW, W(name));
 }
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
@@ -108,10 +108,9 @@ static const char *const directions[] = {"rows", "columns"};
 static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
     char text[160];
     index_write(text, sizeof text, used(s, matrix), NULL, 0);
-    CAUSE_SAY(DETAIL, ROW(MULTIPLIED), W(direction[matrix]), W(text),
-              W(cause_array_name(s, matrix)));
+    CAUSE_SAY(MULTIPLIED, W(direction[matrix]), W(text), W(cause_array_name(s, matrix)));
     index_write(text, sizeof text, stored(s, matrix), NULL, 0);
-    CAUSE_SAY(DETAIL, ROW(STORED), W(s->store.access->place.line), W(direction[matrix]), W(text));
+    CAUSE_SAY(STORED, W(s->store.access->place.line), W(direction[matrix]), W(text));
 }
 
 /* Whether C is stored as if its rows were columns, by what these variables count. */
@@ -128,14 +127,14 @@ bool cause_store_transposed(const struct situation *s, struct cause *cause) {
     if (!is_known(s) || !is_stored_at(s, LAYOUT_BLOCK) || !is_stored_at(s, LAYOUT_THREAD))
         return false;
     cause_at_access(cause, CAUSE_ROW_LENGTH, s->store.access);
-    CAUSE_SAY(WHAT, ROW(STORE_TRANSPOSED));
+    CAUSE_SAY(STORE_TRANSPOSED);
     cause_say_access(s, cause, s->store.access);
     for (int i = 0; i < 2; i++) {
         char text[160];
         index_write(text, sizeof text, used(s, i), NULL, 0);
-        CAUSE_SAY(DETAIL, ROW(TAKEN_FROM), W(direction[i]), W(text), W(cause_array_name(s, i)));
+        CAUSE_SAY(TAKEN_FROM, W(direction[i]), W(text), W(cause_array_name(s, i)));
     }
-    CAUSE_SAY(HINT, ROW(ASK_STORED));
+    CAUSE_SAY(ASK_STORED);
     return true;
 }
 
@@ -148,17 +147,17 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
     const int matrix = wrong[0] ? MATRIX_A : MATRIX_B;
     if (is_stored_at(s, LAYOUT_BLOCK)) {
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, s->store.access);
-        CAUSE_SAY(WHAT, ROW(BLOCK_IN_STORE));
+        CAUSE_SAY(BLOCK_IN_STORE);
     } else {
         const struct view *load = &s->load[matrix];
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED,
                         load->access ? load->access : s->use[matrix].access);
-        CAUSE_SAY(WHAT, ROW(BLOCK_IN_LOAD), W(directions[matrix]), W(cause_array_name(s, matrix)),
+        CAUSE_SAY(BLOCK_IN_LOAD, W(directions[matrix]), W(cause_array_name(s, matrix)),
                   W(directions[matrix]));
         cause_say_access(s, cause, s->load[matrix].access);
     }
     say_parts(s, cause, matrix);
-    CAUSE_SAY(HINT, ROW(ASK_BLOCK), W(directions[matrix]));
+    CAUSE_SAY(ASK_BLOCK, W(directions[matrix]));
     return true;
 }
 
@@ -228,10 +227,10 @@ static enum exchanged_in exchanged_in(const struct situation *s, int matrix,
 
 static void say_exchanged(struct cause *cause, enum exchanged_in in, int matrix, const char *name) {
     switch (in) {
-    case IN_LOAD: CAUSE_SAY(WHAT, ROW(THREAD_IN_LOAD), W(name)); break;
-    case IN_TILE: CAUSE_SAY(WHAT, ROW(TILE_TRANSPOSED), W(name)); break;
-    case IN_PRODUCT: CAUSE_SAY(WHAT, ROW(PRODUCT_OF_OTHER), W(direction[matrix]), W(name)); break;
-    case IN_STORE_OF_C: CAUSE_SAY(WHAT, ROW(THREAD_IN_STORE)); break;
+    case IN_LOAD: CAUSE_SAY(THREAD_IN_LOAD, W(name)); break;
+    case IN_TILE: CAUSE_SAY(TILE_TRANSPOSED, W(name)); break;
+    case IN_PRODUCT: CAUSE_SAY(PRODUCT_OF_OTHER, W(direction[matrix]), W(name)); break;
+    case IN_STORE_OF_C: CAUSE_SAY(THREAD_IN_STORE); break;
     }
 }
 
@@ -253,7 +252,7 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
                                             : product);
     say_exchanged(cause, in, matrix, cause_array_name(s, matrix));
     say_threads(s, cause, matrix);
-    CAUSE_SAY(HINT, ROW(ASK_THREAD));
+    CAUSE_SAY(ASK_THREAD);
     return true;
 }
 
@@ -261,10 +260,9 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
 
 static bool says_wrong_direction(const struct situation *s, struct cause *cause, int matrix) {
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
-    CAUSE_SAY(WHAT, ROW(PHASE_NOT_ALONG_K), W(cause_array_name(s, matrix)),
-              W(directions[!matrix ? 0 : 1]));
+    CAUSE_SAY(PHASE_NOT_ALONG_K, W(cause_array_name(s, matrix)), W(directions[!matrix ? 0 : 1]));
     cause_say_access(s, cause, s->load[matrix].access);
-    CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
+    CAUSE_SAY(ASK_ALONG_K);
     return true;
 }
 
@@ -272,11 +270,11 @@ static bool says_wrong_direction(const struct situation *s, struct cause *cause,
 static bool says_same_product(const struct situation *s, struct cause *cause, int matrix) {
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
     cause_at_access(cause, CAUSE_PHASE_MISSING, use);
-    CAUSE_SAY(WHAT, ROW(SAME_PRODUCT), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(SAME_PRODUCT, W(cause_array_name(s, matrix)));
     cause_say_access(s, cause, use);
     cause_say_access(s, cause, load);
-    CAUSE_SAY(DETAIL, ROW(LOADS_IN_PHASES), W(load->place.line), W(load->phases));
-    CAUSE_SAY(HINT, ROW(ASK_BUFFER), W(cause_array_name(s, use->array)));
+    CAUSE_SAY(LOADS_IN_PHASES, W(load->place.line), W(load->phases));
+    CAUSE_SAY(ASK_BUFFER, W(cause_array_name(s, use->array)));
     return true;
 }
 
@@ -288,12 +286,12 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
     if (part_has(other(&load->layout, matrix), LAYOUT_PHASE))
         return says_same_product(s, cause, matrix);
     cause_at_access(cause, CAUSE_PHASE_MISSING, load->access);
-    CAUSE_SAY(WHAT, ROW(SAME_EVERY_PHASE), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(SAME_EVERY_PHASE, W(cause_array_name(s, matrix)));
     cause_say_access(s, cause, load->access);
     if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
         cause_say_access(s, cause, s->load[!matrix].access);
-    CAUSE_SAY(DETAIL, ROW(RUNS_IN_PHASES), W(load->access->phases));
-    CAUSE_SAY(HINT, ROW(ASK_ALONG_K));
+    CAUSE_SAY(RUNS_IN_PHASES, W(load->access->phases));
+    CAUSE_SAY(ASK_ALONG_K);
     return true;
 }
 
@@ -322,10 +320,10 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
 static bool says_steps(const struct situation *s, struct cause *cause, int matrix, long long loaded,
                        long long steps) {
     cause_at_access(cause, CAUSE_LOOP_COUNT, s->use[matrix].access);
-    CAUSE_SAY(WHAT, ROW(PRODUCTS_OF_PHASE), W(steps), W(loaded));
+    CAUSE_SAY(PRODUCTS_OF_PHASE, W(steps), W(loaded));
     cause_say_access(s, cause, s->use[matrix].access);
-    CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->load[matrix].access).text));
-    CAUSE_SAY(HINT, ROW(ASK_LOOP));
+    CAUSE_SAY(LAST_ACCESS, W(cause_access(s, cause, s->load[matrix].access).text));
+    CAUSE_SAY(ASK_LOOP);
     return true;
 }
 
@@ -337,11 +335,11 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, CAUSE_PHASE_STEP, load);
-    CAUSE_SAY(WHAT, ROW(PHASE_STEP), W(cause_array_name(s, matrix)), W(on), W(steps),
-              W(directions[!matrix]), W(matrix == MATRIX_A ? "wide" : "high"));
+    CAUSE_SAY(PHASE_STEP, W(cause_array_name(s, matrix)), W(on), W(steps), W(directions[!matrix]),
+              W(matrix == MATRIX_A ? "wide" : "high"));
     cause_say_access(s, cause, load);
-    CAUSE_SAY(DETAIL, ROW(MULTIPLIES), W(s->use[matrix].access->place.line), W(steps));
-    CAUSE_SAY(HINT, ROW(ASK_STEP));
+    CAUSE_SAY(MULTIPLIES, W(s->use[matrix].access->place.line), W(steps));
+    CAUSE_SAY(ASK_STEP);
     return true;
 }
 
@@ -352,10 +350,9 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
     if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
     const int matrix = a < b ? MATRIX_A : MATRIX_B;
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
-    CAUSE_SAY(WHAT, ROW(SOME_PHASES), W(cause_array_name(s, matrix)), W(a < b ? a : b),
-              W(a < b ? b : a));
+    CAUSE_SAY(SOME_PHASES, W(cause_array_name(s, matrix)), W(a < b ? a : b), W(a < b ? b : a));
     for (int i = 0; i < 2; i++) cause_say_access(s, cause, s->load[i ? !matrix : matrix].access);
-    CAUSE_SAY(HINT, ROW(ASK_SECOND_PHASE), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(ASK_SECOND_PHASE, W(cause_array_name(s, matrix)));
     return true;
 }
 
@@ -390,11 +387,11 @@ bool cause_constant(const struct situation *s, struct cause *cause) {
         if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, CAUSE_OFF_BY_ONE, v->access);
         const long long off = row ? row : col;
-        CAUSE_SAY(WHAT, ROW(OFF_BY), W(cause_array_name(s, matrix)), W(llabs(off)),
-                  W(direction[!row]), W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"));
+        CAUSE_SAY(OFF_BY, W(cause_array_name(s, matrix)), W(llabs(off)), W(direction[!row]),
+                  W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"));
         cause_say_access(s, cause, v->access);
-        CAUSE_SAY(DETAIL, ROW(FROM_ZERO));
-        CAUSE_SAY(HINT, ROW(ASK_FIRST));
+        CAUSE_SAY(FROM_ZERO);
+        CAUSE_SAY(ASK_FIRST);
         return true;
     }
     return false;
@@ -451,18 +448,18 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     if (first == 0 && last >= k - 1 && last < end_of_tiles(s)) return false;
     cause_at_access(cause, CAUSE_LOOP_COUNT, load);
     if (last >= k)
-        CAUSE_SAY(WHAT, ROW(TOO_FAR), W(last), W(k));
+        CAUSE_SAY(TOO_FAR, W(last), W(k));
     else if (first > 0)
-        CAUSE_SAY(WHAT, ROW(NOT_FROM_ZERO));
+        CAUSE_SAY(NOT_FROM_ZERO);
     else
-        CAUSE_SAY(WHAT, ROW(TOO_SOON), W(last + 1), W(k));
+        CAUSE_SAY(TOO_SOON, W(last + 1), W(k));
     cause_say_access(s, cause, load);
-    if (load->phases > 1) CAUSE_SAY(DETAIL, ROW(IN_PHASES), W(load->phases));
-    CAUSE_SAY(DETAIL, ROW(REACHES_ROWS), W(first), W(last), W(k - 1));
+    if (load->phases > 1) CAUSE_SAY(IN_PHASES, W(load->phases));
+    CAUSE_SAY(REACHES_ROWS, W(first), W(last), W(k - 1));
     if (s->use[MATRIX_B].access == load)
-        CAUSE_SAY(HINT, ROW(ASK_LOOP_OVER_K));
+        CAUSE_SAY(ASK_LOOP_OVER_K);
     else
-        CAUSE_SAY(HINT, ROW(ASK_TILES_ALONG_K));
+        CAUSE_SAY(ASK_TILES_ALONG_K);
     if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
         APPEND(cause->hint, "%s", s->failed->explained.hint);
     return true;
@@ -482,8 +479,8 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
         if (steps != end && steps != end + 1) continue;
         cause_at_access(cause, CAUSE_LOOP_COUNT, a);
-        CAUSE_SAY(WHAT, ROW(BEYOND_TILE), W(array->name), W(rows), W(cols));
-        CAUSE_SAY(HINT, ROW(ASK_LOOP));
+        CAUSE_SAY(BEYOND_TILE, W(array->name), W(rows), W(cols));
+        CAUSE_SAY(ASK_LOOP);
         return true;
     }
     return false;
@@ -509,9 +506,9 @@ static bool says_not_stored(const struct situation *s, struct cause *cause,
                             const struct recovered *read) {
     const int matrix = not_loaded(s);
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, read);
-    CAUSE_SAY(WHAT, ROW(NOT_STORED), W(cause_array_name(s, read->array)));
-    if (matrix >= 0 && s->whole) CAUSE_SAY(DETAIL, ROW(NOT_LOADED), W(cause_array_name(s, matrix)));
-    CAUSE_SAY(HINT, ROW(ASK_FILL), W(cause_array_name(s, read->array)));
+    CAUSE_SAY(NOT_STORED, W(cause_array_name(s, read->array)));
+    if (matrix >= 0 && s->whole) CAUSE_SAY(NOT_LOADED, W(cause_array_name(s, matrix)));
+    CAUSE_SAY(ASK_FILL, W(cause_array_name(s, read->array)));
     return true;
 }
 
@@ -536,12 +533,11 @@ static bool says_made_of_nothing(const struct situation *s, struct cause *cause)
     if (loaded && (!tile || strcmp(s->failed->explained.formula, "zero") != 0)) return false;
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->store.access);
     if (loaded)
-        CAUSE_SAY(WHAT, ROW(NONE_READ), W(tile->place.line));
+        CAUSE_SAY(NONE_READ, W(tile->place.line));
     else
-        CAUSE_SAY(WHAT, ROW(NONE_LOADED), W(cause_array_name(s, MATRIX_A)),
-                  W(cause_array_name(s, MATRIX_B)));
-    CAUSE_SAY(DETAIL, ROW(LOADS_LEFT_OUT));
-    CAUSE_SAY(HINT, ROW(ASK_NONE_LOADED));
+        CAUSE_SAY(NONE_LOADED, W(cause_array_name(s, MATRIX_A)), W(cause_array_name(s, MATRIX_B)));
+    CAUSE_SAY(LOADS_LEFT_OUT);
+    CAUSE_SAY(ASK_NONE_LOADED);
     return true;
 }
 
@@ -570,8 +566,8 @@ static bool says_buffer_unread(const struct situation *s, struct cause *cause) {
         const int buffer = a->array >= TRACE_SHARED && !a->write ? unread_buffer(s, a->array) : -1;
         if (buffer < 0) continue;
         cause_at_access(cause, CAUSE_TILE_NOT_STORED, a);
-        CAUSE_SAY(WHAT, ROW(BUFFER_UNREAD), W(cause_array_name(s, a->array)), W(buffer));
-        CAUSE_SAY(HINT, ROW(ASK_BUFFER), W(cause_array_name(s, a->array)));
+        CAUSE_SAY(BUFFER_UNREAD, W(cause_array_name(s, a->array)), W(buffer));
+        CAUSE_SAY(ASK_BUFFER, W(cause_array_name(s, a->array)));
         return true;
     }
     return false;
@@ -589,9 +585,8 @@ bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
     if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
         return false;
     cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
-    CAUSE_SAY(WHAT, ROW(NOTHING_LOADED), W(cause_array_name(s, matrix)),
-              W(cause_array_name(s, !matrix)));
-    CAUSE_SAY(HINT, ROW(ASK_LOAD), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(NOTHING_LOADED, W(cause_array_name(s, matrix)), W(cause_array_name(s, !matrix)));
+    CAUSE_SAY(ASK_LOAD, W(cause_array_name(s, matrix)));
     return true;
 }
 
@@ -637,12 +632,14 @@ bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
         const struct recovered *b = replacing(s, a, &alone);
         if (!b || b->elements > 1) continue;
         cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
-        CAUSE_SAY(WHAT, alone ? ROW(REPLACED) : ROW(REPLACED_TOO), W(a->place.line));
+        if (alone)
+            CAUSE_SAY(REPLACED, W(a->place.line));
+        else
+            CAUSE_SAY(REPLACED_TOO, W(a->place.line));
         cause_say_access(s, cause, a);
         cause_say_access(s, cause, b);
-        if (!trace_shared(s->recovery->trace, a->array)->dimensions)
-            CAUSE_SAY(DETAIL, ROW(DYNAMIC_IS_ONE));
-        CAUSE_SAY(HINT, ROW(ASK_REPLACED));
+        if (!trace_shared(s->recovery->trace, a->array)->dimensions) CAUSE_SAY(DYNAMIC_IS_ONE);
+        CAUSE_SAY(ASK_REPLACED);
         return true;
     }
     return false;
@@ -655,10 +652,9 @@ bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
     cause_at_access(cause, CAUSE_STORE_IN_LOOP, c->access);
-    CAUSE_SAY(WHAT, ROW(STORED_IN_LOOP));
-    CAUSE_SAY(DETAIL, ROW(IN_EACH_PHASE), W(cause_access(s, cause, c->access).text),
-              W(c->access->phases));
-    CAUSE_SAY(HINT, ROW(ASK_SUM_COMPLETE));
+    CAUSE_SAY(STORED_IN_LOOP);
+    CAUSE_SAY(IN_EACH_PHASE, W(cause_access(s, cause, c->access).text), W(c->access->phases));
+    CAUSE_SAY(ASK_SUM_COMPLETE);
     return true;
 }
 
@@ -679,9 +675,9 @@ bool cause_tile_type(const struct situation *s, struct cause *cause) {
             continue;
         const char *tile = cause_array_name(s, use->array), *matrix = cause_array_name(s, i);
         cause_at_access(cause, CAUSE_TILE_TYPE, use);
-        CAUSE_SAY(WHAT, ROW(INTEGER_TILE), W(tile), W(matrix));
-        CAUSE_SAY(DETAIL, ROW(INTEGER_LOSES), W(matrix));
-        CAUSE_SAY(HINT, ROW(ASK_TYPE), W(tile));
+        CAUSE_SAY(INTEGER_TILE, W(tile), W(matrix));
+        CAUSE_SAY(INTEGER_LOSES, W(matrix));
+        CAUSE_SAY(ASK_TYPE, W(tile));
         return true;
     }
     return false;
@@ -706,15 +702,14 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
         along_k(s, 0)->constant || along_k(s, 1)->constant || !covers_k(s))
         return false;
     cause_at_access(cause, CAUSE_SUM_START, s->store.access);
-    CAUSE_SAY(WHAT, ROW(SUM_WRONG), W(s->use[MATRIX_A].access->place.line));
-    CAUSE_SAY(DETAIL, ROW(SUM_TAKES));
-    if (s->store.access->steps > 1)
-        CAUSE_SAY(DETAIL, ROW(STORES_SEVERAL), W(s->store.access->steps));
+    CAUSE_SAY(SUM_WRONG, W(s->use[MATRIX_A].access->place.line));
+    CAUSE_SAY(SUM_TAKES);
+    if (s->store.access->steps > 1) CAUSE_SAY(STORES_SEVERAL, W(s->store.access->steps));
     const struct explained *explained = &s->failed->explained;
     if (strcmp(explained->formula, "zero") == 0) {
-        CAUSE_SAY(HINT, ROW(ASK_ZERO));
+        CAUSE_SAY(ASK_ZERO);
     } else {
-        CAUSE_SAY(HINT, ROW(ASK_SUM));
+        CAUSE_SAY(ASK_SUM);
         if (explained->explains_values) APPEND(cause->hint, "%s", explained->hint);
     }
     return true;

@@ -19,11 +19,11 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
     cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
-    CAUSE_SAY(WHAT, ROW(MATRICES));
+    CAUSE_SAY(MATRICES);
     cause_say_access(s, cause, a->access);
     cause_say_access(s, cause, b->access);
-    CAUSE_SAY(DETAIL, ROW(MATRICES_ARE));
-    CAUSE_SAY(HINT, ROW(ASK_MATRICES));
+    CAUSE_SAY(MATRICES_ARE);
+    CAUSE_SAY(ASK_MATRICES);
     return true;
 }
 
@@ -44,11 +44,11 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
     const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
     cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
-    CAUSE_SAY(WHAT, ROW(SIZES_PASSED));
-    CAUSE_SAY(DETAIL, ROW(TAKEN_FOR), W(s->size[m].name), W(s->size[b].name), W(s->size[a].name));
-    CAUSE_SAY(DETAIL, ROW(ROWS_TAKEN), W(s->size[a].name), W(s->size[b].name));
-    CAUSE_SAY(DETAIL, ROW(ALL_ARE));
-    CAUSE_SAY(HINT, ROW(ASK_PARAMETERS));
+    CAUSE_SAY(SIZES_PASSED);
+    CAUSE_SAY(TAKEN_FOR, W(s->size[m].name), W(s->size[b].name), W(s->size[a].name));
+    CAUSE_SAY(ROWS_TAKEN, W(s->size[a].name), W(s->size[b].name));
+    CAUSE_SAY(ALL_ARE);
+    CAUSE_SAY(ASK_PARAMETERS);
     return true;
 }
 
@@ -56,8 +56,7 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
 
 static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
                        const unsigned block[3]) {
-    CAUSE_SAY(DETAIL, ROW(LAUNCH), W(s->launch->kernel), W(grid[0]), W(grid[1]), W(block[0]),
-              W(block[1]));
+    CAUSE_SAY(LAUNCH, W(s->launch->kernel), W(grid[0]), W(grid[1]), W(block[0]), W(block[1]));
     cause->shows_launch = true;
 }
 
@@ -70,15 +69,14 @@ bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
     cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
-    CAUSE_SAY(WHAT, ROW(LAUNCH_EXCHANGED));
-    CAUSE_SAY(DETAIL, ROW(FOR_C), W(shape_size(&failed->shape, PARAM_M)),
+    CAUSE_SAY(LAUNCH_EXCHANGED);
+    CAUSE_SAY(FOR_C, W(shape_size(&failed->shape, PARAM_M)),
               W(shape_size(&failed->shape, PARAM_N)));
     say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_SAY(DETAIL, ROW(THEN_FOR_C), W(shape_size(&s->shape, PARAM_M)),
-              W(shape_size(&s->shape, PARAM_N)));
+    CAUSE_SAY(THEN_FOR_C, W(shape_size(&s->shape, PARAM_M)), W(shape_size(&s->shape, PARAM_N)));
     say_launch(s, cause, t->grid, t->block);
-    CAUSE_SAY(DETAIL, ROW(BLOCK_CHANGES));
-    CAUSE_SAY(HINT, ROW(ASK_LAUNCH));
+    CAUSE_SAY(BLOCK_CHANGES);
+    CAUSE_SAY(ASK_LAUNCH);
     return true;
 }
 
@@ -181,7 +179,7 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
 
 static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
     cause_say_access(s, cause, f->store);
-    CAUSE_SAY(DETAIL, ROW(BLOCK_STORES), W(f->stored), W(f->rows * f->cols), W(f->array->name),
+    CAUSE_SAY(BLOCK_STORES, W(f->stored), W(f->rows * f->cols), W(f->array->name),
               W(f->stored_rows), W(plural(f->stored_rows)), W(f->stored_cols),
               W(plural(f->stored_cols)));
 }
@@ -192,16 +190,16 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
     if (!overflows(s, f)) return false;
     if (fits_another(s, f)) {
         cause_at_access(cause, CAUSE_TILE_SIZE, f->store);
-        CAUSE_SAY(WHAT, ROW(TILE_TOO_SMALL), W(f->array->name), W(f->rows), W(f->cols), W(block[0]),
+        CAUSE_SAY(TILE_TOO_SMALL, W(f->array->name), W(f->rows), W(f->cols), W(block[0]),
                   W(block[1]));
     } else {
         cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-        CAUSE_SAY(WHAT, ROW(TILE_DOES_NOT_FIT), W(block[0]), W(block[1]), W(f->array->name),
-                  W(f->rows), W(f->cols));
+        CAUSE_SAY(TILE_DOES_NOT_FIT, W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
+                  W(f->cols));
     }
     cause_say_access(s, cause, f->store);
-    CAUSE_SAY(DETAIL, ROW(THREADS_ARE), W(block[0] - 1), W(block[1] - 1));
-    CAUSE_SAY(HINT, ROW(ASK_THREADS));
+    CAUSE_SAY(THREADS_ARE, W(block[0] - 1), W(block[1] - 1));
+    CAUSE_SAY(ASK_THREADS);
     return true;
 }
 
@@ -212,10 +210,9 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
     cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-    CAUSE_SAY(WHAT, ROW(TILE_NOT_FILLED), W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
-              W(f->cols));
+    CAUSE_SAY(TILE_NOT_FILLED, W(block[0]), W(block[1]), W(f->array->name), W(f->rows), W(f->cols));
     say_block(s, cause, f);
-    CAUSE_SAY(HINT, ROW(ASK_THREADS));
+    CAUSE_SAY(ASK_THREADS);
     return true;
 }
 
@@ -234,10 +231,10 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
             if (apart <= wide || most[v] < 1) continue;
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-            CAUSE_SAY(WHAT, ROW(GAPS), W(block[0]), W(block[1]));
+            CAUSE_SAY(GAPS, W(block[0]), W(block[1]));
             cause_say_access(s, cause, s->store.access);
-            CAUSE_SAY(DETAIL, ROW(APART), W(wide), W(words[i]), W(apart), W(words[i]));
-            CAUSE_SAY(HINT, ROW(ASK_GAPS), W(words[i]));
+            CAUSE_SAY(APART, W(wide), W(words[i]), W(apart), W(words[i]));
+            CAUSE_SAY(ASK_GAPS, W(words[i]));
             return true;
         }
     return false;
@@ -257,7 +254,7 @@ static void say_threads_for(const struct situation *s, struct cause *cause,
                             const struct shape *shape, const unsigned grid[3],
                             const unsigned block[3]) {
     say_launch(s, cause, grid, block);
-    CAUSE_SAY(DETAIL, ROW(THREADS_FOR), W(threads_in(grid, block)), W(elements_of_c(shape)));
+    CAUSE_SAY(THREADS_FOR, W(threads_in(grid, block)), W(elements_of_c(shape)));
 }
 
 /* Without a tile: blocks of another size for another C, and too few threads for either, each of
@@ -275,13 +272,12 @@ static bool block_depends_on_c(const struct situation *s, struct cause *cause) {
         threads_in(t->grid, t->block) >= elements_of_c(&s->shape))
         return false;
     cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-    CAUSE_SAY(WHAT, ROW(BLOCK_DEPENDS));
-    CAUSE_SAY(DETAIL, ROW(FOR_C), W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
+    CAUSE_SAY(BLOCK_DEPENDS);
+    CAUSE_SAY(FOR_C, W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
     say_threads_for(s, cause, failed, grid, block);
-    CAUSE_SAY(DETAIL, ROW(THEN_FOR_C), W(shape_size(&s->shape, PARAM_M)),
-              W(shape_size(&s->shape, PARAM_N)));
+    CAUSE_SAY(THEN_FOR_C, W(shape_size(&s->shape, PARAM_M)), W(shape_size(&s->shape, PARAM_N)));
     say_threads_for(s, cause, &s->shape, t->grid, t->block);
-    CAUSE_SAY(HINT, ROW(ASK_BLOCK_DEPENDS));
+    CAUSE_SAY(ASK_BLOCK_DEPENDS);
     return true;
 }
 
@@ -315,7 +311,7 @@ static bool covers(struct cover cover, struct shape shape) {
 static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
     const struct outcome *failed = s->failed;
     say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_SAY(DETAIL, ROW(COVERS), W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
+    CAUSE_SAY(COVERS, W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
               W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
               W(shape_size(&failed->shape, PARAM_N)));
 }
@@ -344,18 +340,18 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
     cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
     if (exchanged)
-        CAUSE_SAY(WHAT, ROW(GRID_EXCHANGED));
+        CAUSE_SAY(GRID_EXCHANGED);
     else if (fixed)
-        CAUSE_SAY(WHAT, ROW(GRID_FIXED), W(t->grid[0]), W(t->grid[1]));
+        CAUSE_SAY(GRID_FIXED, W(t->grid[0]), W(t->grid[1]));
     else
-        CAUSE_SAY(WHAT, ROW(GRID_TOO_SMALL));
+        CAUSE_SAY(GRID_TOO_SMALL);
     say_cover(s, cause, cover);
-    CAUSE_SAY(DETAIL, ROW(LAST_ACCESS), W(cause_access(s, cause, s->store.access).text));
+    CAUSE_SAY(LAST_ACCESS, W(cause_access(s, cause, s->store.access).text));
     if (exchanged)
-        CAUSE_SAY(HINT, ROW(ASK_GRID_EXCHANGED));
+        CAUSE_SAY(ASK_GRID_EXCHANGED);
     else if (fixed)
-        CAUSE_SAY(HINT, ROW(ASK_GRID_FIXED));
+        CAUSE_SAY(ASK_GRID_FIXED);
     else
-        CAUSE_SAY(HINT, ROW(ASK_GRID));
+        CAUSE_SAY(ASK_GRID);
     return true;
 }

@@ -8,8 +8,8 @@ static const char *const causes[] = {
 #undef CAUSE
 };
 
-static const char *const rows[] = {
-#define SENTENCE(name, text) text,
+static const struct sentence_row rows[] = {
+#define SENTENCE(name, part, text) {SENTENCE_##part, text},
 #include "sentences.def"
 #undef SENTENCE
 };

@@ -83,5 +83,5 @@ struct cause_phrase cause_access(const struct situation *s, const struct cause *
 }
 
 void cause_say_access(const struct situation *s, struct cause *cause, const struct recovered *a) {
-    CAUSE_SAY(DETAIL, ROW(ACCESS), W(cause_access(s, cause, a).text));
+    CAUSE_SAY(ACCESS, W(cause_access(s, cause, a).text));
 }

@@ -27,7 +27,7 @@ enum sgemm_cause {
 };
 
 enum {
-#define SENTENCE(name, text) SAY_##name,
+#define SENTENCE(name, ...) SAY_##name,
 #include "sentences.def"
 #undef SENTENCE
 };

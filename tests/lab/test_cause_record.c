@@ -5,19 +5,17 @@
 #include "../check.h"
 #include <stdlib.h>
 
-#define SAY(part, ...)                                                                             \
-    sentences_add(&cause.said, &lab_lessons.sentences, SENTENCE_##part,                            \
-                  (const struct sentence_word[]){__VA_ARGS__})
+#define SAY(...) SENTENCES_ADD(&cause.said, &lab_lessons.sentences, __VA_ARGS__)
 
 static struct cause complete(void) {
     struct cause cause = {.kind = CAUSE_ROW_LENGTH,
                           .file = "kernel.cu",
                           .line = 26,
                           .shape = {{37, 29, 53}}}; /* m, n, k */
-    SAY(WHAT, ROW(ROW_LENGTH), W("A"), W("k"), W("n"));
-    SAY(DETAIL, ROW(ACCESS), W("loads A[(16 * blockIdx.y + threadIdx.y) * n + threadIdx.x % 16]"));
-    SAY(DETAIL, ROW(ROW_MAJOR), W("A"), W("m"), W("k"));
-    SAY(HINT, ROW(ASK_ROW), W("A"));
+    SAY(ROW_LENGTH, W("A"), W("k"), W("n"));
+    SAY(ACCESS, W("loads A[(16 * blockIdx.y + threadIdx.y) * n + threadIdx.x % 16]"));
+    SAY(ROW_MAJOR, W("A"), W("m"), W("k"));
+    SAY(ASK_ROW, W("A"));
     return cause;
 }
 
@@ -35,9 +33,9 @@ TEST(it_says_what_its_rows_say) {
 TEST(numbers_and_words_stay_in_order) {
     struct cause cause = {.kind = CAUSE_TILE_SIZE};
     struct finding_words words;
-    SAY(WHAT, ROW(TILE_TOO_SMALL), W("A_s"), W((size_t)16), W(8), W(32u), W(1ll));
-    SAY(HINT, ROW(ASK_FILL), W("B_s"));
-    SAY(DETAIL, ROW(THREADS_ARE), W(31), W(0));
+    SAY(TILE_TOO_SMALL, W("A_s"), W((size_t)16), W(8), W(32u), W(1ll));
+    SAY(ASK_FILL, W("B_s"));
+    SAY(THREADS_ARE, W(31), W(0));
     CHECK(cause_check(&cause));
     cause_say(&cause, &words);
     CHECK_STRING(words.what, "A_s[16][8] is too small for blocks of 32 x 1 threads");
@@ -51,9 +49,9 @@ TEST(what_has_no_room_is_left_out) {
     char text[SENTENCES_TEXT / 2 + 1];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
-    for (int i = 0; i < 3; i++) SAY(DETAIL, ROW(ACCESS), W(text));
+    for (int i = 0; i < 3; i++) SAY(ACCESS, W(text));
     CHECK_INT(cause.said.count, 1);
-    for (int i = 0; i < 2 * SENTENCES_SAID; i++) SAY(DETAIL, ROW(EXISTS));
+    for (int i = 0; i < 2 * SENTENCES_SAID; i++) SAY(EXISTS);
     CHECK_INT(cause.said.count, SENTENCES_SAID);
     CHECK(cause_check(&cause));
     cause_say(&cause, &words);
@@ -78,17 +76,21 @@ TEST(what_no_row_says_is_refused) {
     CHECK_REFUSED(c->said.count = SENTENCES_SAID + 1);
     CHECK_REFUSED(c->said.numbers = -1);
     CHECK_REFUSED(c->said.bytes = SENTENCES_TEXT + 1);
-    CHECK_REFUSED(c->said.said[1].row = lab_lessons.sentences.count);
-    CHECK_REFUSED(c->said.said[1].row = -1);
-    CHECK_REFUSED(c->said.said[1].part = SENTENCE_PARTS);
-    CHECK_REFUSED(c->said.said[3].row = SAY_ROW_MAJOR);   /* which has more words */
-    CHECK_REFUSED(c->said.said[3].row = SAY_THREADS_ARE); /* which has numbers */
-    CHECK_REFUSED(c->said.count--);                       /* more text than rows */
-    CHECK_REFUSED(c->said.text[1] = ' ');                 /* a sentence for a word */
-    CHECK_REFUSED(c->said.said[1].part = SENTENCE_WHAT);  /* a text as headline */
-    CHECK_REFUSED(c->said.said[1].part = SENTENCE_HINT);  /* a text as hint */
+    CHECK_REFUSED(c->said.row[1] = lab_lessons.sentences.count);
+    CHECK_REFUSED(c->said.row[1] = -1);
+    CHECK_REFUSED(c->said.row[3] = SAY_ROW_MAJOR);   /* which has more words */
+    CHECK_REFUSED(c->said.row[3] = SAY_THREADS_ARE); /* which has numbers */
+    CHECK_REFUSED(c->said.count--);                  /* more text than rows */
+    CHECK_REFUSED(c->said.text[1] = ' ');            /* a sentence for a word */
     CHECK_REFUSED(c->said.text[10] = '\n');
     CHECK_REFUSED(c->said.text[10] = '\33');
+}
+
+TEST(texts_are_among_the_details_alone) {
+    for (int i = 0; i < lab_lessons.sentences.count; i++) {
+        const struct sentence_row *row = &lab_lessons.sentences.rows[i];
+        CHECK_THAT(row->part == SENTENCE_DETAIL || !strstr(row->text, "%t"), "%s", row->text);
+    }
 }
 
 TEST(an_explanations_hint_is_not_believed) {

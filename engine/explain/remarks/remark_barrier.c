@@ -208,8 +208,8 @@ static void choose(const struct trace *t, struct locations *l, struct remark *re
     for (int i = 0; i < l->count; i++) {
         if (l->group[i] != i || l->needed[i] || !is_plain(t, l, i)) continue;
         remark_at(remark, REMARK_UNNEEDED_BARRIER, l->place[i].file, l->place[i].line);
-        REMARK_SAY(WHAT, ROW(BARRIER_NOT_NEEDED));
-        REMARK_SAY(DETAIL, ROW(WITHOUT_IT));
+        REMARK_SAY(BARRIER_NOT_NEEDED);
+        REMARK_SAY(WITHOUT_IT);
         return;
     }
 }

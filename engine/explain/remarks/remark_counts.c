@@ -10,8 +10,8 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static const char *const rows[] = {
-#define SENTENCE(name, text) text,
+static const struct sentence_row rows[] = {
+#define SENTENCE(name, part, text) {SENTENCE_##part, text},
 #include "remarks.def"
 #undef SENTENCE
 };
@@ -49,7 +49,7 @@ struct counts_of_run {
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
 static void say_shape(struct remark *remark, struct shape s) {
-    REMARK_SAY(DETAIL, ROW(COUNTED_WITH), W(lab_shape_text(&lab, &s).of), W(lab.name));
+    REMARK_SAY(COUNTED_WITH, W(lab_shape_text(&lab, &s).of), W(lab.name));
 }
 
 /* By how many elements an index grows from one row of an array to the next. */
@@ -165,13 +165,13 @@ static bool naive_loads(const struct counts_of_run *run, struct remark *remark) 
             APPEND(names, "%s%s", i > first ? " and of " : "",
                    lab.arrays[lab.sum.factor[i].array].name);
     remark_at(remark, REMARK_NAIVE_LOADS, place.file, place.line);
-    REMARK_SAY(WHAT, ROW(LOADED_TIMES), W(names), W(times));
+    REMARK_SAY(LOADED_TIMES, W(names), W(times));
     for (int i = first + 1; i < lab.sum.factors; i++) {
         const int array = lab.sum.factor[i].array, line = place_of_load(array).line;
         if (is_as_naive(run, i, times) && line != place.line)
-            REMARK_SAY(DETAIL, ROW(OTHER_LINE), W(lab.arrays[array].name), W(line));
+            REMARK_SAY(OTHER_LINE, W(lab.arrays[array].name), W(line));
     }
-    REMARK_SAY(DETAIL, ROW(AS_NAIVE), W(block), W(block), W(times_needed(run, first) / block));
+    REMARK_SAY(AS_NAIVE, W(block), W(block), W(times_needed(run, first) / block));
     say_shape(remark, run->shape);
     return true;
 }
@@ -226,9 +226,9 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
         remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
         char percent[32];
         snprintf(percent, sizeof percent, "%.3g", percent_used(c));
-        REMARK_SAY(WHAT, ROW(PERCENT_USED), W(percent));
-        REMARK_SAY(DETAIL, ROW(ROWS_APART), W(lab.arrays[line->place].name),
-                   W(store ? "store" : "load"), W(row_name(line->place).text), W(SECTOR));
+        REMARK_SAY(PERCENT_USED, W(percent));
+        REMARK_SAY(ROWS_APART, W(lab.arrays[line->place].name), W(store ? "store" : "load"),
+                   W(row_name(line->place).text), W(SECTOR));
         say_shape(remark, run->shape);
         return true;
     }
@@ -253,9 +253,9 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
         const struct counted_line *line = &l->lines[i];
         if (!is_conflict(l, line)) continue;
         remark_at(remark, REMARK_BANK_CONFLICTS, line->file, line->line);
-        REMARK_SAY(WHAT, ROW(ONE_BANK), W(line->counted.worst),
+        REMARK_SAY(ONE_BANK, W(line->counted.worst),
                    W(line->way == COUNTED_STORES ? "store to" : "read from"));
-        REMARK_SAY(DETAIL, ROW(PASSES), W(line->counted.worst), W(BANKS));
+        REMARK_SAY(PASSES, W(line->counted.worst), W(BANKS));
         say_shape(remark, run->shape);
         return true;
     }
@@ -321,8 +321,8 @@ static bool idle_phases(const struct counts_of_run *run, struct remark *remark) 
     const struct place place = place_before(phases.idle_store);
     if (!place.line) return false;
     remark_at(remark, REMARK_IDLE_PHASES, place.file, place.line);
-    REMARK_SAY(WHAT, ROW(IDLE), W(phases.idle), W(phases.stored), W(vocabulary()->phase));
-    REMARK_SAY(DETAIL, ROW(IDLE_STORES));
+    REMARK_SAY(IDLE, W(phases.idle), W(phases.stored), W(vocabulary()->phase));
+    REMARK_SAY(IDLE_STORES);
     say_shape(remark, run->shape);
     return true;
 }
@@ -338,7 +338,7 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
     engine_add_launch(&finding, true);
     if (!finding.launch.line) return false;
     remark_at(remark, REMARK_SURPLUS_BLOCKS, finding.launch.file, finding.launch.line);
-    REMARK_SAY(WHAT, ROW(SURPLUS), W(l->blocks), W(l->blocks - l->idle_blocks),
+    REMARK_SAY(SURPLUS, W(l->blocks), W(l->blocks - l->idle_blocks),
                W(lab.arrays[lab_first_output(&lab)].name));
     remark->launch = finding.launch;
     say_shape(remark, run->shape);

@@ -7,14 +7,12 @@
 #include "../outcome.h"
 
 enum {
-#define SENTENCE(name, text) SAY_##name,
+#define SENTENCE(name, ...) SAY_##name,
 #include "remarks.def"
 #undef SENTENCE
 };
 
-/* Says a sentence of remarks.def in *remark: REMARK_SAY(WHAT, ROW(LOADED_TIMES), W("A"), W(64)). */
-#define REMARK_SAY(part, ...)                                                                      \
-    sentences_add(&remark->said, &remark_sentences, SENTENCE_##part,                               \
-                  (const struct sentence_word[]){__VA_ARGS__})
+/* Says a sentence of remarks.def in *remark: REMARK_SAY(LOADED_TIMES, W("A"), W(64)). */
+#define REMARK_SAY(...) SENTENCES_ADD(&remark->said, &remark_sentences, __VA_ARGS__)
 
 #endif

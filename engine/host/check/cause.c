@@ -15,13 +15,13 @@
 
 /* The sentences of the causes that are the engine's own, by their names. */
 enum {
-#define SENTENCE(name, text) SAY_##name,
+#define SENTENCE(name, ...) SAY_##name,
 #include "../../form/cause_sentences.def"
 #undef SENTENCE
 };
 
-/* Says one of them in *cause: ENGINE_SAY(DETAIL, its number, its words). */
-#define ENGINE_SAY(part, ...) CAUSE_ADD(&cause_sentences, part, __VA_ARGS__)
+/* Says one of them in *cause: ENGINE_SAY(its name, its words). */
+#define ENGINE_SAY(...) SENTENCES_ADD(&cause->said, &cause_sentences, __VA_ARGS__)
 
 /* --- a body that never runs, or that a ; cuts off: read in the source alone ------------------- */
 
@@ -33,21 +33,26 @@ static bool is_before(const struct structure *s, const struct construct *c, int 
 }
 
 static void say_cut_off(struct cause *cause, const char *file, const struct construct *c) {
-    const bool loop = c->kind == CONSTRUCT_LOOP;
     cause_begin(cause, CAUSE_EMPTY_BODY, file, c->first);
-    ENGINE_SAY(WHAT, loop ? ROW(EMPTY_LOOP) : ROW(EMPTY_IF));
-    ENGINE_SAY(DETAIL, loop ? ROW(ONCE) : ROW(ALWAYS), W(c->cut_off));
-    ENGINE_SAY(HINT, loop ? ROW(ASK_LOOP) : ROW(ASK_IF), W(c->cut_off));
+    if (c->kind == CONSTRUCT_LOOP) {
+        ENGINE_SAY(EMPTY_LOOP);
+        ENGINE_SAY(ONCE, W(c->cut_off));
+        ENGINE_SAY(ASK_LOOP, W(c->cut_off));
+    } else {
+        ENGINE_SAY(EMPTY_IF);
+        ENGINE_SAY(ALWAYS, W(c->cut_off));
+        ENGINE_SAY(ASK_IF, W(c->cut_off));
+    }
 }
 
 static void say_itself(struct cause *cause, const char *file, const struct construct *c) {
     cause_begin(cause, CAUSE_NEVER_RUNS, file, c->first);
-    ENGINE_SAY(WHAT, ROW(NEVER_RUNS), W(c->itself));
+    ENGINE_SAY(NEVER_RUNS, W(c->itself));
     if (c->declares_it) {
-        ENGINE_SAY(DETAIL, ROW(OWN_NAME), W(c->itself), W(c->itself));
-        ENGINE_SAY(HINT, ROW(ASK_NAME), W(c->itself), W(c->itself));
+        ENGINE_SAY(OWN_NAME, W(c->itself), W(c->itself));
+        ENGINE_SAY(ASK_NAME, W(c->itself), W(c->itself));
     } else {
-        ENGINE_SAY(HINT, ROW(ASK_BOUND), W(c->itself));
+        ENGINE_SAY(ASK_BOUND, W(c->itself));
     }
 }
 
@@ -82,7 +87,7 @@ static void set_cause(struct cause *cause, int formula, const struct recovered *
                       uint64_t launch, int launches) {
     cause_begin(cause, CAUSE_FORMULA + formula, store->place.file, store->place.line);
     if (launches > 1)
-        ENGINE_SAY(DETAIL, ROW(LAST_STORE), W((int64_t)launch), W((int64_t)launches),
+        ENGINE_SAY(LAST_STORE, W((int64_t)launch), W((int64_t)launches),
                    W(lab.arrays[store->array].name));
     APPEND(cause->hint, "%s", lab.formulas[formula].hint);
     cause->launch = launch;
@@ -188,10 +193,10 @@ static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *c
     if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
-    ENGINE_SAY(WHAT, ROW(NOT_SHARED), W(first->name));
-    ENGINE_SAY(DETAIL, ROW(OWN_COPY), W(names.text));
-    ENGINE_SAY(DETAIL, ROW(ONE_COPY), W(names.text));
-    ENGINE_SAY(HINT, ROW(ASK_SHARED), W(first->name));
+    ENGINE_SAY(NOT_SHARED, W(first->name));
+    ENGINE_SAY(OWN_COPY, W(names.text));
+    ENGINE_SAY(ONE_COPY, W(names.text));
+    ENGINE_SAY(ASK_SHARED, W(first->name));
     return true;
 }
 
@@ -249,12 +254,12 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
-    ENGINE_SAY(WHAT, ROW(NO_VALUE), W(first->name));
+    ENGINE_SAY(NO_VALUE, W(first->name));
     if (is_clean(&zeroed))
-        ENGINE_SAY(DETAIL, ROW(ZEROS), W(names.text));
+        ENGINE_SAY(ZEROS, W(names.text));
     else
-        ENGINE_SAY(DETAIL, ROW(DEPENDS), W(names.text), W(is_one(matter) ? "s" : ""));
-    ENGINE_SAY(HINT, ROW(ASK_VALUE), W(first->name));
+        ENGINE_SAY(DEPENDS, W(names.text), W(is_one(matter) ? "s" : ""));
+    ENGINE_SAY(ASK_VALUE, W(first->name));
     return true;
 }
 

@@ -24,12 +24,13 @@ static bool has_room(const struct sentences *s, const char *row,
     return s->count < SENTENCES_SAID && numbers <= SENTENCES_NUMBERS && bytes <= SENTENCES_TEXT;
 }
 
-void sentences_add(struct sentences *s, const struct sentence_table *table, enum sentence_part part,
+void sentences_add(struct sentences *s, const struct sentence_table *table,
                    const struct sentence_word *words) {
     const int row = (int)words++->number;
-    if (!has_room(s, table->rows[row], words)) return;
-    s->said[s->count++] = (struct sentence_said){part, row};
-    for (const char *at = table->rows[row]; next(&at); at += 2, words++) {
+    const char *text = table->rows[row].text;
+    if (!has_room(s, text, words)) return;
+    s->row[s->count++] = row;
+    for (const char *at = text; next(&at); at += 2, words++) {
         if (!words->text) {
             s->number[s->numbers++] = words->number;
             continue;
@@ -76,8 +77,8 @@ void sentences_say(const struct sentences *s, const struct sentence_table *table
                               [SENTENCE_HINT] = {words->hint, sizeof words->hint}};
     struct reader r = {0, 0};
     for (int i = 0; i < s->count; i++) {
-        const struct sentence_said *said = &s->said[i];
-        say(s, &r, table->rows[said->row], part[said->part].text, part[said->part].bytes);
+        const struct sentence_row *row = &table->rows[s->row[i]];
+        say(s, &r, row->text, part[row->part].text, part[row->part].bytes);
     }
 }
 
@@ -110,11 +111,9 @@ bool sentences_check(struct sentences *s, const struct sentence_table *table) {
         s->numbers > SENTENCES_NUMBERS || s->bytes < 0 || s->bytes > SENTENCES_TEXT)
         return false;
     for (int i = 0; i < s->count; i++) {
-        const struct sentence_said *said = &s->said[i];
-        if (said->part < 0 || said->part >= SENTENCE_PARTS || said->row < 0 ||
-            said->row >= table->count || !is_sentence(s, &r, table->rows[said->row]))
+        const int row = s->row[i];
+        if (row < 0 || row >= table->count || !is_sentence(s, &r, table->rows[row].text))
             return false;
-        if (said->part != SENTENCE_DETAIL && strstr(table->rows[said->row], "%t")) return false;
     }
     return r.numbers == s->numbers && r.bytes == (size_t)s->bytes;
 }

@@ -3,7 +3,8 @@
  * a sentence that the table does not have cannot be said.
  *
  * A row has %d for an integer, %n for a count (grouped()), %s for a word (letters, digits, _) and
- * %t for a text such as an index (what finding_check() takes for a name or a condition). */
+ * %t for a text such as an index (what finding_check() takes for a name or a condition): among
+ * the details alone, where it is another process's. */
 #ifndef ENGINE_REPORT_SENTENCES_H
 #define ENGINE_REPORT_SENTENCES_H
 #include "../../finding.h"
@@ -17,15 +18,16 @@ enum { SENTENCES_SAID = 20, SENTENCES_NUMBERS = 48, SENTENCES_TEXT = 1600 };
 
 struct sentences {
     int32_t count, numbers, bytes;
-    struct sentence_said {
-        int32_t part, row;
-    } said[SENTENCES_SAID];
+    int32_t row[SENTENCES_SAID];       /* of the table */
     int64_t number[SENTENCES_NUMBERS]; /* in the order in which they are said */
     char text[SENTENCES_TEXT];         /* likewise, each with its end */
 };
 
 struct sentence_table {
-    const char *const *rows;
+    const struct sentence_row {
+        enum sentence_part part;
+        const char *text;
+    } * rows;
     int count;
 };
 
@@ -43,18 +45,20 @@ static inline struct sentence_word sentence_number(int64_t number) {
     const struct sentence_word word = {NULL, number};
     return word;
 }
-/* A list of words: {ROW(NAME), W("row"), W(3)}. */
-#define ROW(name) sentence_number(SAY_##name)
 #define W(x)                                                                                       \
     _Generic((x), char *: sentence_text, const char *: sentence_text, default: sentence_number)(x)
 
 /* Adds the sentence whose row the first word is; the others are put into it, as many as it has.
  * What has no room is left out. */
-void sentences_add(struct sentences *s, const struct sentence_table *table, enum sentence_part part,
+void sentences_add(struct sentences *s, const struct sentence_table *table,
                    const struct sentence_word *words);
 
-/* Whether these bytes of another process's are sentences of this table. Texts are among the details
- * alone. */
+/* The same by the row's name: SENTENCES_ADD(&said, &table, NAME, W("row"), W(3)). */
+#define SENTENCES_ADD(s, table, name, ...)                                                         \
+    sentences_add(s, table,                                                                        \
+                  (const struct sentence_word[]){sentence_number(SAY_##name), __VA_ARGS__})
+
+/* Whether these bytes of another process's are sentences of this table. */
 bool sentences_check(struct sentences *s, const struct sentence_table *table);
 
 /* Appends them, each to its part of the words. */
