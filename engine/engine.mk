@@ -9,8 +9,8 @@ runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
 spaces  := engine/cuda/spaces/
 fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
-           writers) $(addprefix watch/,access block detector detectors event fence observe shadow/% record/%))
-alone   := %/extents.c engine/watch/detectors/%.c# others define the same
+           writers) $(addprefix watch/,access block detector detectors event observe shadow/% record/%))
+alone   := %/extents.c engine/watch/fence.c engine/watch/detectors/%.c# others define the same; or not all programs need it
 files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c,$(wildcard $($1:=*.c)))
 cold    = $(filter-out $(fast) $(alone),$(files))
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) $(and $(cold),build/c/$1/cold.o) \
