@@ -300,7 +300,7 @@ static size_t group_of_constant(const struct index_formula *formula, const size_
     return count;
 }
 
-bool index_has_multiple(const struct index_formula *formula, const struct index_size *size) {
+static bool has_multiple(const struct index_formula *formula, const struct index_size *size) {
     for (int i = 0; i < formula->terms; i++)
         if (index_is_multiple(formula->term[i].coefficient, size)) return true;
     return false;
@@ -312,7 +312,7 @@ struct index_formula index_split(const struct index_formula *formula,
     for (int i = 0; i < formula->terms; i++)
         for (size_t s = 0; s < count && f.terms < INDEX_TERMS; s++) {
             if (f.term[i].coefficient != sizes[s].value + 1) continue;
-            if (!index_has_multiple(formula, &sizes[s])) continue;
+            if (!has_multiple(formula, &sizes[s])) continue;
             f.term[i].coefficient = sizes[s].value;
             f.term[f.terms] = f.term[i];
             f.term[f.terms++].coefficient = 1;
@@ -373,7 +373,7 @@ struct layout layout_of(const struct index_formula *unsplit, const struct index_
     struct layout l = {.size = expected};
     l.row.phase_first = l.col.phase_first = f->phase_first;
     l.row.phase_every = l.col.phase_every = f->phase_every;
-    if (!index_has_multiple(f, &sizes[expected])) l.size = size_of_terms(f, sizes, count, -1);
+    if (!has_multiple(f, &sizes[expected])) l.size = size_of_terms(f, sizes, count, -1);
     l.mixed = l.size >= 0 && size_of_terms(f, sizes, count, l.size) >= 0;
     const long long columns = l.size >= 0 ? sizes[l.size].value : sizes[expected].value;
     for (int i = 0; i < f->terms; i++) {

@@ -69,8 +69,6 @@ struct index_size {
 static inline bool index_is_multiple(long long coefficient, const struct index_size *size) {
     return size->value > 1 && coefficient % size->value == 0;
 }
-/* Whether a term of the formula is one. */
-bool index_has_multiple(const struct index_formula *formula, const struct index_size *size);
 
 /* The same formula with the terms apart that belong to a row and to a column at once: where a
  * coefficient is a size plus 1, beside multiples of the size, a variable counts both. */

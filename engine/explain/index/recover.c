@@ -22,7 +22,6 @@ struct site {
 struct sites {
     struct site site[CODES + 1]; /* the last one: for those without room */
     int count;
-    uint8_t *of; /* for each access: which site */
 };
 
 static bool is_at(const struct site *s, const struct trace_access *a) {
@@ -77,31 +76,22 @@ static int find_recovered(struct recovery *r, const struct site *s) {
     return r->count++;
 }
 
-static void group(struct recovery *r, struct sites *sites, value_decoder *decode) {
+/* At first r->of says which site, and then which recovered access. */
+static void group_by_line(struct recovery *r, value_decoder *decode) {
+    static struct sites sites;
     const struct trace *t = r->trace;
+    sites.count = 0;
+    sites.site[CODES] = (struct site){.recovered = RECOVERED};
     for (size_t i = 0; i < t->count; i++) {
-        sites->of[i] = (uint8_t)find_site(sites, &t->access[i]);
-        add_source(&sites->site[sites->of[i]], t, &t->access[i], decode);
+        r->of[i] = (uint8_t)find_site(&sites, &t->access[i]);
+        add_source(&sites.site[r->of[i]], t, &t->access[i], decode);
     }
-    for (int i = 0; i < sites->count; i++)
-        sites->site[i].recovered = find_recovered(r, &sites->site[i]);
-    sites->site[CODES].recovered = RECOVERED;
+    for (int i = 0; i < sites.count; i++)
+        sites.site[i].recovered = find_recovered(r, &sites.site[i]);
     for (size_t i = 0; i < t->count; i++) {
-        r->of[i] = (uint8_t)sites->site[sites->of[i]].recovered;
+        r->of[i] = (uint8_t)sites.site[r->of[i]].recovered;
         if (r->of[i] < RECOVERED && !r->access[r->of[i]].count++) r->access[r->of[i]].first = i;
     }
-}
-
-static bool group_by_line(struct recovery *r, value_decoder *decode) {
-    const size_t count = r->trace->count ? r->trace->count : 1;
-    struct sites *sites = calloc(1, sizeof *sites);
-    r->of = malloc(count);
-    if (sites) sites->of = malloc(count);
-    const bool room = sites && sites->of && r->of;
-    if (room) group(r, sites, decode);
-    if (sites) free(sites->of);
-    free(sites);
-    return room;
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -257,13 +247,17 @@ static void sort(struct recovery *r) {
 
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *r) {
     *r = (struct recovery){.trace = trace};
-    struct index_sample *samples = malloc((trace->count ? trace->count : 1) * sizeof *samples);
-    bool done = samples && group_by_line(r, decode);
-    if (done) sort(r);
-    for (int i = 0; done && i < r->count; i++) recover_one(r, i, decode, samples);
+    struct index_sample *samples = malloc((trace->count + 1) * sizeof *samples);
+    r->of = malloc(trace->count + 1);
+    const bool room = samples && r->of;
+    if (room) {
+        group_by_line(r, decode);
+        sort(r);
+    }
+    for (int i = 0; i < r->count; i++) recover_one(r, i, decode, samples);
     free(samples);
-    if (!done) recover_free(r);
-    return done;
+    if (!room) recover_free(r);
+    return room;
 }
 
 void recover_free(struct recovery *r) {

@@ -123,39 +123,35 @@ static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
-/* Room for one more element behind `count`, or none, and the trace is not complete. */
-static bool make_room_for_one(void **elements, size_t *room, size_t count, size_t size) {
-    if (count < *room) return true;
+/* The list, with room for one more element behind `count`. Null, and the trace is not complete: it
+ * cannot have more, or all launches together have `all`. */
+static void *room_for_one(void *list, size_t *room, size_t count, size_t size, size_t all) {
     const size_t more = *room ? 2 * *room : 256;
-    void *larger = realloc(*elements, more * size);
-    if (!larger) return false;
-    *elements = larger;
-    *room = more;
-    return true;
+    if (all < MOST && count < *room) return list;
+    void *larger = all < MOST ? realloc(list, more * size) : NULL;
+    if (larger)
+        *room = more;
+    else
+        tracing.now->trace.complete = false;
+    return larger;
 }
 
 static void keep_access(const struct trace_access *kept) {
     struct trace *t = &tracing.now->trace;
-    void *accesses = t->access;
-    if (tracing.accesses == MOST ||
-        !make_room_for_one(&accesses, &tracing.now->room, t->count, sizeof *kept)) {
-        t->complete = false;
-        return;
-    }
-    t->access = accesses;
+    struct trace_access *list =
+        room_for_one(t->access, &tracing.now->room, t->count, sizeof *kept, tracing.accesses);
+    if (!list) return;
+    t->access = list;
     t->access[t->count++] = *kept;
     ++tracing.accesses;
 }
 
 static void keep_barrier(const struct trace_barrier *kept) {
     struct trace *t = &tracing.now->trace;
-    void *barriers = t->barrier;
-    if (tracing.barriers == MOST ||
-        !make_room_for_one(&barriers, &tracing.now->barrier_room, t->barrier_count, sizeof *kept)) {
-        t->complete = false;
-        return;
-    }
-    t->barrier = barriers;
+    struct trace_barrier *list = room_for_one(t->barrier, &tracing.now->barrier_room,
+                                              t->barrier_count, sizeof *kept, tracing.barriers);
+    if (!list) return;
+    t->barrier = list;
     t->barrier[t->barrier_count++] = *kept;
     ++tracing.barriers;
 }

@@ -32,7 +32,8 @@ __attribute__((constructor)) static void make_cells(void) {
     }
 }
 
-const struct cells *variables_cells(uintptr_t address, uintptr_t *begin) {
+/* Of the variables among which the address is; null: it is among none. */
+static const struct cells *variables_cells(uintptr_t address, uintptr_t *begin) {
     for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
         *begin = watched[i].begin;
         if (address >= watched[i].begin && address < watched[i].end) return &watched[i].cells;

@@ -82,7 +82,8 @@ static void make(struct settled_span *span, uintptr_t begin, size_t words) {
     if (made != MAP_FAILED) *span = (struct settled_span){begin, words, made};
 }
 
-void settled_make(uintptr_t begin) { make(&settled.span[SETTLED_MEMORY], begin, most_words); }
+/* With the first allocation, from its beginning on: others have higher addresses. */
+static void settle_from(uintptr_t begin) { make(&settled.span[SETTLED_MEMORY], begin, most_words); }
 
 void settled_make_program(uintptr_t begin, uintptr_t end) {
     const uintptr_t first = begin / sizeof(float) * sizeof(float);
@@ -139,7 +140,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
     make_region_cells(r);
-    if (on_device) settled_make(r->begin);
+    if (on_device) settle_from(r->begin);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
         if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;

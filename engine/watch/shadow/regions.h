@@ -52,11 +52,8 @@ static inline bool region_is_input(const struct region *r) {
 
 /* --- global.c: kernel.cu's variables ---------------------------------------------------------- */
 
-/* Their cells: kernels access __device__ and managed ones as they do other global memory. Those of
- * the variables among which the address is, and where these begin; null: it is among none.
- */
-const struct cells *variables_cells(uintptr_t address, uintptr_t *begin);
-/* One after the other, from 0 on; null behind the last. */
+/* Their cells, and where they begin, one after the other, from 0 on; null behind the last. Kernels
+ * access __device__ and managed ones as they do other global memory. */
 const struct cells *variables_number(int number, uintptr_t *begin);
 
 /* --- settled words ----------------------------------------------------------------------------
@@ -79,8 +76,6 @@ struct settled {
     unsigned char now;
 };
 
-/* With the first allocation, from its beginning on: others have higher addresses. */
-void settled_make(uintptr_t begin);
 /* Of the program, from its beginning to its end. */
 void settled_make_program(uintptr_t begin, uintptr_t end);
 /* Of the running launch; no words where there is no memory for it. */
