@@ -232,13 +232,12 @@ static void say_example(struct cause *cause, const struct chance *c, const char 
 static bool says_bound_of(const struct situation *s, struct cause *cause, const struct view *v,
                           int matrix, const struct chances *all, int of) {
     const enum size right = of ? cause_columns[matrix] : cause_rows[matrix];
-    static const char *const word[] = {"row", "column"}, *const words[] = {"rows", "columns"};
     const char *name = cause_array_name(s, matrix);
     const int size = wrong_bound(s, all, of ? col_of : row_of, right);
     if (size < 0) return false;
     cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
-    CAUSE_SAY(BOUND, W(word[of]), W(name), W(s->size[size].name), W(name), W(s->size[right].name),
-              W(words[of]));
+    CAUSE_SAY(BOUND, W(cause_direction[of]), W(name), W(s->size[size].name), W(name),
+              W(s->size[right].name), W(cause_directions[of]));
     cause_say_access(s, cause, v->access);
     const bool skips = all->skipped > 0;
     say_example(cause, first_wrong(all, skips), name, skips ? "skips" : "accesses");
@@ -319,7 +318,7 @@ static bool says_left_out(const struct situation *s, struct cause *cause, const 
 }
 
 static bool looks_at(const struct situation *s, struct cause *cause, int matrix) {
-    const struct view *v = matrix < 2 ? &s->load[matrix] : &s->store;
+    const struct view *v = &s->global[matrix];
     struct chances all;
     bool found = false;
     if (!v->access || !cause_concerns(s, matrix) || v->layout.size != (int)cause_columns[matrix] ||

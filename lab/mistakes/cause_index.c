@@ -49,11 +49,11 @@ static void say_row_length(const struct situation *s, struct cause *cause, int m
 }
 
 bool cause_row_length(const struct situation *s, struct cause *cause) {
-    const struct view *views[] = {&s->load[MATRIX_A], &s->load[MATRIX_B], &s->store};
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
-        if (!has_wrong_length(views[matrix], matrix) || !cause_concerns(s, matrix)) continue;
-        cause_at_access(cause, CAUSE_ROW_LENGTH, views[matrix]->access);
-        say_row_length(s, cause, matrix, views[matrix]);
+        const struct view *v = &s->global[matrix];
+        if (!has_wrong_length(v, matrix) || !cause_concerns(s, matrix)) continue;
+        cause_at_access(cause, CAUSE_ROW_LENGTH, v->access);
+        say_row_length(s, cause, matrix, v);
         return true;
     }
     return false;
@@ -80,8 +80,7 @@ static bool walks_along_k(const struct situation *s, int matrix) {
            part_coefficient(along_k(s, matrix), INDEX_STEP) == 1;
 }
 
-/* Everything that decides which elements are multiplied is known, with right row lengths. */
-static bool is_known(const struct situation *s) {
+bool cause_is_known(const struct situation *s) {
     const struct view *views[] = {&s->use[MATRIX_A], &s->use[MATRIX_B], &s->store};
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++)
         if (!views[matrix]->access || !views[matrix]->alone ||
@@ -102,15 +101,13 @@ static bool agree(const struct view *v, const struct index_formula *a, const str
                   const struct index_formula *b, unsigned variables) {
     return part_same(a, b, variables & v->varied & w->varied);
 }
-static const char *const direction[] = {"row", "column"};
-static const char *const directions[] = {"rows", "columns"};
 
 static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
     char text[160];
     index_write(text, sizeof text, used(s, matrix), NULL, 0);
-    CAUSE_SAY(MULTIPLIED, W(direction[matrix]), W(text), W(cause_array_name(s, matrix)));
+    CAUSE_SAY(MULTIPLIED, W(cause_direction[matrix]), W(text), W(cause_array_name(s, matrix)));
     index_write(text, sizeof text, stored(s, matrix), NULL, 0);
-    CAUSE_SAY(STORED, W(s->store.access->place.line), W(direction[matrix]), W(text));
+    CAUSE_SAY(STORED, W(s->store.access->place.line), W(cause_direction[matrix]), W(text));
 }
 
 /* Whether C is stored as if its rows were columns, by what these variables count. */
@@ -124,15 +121,14 @@ static bool is_stored_at(const struct situation *s, unsigned variables) {
 
 /* Rows and columns are exchanged as a whole: then it is neither blockIdx nor threadIdx alone. */
 bool cause_store_transposed(const struct situation *s, struct cause *cause) {
-    if (!is_known(s) || !is_stored_at(s, LAYOUT_BLOCK) || !is_stored_at(s, LAYOUT_THREAD))
-        return false;
+    if (!is_stored_at(s, LAYOUT_BLOCK) || !is_stored_at(s, LAYOUT_THREAD)) return false;
     cause_at_access(cause, CAUSE_ROW_LENGTH, s->store.access);
     CAUSE_SAY(STORE_TRANSPOSED);
     cause_say_access(s, cause, s->store.access);
     for (int i = 0; i < 2; i++) {
         char text[160];
         index_write(text, sizeof text, used(s, i), NULL, 0);
-        CAUSE_SAY(TAKEN_FROM, W(direction[i]), W(text), W(cause_array_name(s, i)));
+        CAUSE_SAY(TAKEN_FROM, W(cause_direction[i]), W(text), W(cause_array_name(s, i)));
     }
     CAUSE_SAY(ASK_STORED);
     return true;
@@ -140,7 +136,6 @@ bool cause_store_transposed(const struct situation *s, struct cause *cause) {
 
 bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
     bool wrong[2];
-    if (!is_known(s)) return false;
     for (int i = 0; i < 2; i++)
         wrong[i] = !agree(&s->use[i], used(s, i), &s->store, stored(s, i), LAYOUT_BLOCK);
     if (!wrong[0] && !wrong[1]) return false;
@@ -152,12 +147,12 @@ bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
         const struct view *load = &s->load[matrix];
         cause_at_access(cause, CAUSE_BLOCK_EXCHANGED,
                         load->access ? load->access : s->use[matrix].access);
-        CAUSE_SAY(BLOCK_IN_LOAD, W(directions[matrix]), W(cause_array_name(s, matrix)),
-                  W(directions[matrix]));
+        CAUSE_SAY(BLOCK_IN_LOAD, W(cause_directions[matrix]), W(cause_array_name(s, matrix)),
+                  W(cause_directions[matrix]));
         cause_say_access(s, cause, s->load[matrix].access);
     }
     say_parts(s, cause, matrix);
-    CAUSE_SAY(ASK_BLOCK, W(directions[matrix]));
+    CAUSE_SAY(ASK_BLOCK, W(cause_directions[matrix]));
     return true;
 }
 
@@ -229,14 +224,13 @@ static void say_exchanged(struct cause *cause, enum exchanged_in in, int matrix,
     switch (in) {
     case IN_LOAD: CAUSE_SAY(THREAD_IN_LOAD, W(name)); break;
     case IN_TILE: CAUSE_SAY(TILE_TRANSPOSED, W(name)); break;
-    case IN_PRODUCT: CAUSE_SAY(PRODUCT_OF_OTHER, W(direction[matrix]), W(name)); break;
+    case IN_PRODUCT: CAUSE_SAY(PRODUCT_OF_OTHER, W(cause_direction[matrix]), W(name)); break;
     case IN_STORE_OF_C: CAUSE_SAY(THREAD_IN_STORE); break;
     }
 }
 
 bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     enum threads_as use[2], load[2] = {OTHERWISE, OTHERWISE};
-    if (!is_known(s)) return false;
     for (int i = 0; i < 2; i++) {
         use[i] = threads_as(s, &s->use[i], used(s, i), i);
         if (s->load[i].access) load[i] = threads_as(s, &s->load[i], own(&s->load[i].layout, i), i);
@@ -260,7 +254,8 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
 
 static bool says_wrong_direction(const struct situation *s, struct cause *cause, int matrix) {
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
-    CAUSE_SAY(PHASE_NOT_ALONG_K, W(cause_array_name(s, matrix)), W(directions[!matrix ? 0 : 1]));
+    CAUSE_SAY(PHASE_NOT_ALONG_K, W(cause_array_name(s, matrix)),
+              W(cause_directions[!matrix ? 0 : 1]));
     cause_say_access(s, cause, s->load[matrix].access);
     CAUSE_SAY(ASK_ALONG_K);
     return true;
@@ -335,8 +330,8 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
     cause_at_access(cause, CAUSE_PHASE_STEP, load);
-    CAUSE_SAY(PHASE_STEP, W(cause_array_name(s, matrix)), W(on), W(steps), W(directions[!matrix]),
-              W(matrix == MATRIX_A ? "wide" : "high"));
+    CAUSE_SAY(PHASE_STEP, W(cause_array_name(s, matrix)), W(on), W(steps),
+              W(cause_directions[!matrix]), W(matrix == MATRIX_A ? "wide" : "high"));
     cause_say_access(s, cause, load);
     CAUSE_SAY(MULTIPLIES, W(s->use[matrix].access->place.line), W(steps));
     CAUSE_SAY(ASK_STEP);
@@ -347,7 +342,7 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
 bool cause_some_phases(const struct situation *s, struct cause *cause) {
     const int a = s->load[0].access ? s->load[0].access->phases : 0,
               b = s->load[1].access ? s->load[1].access->phases : 0;
-    if (!a || !b || a == b || !s->recovery->trace->ended || !is_known(s)) return false;
+    if (!a || !b || a == b || !s->recovery->trace->ended) return false;
     const int matrix = a < b ? MATRIX_A : MATRIX_B;
     cause_at_access(cause, CAUSE_PHASE_STEP, s->load[matrix].access);
     CAUSE_SAY(SOME_PHASES, W(cause_array_name(s, matrix)), W(a < b ? a : b), W(a < b ? b : a));
@@ -357,7 +352,7 @@ bool cause_some_phases(const struct situation *s, struct cause *cause) {
 }
 
 bool cause_phase(const struct situation *s, struct cause *cause) {
-    if (!is_known(s) || s->use[0].access == s->load[0].access) return false;
+    if (s->use[0].access == s->load[0].access) return false;
     for (int i = 0; i < 2; i++)
         if (says_phase_missing(s, cause, i)) return true;
     for (int i = 0; i < 2; i++)
@@ -372,22 +367,20 @@ static bool runs_backwards(const struct layout *l) {
 }
 
 bool cause_constant(const struct situation *s, struct cause *cause) {
-    const struct view *views[] = {&s->load[MATRIX_A], &s->load[MATRIX_B], &s->store};
-    const bool known = is_known(s);
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
     for (int matrix = 0; matrix < MATRIX_COUNT; matrix++) {
-        const struct view *v = views[matrix];
-        const bool first_left_out = known && matrix < 2 && k_of_a && k_of_a == k_of_b;
+        const struct view *v = &s->global[matrix];
+        const bool first_left_out = s->known && matrix < 2 && k_of_a && k_of_a == k_of_b;
         if (!v->access || first_left_out || !cause_concerns(s, matrix)) continue;
         const long long row = v->layout.row.constant, col = v->layout.col.constant;
         if (!row && !col) continue;
-        if ((!known || !v->alone) && llabs(row) + llabs(col) > 1)
+        if ((!s->known || !v->alone) && llabs(row) + llabs(col) > 1)
             continue; /* one of several loads */
         if (runs_backwards(&v->layout)) continue;
         if (v->layout.size != (int)cause_columns[matrix]) continue;
         cause_at_access(cause, CAUSE_OFF_BY_ONE, v->access);
         const long long off = row ? row : col;
-        CAUSE_SAY(OFF_BY, W(cause_array_name(s, matrix)), W(llabs(off)), W(direction[!row]),
+        CAUSE_SAY(OFF_BY, W(cause_array_name(s, matrix)), W(llabs(off)), W(cause_direction[!row]),
                   W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"));
         cause_say_access(s, cause, v->access);
         CAUSE_SAY(FROM_ZERO);
@@ -440,7 +433,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     const long long k = s->size[SIZE_K].value;
     const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
-    if (!is_known(s) || !s->load[MATRIX_A].access || !load) return false;
+    if (!s->load[MATRIX_A].access || !load) return false;
     const struct index_formula *row = &s->load[MATRIX_B].layout.row;
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
@@ -624,7 +617,6 @@ static const struct recovered *replacing(const struct situation *s, const struct
 /* Of the lines that store to a shared array, or to several names of the same memory, what one has
  * stored is all replaced. */
 bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
-    if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
     for (int i = 0; i < s->recovery->count; i++) {
         const struct recovered *a = &s->recovery->access[i];
         bool alone;
@@ -667,7 +659,6 @@ static bool is_integer(enum element element) {
 /* Elements of an input go through a shared array of integers. The values of this run are integers,
  * those of the run that went wrong need not be. */
 bool cause_tile_type(const struct situation *s, struct cause *cause) {
-    if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
     for (int i = 0; i < 2; i++) {
         const struct recovered *use = s->use[i].access;
         if (!use || use->array < TRACE_SHARED ||
@@ -696,8 +687,6 @@ static bool covers_k(const struct situation *s) {
 /* Nothing is left but what is done with the products. What that is, a formula says that gives all
  * of C. */
 bool cause_sum(const struct situation *s, struct cause *cause) {
-    const struct finding *f = &s->failed->finding;
-    if (!is_known(s) || f->kind != FINDING_WRONG_RESULT) return false;
     if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
         along_k(s, 0)->constant || along_k(s, 1)->constant || !covers_k(s))
         return false;

@@ -221,7 +221,6 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
     if (!s->whole && !s->only_store) return false;
     const unsigned *block = s->recovery->trace->block;
     const struct index_formula *part[] = {&s->store.layout.row, &s->store.layout.col};
-    static const char *const words[] = {"rows", "columns"};
     int most[INDEX_VARIABLES];
     if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
     cause_limits(s, s->store.access, s->recovery->trace->grid, most);
@@ -233,8 +232,8 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
             CAUSE_SAY(GAPS, W(block[0]), W(block[1]));
             cause_say_access(s, cause, s->store.access);
-            CAUSE_SAY(APART, W(wide), W(words[i]), W(apart), W(words[i]));
-            CAUSE_SAY(ASK_GAPS, W(words[i]));
+            CAUSE_SAY(APART, W(wide), W(cause_directions[i]), W(apart), W(cause_directions[i]));
+            CAUSE_SAY(ASK_GAPS, W(cause_directions[i]));
             return true;
         }
     return false;

@@ -23,15 +23,14 @@ static void set_view(struct view *view, const struct situation *s, const struct 
 static void find_views(struct situation *s) {
     for (int i = 0; i < s->recovery->count; i++) {
         const struct recovered *a = &s->recovery->access[i];
-        if (!a->write && a->exact && a->array < MATRIX_C)
-            set_view(&s->load[a->array], s, a, &a->formula, a->varied, a->array);
+        if (a->exact && a->array < MATRIX_COUNT && a->write == (a->array == MATRIX_C))
+            set_view(&s->global[a->array], s, a, &a->formula, a->varied, a->array);
         if (!a->write && a->source_exact && a->source < MATRIX_C)
             set_view(&s->use[a->source], s, a, &a->source_formula, a->source_varied, a->source);
-        if (a->write && a->exact && a->array == MATRIX_C)
-            set_view(&s->store, s, a, &a->formula, a->varied, MATRIX_C);
     }
     for (int i = 0; i < 2; i++)
         if (!s->use[i].access) s->use[i] = s->load[i];
+    s->known = cause_is_known(s);
 }
 
 /* --- the order -------------------------------------------------------------------------------- */
@@ -43,12 +42,16 @@ enum asks { OF_ONE, STORES, WHOLE };
 /* VALUES: the mistake changes what is stored in C, and never whether it is stored. */
 enum changes { ALL, VALUES };
 
+/* What else has to be so: s->known; the result is wrong. */
+enum needs { KNOWN = 1, WRONG = 2 };
+
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
 static const struct rule {
     cause_rule *rule;
     enum asks asks;
     enum changes changes;
+    unsigned needs; /* a set */
 } rules[] = {
     {cause_matrices_exchanged, OF_ONE, VALUES},
     {cause_sizes_exchanged, OF_ONE, ALL},
@@ -56,20 +59,20 @@ static const struct rule {
     {cause_row_length, OF_ONE, ALL},
     {cause_block_shape, OF_ONE, ALL},
     {cause_steps, OF_ONE, VALUES},
-    {cause_store_transposed, OF_ONE, ALL},
-    {cause_block_exchanged, OF_ONE, ALL},
+    {cause_store_transposed, OF_ONE, ALL, KNOWN},
+    {cause_block_exchanged, OF_ONE, ALL, KNOWN},
     {cause_grid, STORES, ALL},
     {cause_constant, WHOLE, ALL},
-    {cause_thread_exchanged, OF_ONE, ALL},
-    {cause_phase, OF_ONE, VALUES},
+    {cause_thread_exchanged, OF_ONE, ALL, KNOWN},
+    {cause_phase, OF_ONE, VALUES, KNOWN},
     {cause_guard, WHOLE, ALL},
-    {cause_some_phases, OF_ONE, VALUES},
-    {cause_loop_count, WHOLE, VALUES},
+    {cause_some_phases, OF_ONE, VALUES, KNOWN},
+    {cause_loop_count, WHOLE, VALUES, KNOWN},
     {cause_tile_not_stored, OF_ONE, VALUES},
-    {cause_tile_overwritten, OF_ONE, VALUES},
+    {cause_tile_overwritten, OF_ONE, VALUES, WRONG},
     {cause_store_in_loop, OF_ONE, VALUES},
-    {cause_tile_type, OF_ONE, VALUES},
-    {cause_sum, WHOLE, VALUES},
+    {cause_tile_type, OF_ONE, VALUES, WRONG},
+    {cause_sum, WHOLE, VALUES, KNOWN | WRONG},
 };
 
 /* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
@@ -105,8 +108,10 @@ static void see_others(struct situation *s, const struct trace *const traces[], 
     }
 }
 
-static bool is_asked(const struct situation *s, enum asks asks) {
-    return asks == OF_ONE || s->whole || (asks == STORES && s->only_store);
+static bool is_asked(const struct situation *s, const struct rule *r) {
+    if (r->needs & KNOWN && !s->known) return false;
+    if (r->needs & WRONG && s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
+    return r->asks == OF_ONE || s->whole || (r->asks == STORES && s->only_store);
 }
 
 /* The same launch of the run that went wrong; null: that is not known. */
@@ -135,7 +140,7 @@ static bool find_in(struct situation *s, struct cause *cause) {
     bool found = false;
     find_views(s);
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
-        found = is_asked(s, rules[i].asks) && explains(&rules[i], f) && rules[i].rule(s, cause);
+        found = is_asked(s, &rules[i]) && explains(&rules[i], f) && rules[i].rule(s, cause);
     if (!found) return false;
     if (!cause->shows_launch) cause->shape = s->shape;
     cause->launch = s->launch->number;

@@ -61,6 +61,9 @@ unsigned char *cause_uses_of_words(const struct situation *s, int array) {
 
 /* --- words ------------------------------------------------------------------------------------ */
 
+const char *const cause_direction[] = {"row", "column"};
+const char *const cause_directions[] = {"rows", "columns"};
+
 void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access) {
     cause_begin(cause, (int)kind, access->place.file, access->place.line);
 }

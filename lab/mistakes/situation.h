@@ -57,9 +57,14 @@ struct situation {
      * is done here. */
     bool whole;
     bool only_store; /* no other launch stores elements of C */
-    /* Loads from global memory; the elements that reach the products, be it through shared memory;
-     * the store of C. */
-    struct view load[2], use[2], store;
+    union {          /* loads of A and B from global memory, the store of C; all three by matrix */
+        struct {
+            struct view load[2], store;
+        };
+        struct view global[MATRIX_COUNT];
+    };
+    struct view use[2]; /* the elements that reach the products, be it through shared memory */
+    bool known; /* everything that decides which these are is known, with right row lengths */
 };
 
 /* --- for the rules ---------------------------------------------------------------------------- */
@@ -73,6 +78,9 @@ cause_rule cause_row_length, cause_store_transposed, cause_block_exchanged, caus
     cause_phase, cause_some_phases, cause_loop_count, cause_steps, cause_constant,
     cause_tile_not_stored, cause_tile_overwritten, cause_store_in_loop, cause_tile_type, cause_sum;
 cause_rule cause_guard;
+
+/* Of its views, what `known` says. */
+bool cause_is_known(const struct situation *s);
 
 /* The largest values that the variables of an access have in such a grid. */
 void cause_limits(const struct situation *s, const struct recovered *access, const unsigned grid[3],
@@ -98,6 +106,9 @@ unsigned char *cause_uses_of_words(const struct situation *s, int array);
 /* Begins a cause at an access of the kernel, or at the launch. */
 void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access);
 void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct situation *s);
+
+/* Of the first part of an index, and of the second. */
+extern const char *const cause_direction[2], *const cause_directions[2];
 
 /* "A", or of a shared array, its own name. */
 const char *cause_array_name(const struct situation *s, int array);
