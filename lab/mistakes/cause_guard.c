@@ -24,16 +24,6 @@ static unsigned threads_of(const struct trace *t) {
     return t->block[0] * t->block[1] * t->block[2];
 }
 
-static void values_of(const struct trace *t, int block, unsigned thread, int phase,
-                      int value[INDEX_VARIABLES]) {
-    memset(value, 0, INDEX_VARIABLES * sizeof *value);
-    value[INDEX_THREAD_X] = (int)(thread % t->block[0]);
-    value[INDEX_THREAD_Y] = (int)(thread / t->block[0] % t->block[1]);
-    value[INDEX_THREAD_Z] = (int)(thread / t->block[0] / t->block[1]);
-    for (int i = 0; i < 3; i++) value[INDEX_BLOCK_X + i] = (int)t->blocks[block][i];
-    value[INDEX_PHASE] = phase;
-}
-
 static bool exists(const struct situation *s, const struct view *v, int matrix,
                    const int value[INDEX_VARIABLES]) {
     const long long row = index_offset(&v->layout.row, value),
@@ -150,8 +140,7 @@ static struct chance chance_number(const struct situation *s, const struct view 
     const int block = (int)(i / steps / threads / in->count),
               interval = in->number[i / steps / threads % in->count];
     const unsigned thread = (unsigned)(i / steps % threads);
-    values_of(t, block, thread, interval, value);
-    value[INDEX_STEP] = (int)(i % steps);
+    recover_values(t, block, thread, interval, (int)(i % steps), value);
     struct chance c = chance_of(s, v, matrix, value);
     const int64_t offset = index_offset(v->formula, value);
     c.done = is_made(&made->by_thread, (struct made){key(block, interval, thread), offset}) ||

@@ -151,6 +151,9 @@ struct recovery {
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *recovery);
 void recover_free(struct recovery *recovery);
 
+/* What the variables are in a thread of one of the trace's blocks. */
+void recover_values(const struct trace *trace, int block, unsigned thread, int phase, int step,
+                    int value[INDEX_VARIABLES]);
 /* Thread and block of an access, its phase, and its step among those of the same recovered access
  * by the same thread in the same phase. */
 void recover_sample(const struct recovery *recovery, size_t access, int step,

@@ -96,19 +96,20 @@ static void group_by_line(struct recovery *r, value_decoder *decode) {
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
+void recover_values(const struct trace *t, int block, unsigned thread, int phase, int step,
+                    int value[INDEX_VARIABLES]) {
+    value[INDEX_THREAD_X] = (int)(thread % t->block[0]);
+    value[INDEX_THREAD_Y] = (int)(thread / t->block[0] % t->block[1]);
+    value[INDEX_THREAD_Z] = (int)(thread / t->block[0] / t->block[1]);
+    for (int i = 0; i < 3; i++) value[INDEX_BLOCK_X + i] = (int)t->blocks[block][i];
+    value[INDEX_PHASE] = phase;
+    value[INDEX_STEP] = step;
+}
+
 void recover_sample(const struct recovery *r, size_t access, int step, struct index_sample *to) {
-    const struct trace *t = r->trace;
-    const struct trace_access *a = &t->access[access];
-    const unsigned *block = t->blocks[a->block];
-    *to = (struct index_sample){.offset = a->offset};
-    to->value[INDEX_THREAD_X] = (int)(a->thread % t->block[0]);
-    to->value[INDEX_THREAD_Y] = (int)(a->thread / t->block[0] % t->block[1]);
-    to->value[INDEX_THREAD_Z] = (int)(a->thread / t->block[0] / t->block[1]);
-    to->value[INDEX_BLOCK_X] = (int)block[0];
-    to->value[INDEX_BLOCK_Y] = (int)block[1];
-    to->value[INDEX_BLOCK_Z] = (int)block[2];
-    to->value[INDEX_PHASE] = (int)a->interval;
-    to->value[INDEX_STEP] = step;
+    const struct trace_access *a = &r->trace->access[access];
+    to->offset = a->offset;
+    recover_values(r->trace, a->block, a->thread, (int)a->interval, step, to->value);
 }
 
 /* Which accesses of one recovered one become samples. */

@@ -48,10 +48,6 @@ struct counts_of_run {
 /* A remark of counts: true, and *remark, if it holds. */
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
-static void say_shape(struct remark *remark, struct shape s) {
-    REMARK_SAY(COUNTED_WITH, W(lab_shape_text(&lab, &s).of), W(lab.name));
-}
-
 /* By how many elements an index grows from one row of an array to the next. */
 static const struct lab_extent *row_of(int array) {
     return &lab.arrays[array].extent[lab.arrays[array].dimensions - 1];
@@ -172,7 +168,6 @@ static bool naive_loads(const struct counts_of_run *run, struct remark *remark) 
             REMARK_SAY(OTHER_LINE, W(lab.arrays[array].name), W(line));
     }
     REMARK_SAY(AS_NAIVE, W(block), W(block), W(times_needed(run, first) / block));
-    say_shape(remark, run->shape);
     return true;
 }
 
@@ -229,7 +224,6 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
         REMARK_SAY(PERCENT_USED, W(percent));
         REMARK_SAY(ROWS_APART, W(lab.arrays[line->place].name), W(store ? "store" : "load"),
                    W(row_name(line->place).text), W(SECTOR));
-        say_shape(remark, run->shape);
         return true;
     }
     return false;
@@ -256,7 +250,6 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
         REMARK_SAY(ONE_BANK, W(line->counted.worst),
                    W(line->way == COUNTED_STORES ? "store to" : "read from"));
         REMARK_SAY(PASSES, W(line->counted.worst), W(BANKS));
-        say_shape(remark, run->shape);
         return true;
     }
     return false;
@@ -323,7 +316,6 @@ static bool idle_phases(const struct counts_of_run *run, struct remark *remark) 
     remark_at(remark, REMARK_IDLE_PHASES, place.file, place.line);
     REMARK_SAY(IDLE, W(phases.idle), W(phases.stored), W(vocabulary()->phase));
     REMARK_SAY(IDLE_STORES);
-    say_shape(remark, run->shape);
     return true;
 }
 
@@ -341,7 +333,6 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
     REMARK_SAY(SURPLUS, W(l->blocks), W(l->blocks - l->idle_blocks),
                W(lab.arrays[lab_first_output(&lab)].name));
     remark->launch = finding.launch;
-    say_shape(remark, run->shape);
     return true;
 }
 
@@ -362,4 +353,5 @@ void remark_counts(struct shape shape, struct remark *remark) {
     run.count = counts_launches(&run.launches);
     for (size_t i = 0; i < LENGTH(rules) && run.count && !remark->kind; i++)
         if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, remark);
+    if (remark->kind) REMARK_SAY(COUNTED_WITH, W(lab_shape_text(&lab, &shape).of), W(lab.name));
 }

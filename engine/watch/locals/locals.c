@@ -5,7 +5,6 @@
  * become the same. So threads see each other's stores as they would in shared memory, if no two of
  * them race. */
 #include "locals.h"
-#include "../block.h"
 #include "../detector.h"
 #include "../machine.h"
 #include <stdio.h>
@@ -90,19 +89,13 @@ static void collect(const struct emulator_local *l, unsigned thread) {
         if (now[i] != c->before[i]) c->after[i] = now[i];
 }
 
-/* Accesses: none is needed. */
-static bool skips(const struct watch *w) {
-    (void)w;
-    return true;
-}
-
 static void block_begins(struct watch *w) {
     (void)w;
     memset(innermost, 0, sizeof innermost);
     for (int i = 0; i < LOCALS; i++) copies[i].begun = false;
 }
 
-static void interval_ends(struct watch *w) {
+static void barrier_opens(struct watch *w) {
     const unsigned threads = w->launch->block_threads;
     for (unsigned t = 0; t < threads; t++)
         for (const struct emulator_local *l = innermost[t]; l; l = l->outer) collect(l, t);
@@ -160,11 +153,11 @@ void emulator_local_ends(struct emulator_local *l) {
 /* --- beginning -------------------------------------------------------------------------------- */
 
 void locals_watch(struct locals *seen, const struct locals_change *change, void *zeros) {
-    static const struct consumer keeping = {
-        .skips = skips, .block_begins = block_begins, .interval_ends = interval_ends};
+    static const struct detector keeping = {.block_begins = block_begins,
+                                            .barrier_opens = barrier_opens};
     this_run.seen = seen;
     this_run.change = *change;
     this_run.zeros = zeros;
     audit_nothing();
-    watch_add_consumer(&keeping);
+    detector_attach(&keeping);
 }
