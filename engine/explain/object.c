@@ -101,15 +101,12 @@ static void name_bad_element(struct finding_object *o, const struct event *e,
     for (const char *p = strchr(e->array_type, '['); p; p = strchr(p + 1, '[')) at--;
     for (int i = at + 1; i < name->dimensions; ++i) behind *= name->dimension[i];
     long inside = element - e->index * (long)behind; /* with the bad index as 0 */
-    size_t row = behind * name->dimension[at];
     set_name(o, OBJECT_ELEMENT, name->name);
     o->dimensions = name->dimensions;
     for (int i = 0; i < name->dimensions; ++i) {
         size_t size = 1;
         for (int j = i + 1; j < name->dimensions; ++j) size *= name->dimension[j];
-        o->index[i] = i == at  ? e->index
-                      : i < at ? inside / (long)size % (long)name->dimension[i]
-                               : inside % (long)row / (long)size % (long)name->dimension[i];
+        o->index[i] = i == at ? e->index : inside / (long)size % (long)name->dimension[i];
     }
 }
 

@@ -290,25 +290,15 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
     return true;
 }
 
-static long long steps_of(const struct situation *s, int matrix) {
-    const struct index_formula *part = along_k(s, matrix);
-    long long steps = 1;
-    for (int i = 0; i < part->terms; i++) {
-        const struct index_term *t = &part->term[i];
-        if (t->variable != INDEX_STEP || t->coefficient < 0) continue;
-        long long digits = (s->use[matrix].access->steps - 1) >> t->shift;
-        if (t->bits && digits >= 1ll << t->bits) digits = (1ll << t->bits) - 1;
-        steps += t->coefficient * digits;
-    }
-    return steps;
+/* How far the products of one phase reach along k; and what the block's threads load in it. */
+static long long multiplied_along_k(const struct situation *s, int matrix) {
+    return cause_extent(s, s->use[matrix].access, s->recovery->trace->grid, along_k(s, matrix),
+                        LAYOUT_STEP);
 }
-
-/* How far the block's threads load along k in one phase. */
 static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
-    int most[INDEX_VARIABLES];
-    cause_limits(s, v->access, s->recovery->trace->grid, most);
-    return cause_extent(other(&v->layout, matrix), most, LAYOUT_THREAD | LAYOUT_STEP);
+    return cause_extent(s, v->access, s->recovery->trace->grid, other(&v->layout, matrix),
+                        LAYOUT_THREAD | LAYOUT_STEP);
 }
 
 /* The tiles are right, and not all of them is multiplied. */
@@ -325,7 +315,7 @@ static bool says_steps(const struct situation *s, struct cause *cause, int matri
 /* A phase multiplies so many steps along k, and the next one begins elsewhere. */
 static bool says_phase_step(const struct situation *s, struct cause *cause, int matrix) {
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
-    const long long steps = steps_of(s, matrix);
+    const long long steps = multiplied_along_k(s, matrix);
     const struct recovered *load = s->load[matrix].access;
     if (s->use[matrix].access->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) return says_steps(s, cause, matrix, on, steps);
@@ -677,9 +667,7 @@ bool cause_tile_type(const struct situation *s, struct cause *cause) {
 /* Whether the products reach all of k, and in each phase other elements. */
 static bool covers_k(const struct situation *s) {
     const struct recovered *use = s->use[MATRIX_A].access;
-    int most[INDEX_VARIABLES];
-    cause_limits(s, use, s->recovery->trace->grid, most);
-    return cause_extent(along_k(s, MATRIX_A), most, ~LAYOUT_BLOCK) >=
+    return cause_extent(s, use, s->recovery->trace->grid, along_k(s, MATRIX_A), ~LAYOUT_BLOCK) >=
                shape_size(&s->shape, PARAM_K) &&
            (use->phases < 2 || part_has(along_k(s, MATRIX_A), LAYOUT_PHASE));
 }

@@ -221,14 +221,13 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
     if (!s->whole && !s->only_store) return false;
     const unsigned *block = s->recovery->trace->block;
     const struct index_formula *part[] = {&s->store.layout.row, &s->store.layout.col};
-    int most[INDEX_VARIABLES];
+    const unsigned *grid = s->recovery->trace->grid;
     if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
-    cause_limits(s, s->store.access, s->recovery->trace->grid, most);
     for (int i = 0; i < 2; i++)
         for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
             const long long apart = part_coefficient(part[i], (enum index_variable)v);
-            const long long wide = cause_extent(part[i], most, ~LAYOUT_BLOCK);
-            if (apart <= wide || most[v] < 1) continue;
+            const long long wide = cause_extent(s, s->store.access, grid, part[i], ~LAYOUT_BLOCK);
+            if (apart <= wide || grid[v - INDEX_BLOCK_X] < 2) continue;
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
             CAUSE_SAY(GAPS, W(block[0]), W(block[1]));
             cause_say_access(s, cause, s->store.access);
@@ -296,11 +295,10 @@ struct cover {
 };
 
 static struct cover covered(const struct situation *s, const unsigned grid[3]) {
-    int most[INDEX_VARIABLES];
-    cause_limits(s, s->store.access, grid, most);
-    return (struct cover){cause_extent(&s->store.layout.row, most, ALL_VARIABLES),
-                          cause_extent(&s->store.layout.col, most, ALL_VARIABLES) +
-                              s->store.access->elements - 1};
+    const struct recovered *a = s->store.access;
+    const struct layout *l = &s->store.layout;
+    return (struct cover){cause_extent(s, a, grid, &l->row, ALL_VARIABLES),
+                          cause_extent(s, a, grid, &l->col, ALL_VARIABLES) + a->elements - 1};
 }
 
 static bool covers(struct cover cover, struct shape shape) {

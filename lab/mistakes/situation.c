@@ -9,8 +9,9 @@ const enum size cause_rows[] = {SIZE_M, SIZE_K, SIZE_M};
 
 /* --- how far an index runs -------------------------------------------------------------------- */
 
-void cause_limits(const struct situation *s, const struct recovered *a, const unsigned grid[3],
-                  int most[INDEX_VARIABLES]) {
+/* The largest values that its variables have. */
+static void find_limits(const struct situation *s, const struct recovered *a,
+                        const unsigned grid[3], int most[INDEX_VARIABLES]) {
     const struct trace *t = s->recovery->trace;
     for (int i = 0; i < 3; i++) {
         most[INDEX_THREAD_X + i] = (int)t->block[i] - 1;
@@ -27,9 +28,11 @@ static long long most_of_term(const struct index_term *term, const int most[INDE
     return term->coefficient > 0 ? term->coefficient * digits : 0;
 }
 
-long long cause_extent(const struct index_formula *part, const int most[INDEX_VARIABLES],
-                       unsigned variables) {
+long long cause_extent(const struct situation *s, const struct recovered *a, const unsigned grid[3],
+                       const struct index_formula *part, unsigned variables) {
+    int most[INDEX_VARIABLES];
     long long last = 0;
+    find_limits(s, a, grid, most);
     for (int i = 0; i < part->terms; i++)
         if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
     return last + 1;

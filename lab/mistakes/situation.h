@@ -82,11 +82,10 @@ cause_rule cause_guard;
 /* Of its views, what `known` says. */
 bool cause_is_known(const struct situation *s);
 
-/* The largest values that the variables of an access have in such a grid. */
-void cause_limits(const struct situation *s, const struct recovered *access, const unsigned grid[3],
-                  int most[INDEX_VARIABLES]);
-/* How many rows or columns a part runs through, from 0 on, by these variables alone. */
-long long cause_extent(const struct index_formula *part, const int most[INDEX_VARIABLES],
+/* How many rows or columns a part of an access's index runs through in such a grid, from 0 on, by
+ * these variables alone. */
+long long cause_extent(const struct situation *s, const struct recovered *access,
+                       const unsigned grid[3], const struct index_formula *part,
                        unsigned variables);
 
 /* The first and the last row of B that its loads get to, by their indices: what lies beyond the

@@ -179,11 +179,7 @@ static double percent_used(const struct counted *c) {
 
 /* Whether threads that are neighbors in x access elements that are neighbors in a column. */
 static bool x_counts_rows(const struct recovered *a, int64_t columns) {
-    for (int i = 0; a->exact && i < a->formula.terms; i++) {
-        const struct index_term *term = &a->formula.term[i];
-        if (term->variable == INDEX_THREAD_X && !term->shift) return term->coefficient == columns;
-    }
-    return false;
+    return a->exact && part_coefficient(&a->formula, INDEX_THREAD_X) == columns;
 }
 
 static bool is_line(const struct recovered *a, const struct counted_line *line) {
