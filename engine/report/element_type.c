@@ -3,7 +3,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CODEC(name, type)                                                                          \
+#define TYPES(ROW)                                                                                 \
+    ROW(I8, i8, int8_t)                                                                            \
+    ROW(U8, u8, uint8_t)                                                                           \
+    ROW(I16, i16, int16_t)                                                                         \
+    ROW(U16, u16, uint16_t)                                                                        \
+    ROW(I32, i32, int32_t)                                                                         \
+    ROW(U32, u32, uint32_t)                                                                        \
+    ROW(I64, i64, int64_t)                                                                         \
+    ROW(U64, u64, uint64_t)                                                                        \
+    ROW(F32, f32, float)                                                                           \
+    ROW(F64, f64, double)
+
+#define CODEC(NAME, name, type)                                                                    \
     static double value_of_##name(const void *bytes) {                                             \
         type value;                                                                                \
         memcpy(&value, bytes, sizeof value);                                                       \
@@ -13,35 +25,16 @@
         const type value = (type)from;                                                             \
         memcpy(bytes, &value, sizeof value);                                                       \
     }
-CODEC(i8, int8_t)
-CODEC(u8, uint8_t)
-CODEC(i16, int16_t)
-CODEC(u16, uint16_t)
-CODEC(i32, int32_t)
-CODEC(u32, uint32_t)
-CODEC(i64, int64_t)
-CODEC(u64, uint64_t)
-CODEC(f32, float)
-CODEC(f64, double)
+TYPES(CODEC)
 
+#define ROW(NAME, name, type) [ELEMENT_##NAME] = {#name, sizeof(type), value_of_##name, set_##name},
 static const struct {
     const char *name;
     size_t bytes;
     double (*value)(const void *bytes);
     void (*set)(void *bytes, double value);
-} types[ELEMENTS] = {
-    [ELEMENT_BYTES] = {"bytes", 0, NULL, NULL},
-    [ELEMENT_I8] = {"i8", sizeof(int8_t), value_of_i8, set_i8},
-    [ELEMENT_U8] = {"u8", sizeof(uint8_t), value_of_u8, set_u8},
-    [ELEMENT_I16] = {"i16", sizeof(int16_t), value_of_i16, set_i16},
-    [ELEMENT_U16] = {"u16", sizeof(uint16_t), value_of_u16, set_u16},
-    [ELEMENT_I32] = {"i32", sizeof(int32_t), value_of_i32, set_i32},
-    [ELEMENT_U32] = {"u32", sizeof(uint32_t), value_of_u32, set_u32},
-    [ELEMENT_I64] = {"i64", sizeof(int64_t), value_of_i64, set_i64},
-    [ELEMENT_U64] = {"u64", sizeof(uint64_t), value_of_u64, set_u64},
-    [ELEMENT_F32] = {"f32", sizeof(float), value_of_f32, set_f32},
-    [ELEMENT_F64] = {"f64", sizeof(double), value_of_f64, set_f64},
-};
+} types[ELEMENTS] = {TYPES(ROW)[ELEMENT_BYTES] = {"bytes", 0, NULL, NULL}};
+#undef ROW
 
 const char *element_type_name(enum element element) { return types[element].name; }
 

@@ -7,9 +7,7 @@
 enum { FRAMES = 16 }; /* up to the wrapper; inlined functions have none */
 
 struct noted {
-    const void *kernel;
-    struct uint3 grid, block;
-    size_t shared_bytes;
+    struct launch launch;
     void *frames[FRAMES];
     int frame_count;
 };
@@ -30,10 +28,7 @@ static struct noted *slot(uint64_t number) {
 }
 
 void launches_note(const struct launch *launch) {
-    struct noted made = {.kernel = launch->kernel,
-                         .grid = launch->grid,
-                         .block = launch->block,
-                         .shared_bytes = launch->shared_bytes};
+    struct noted made = {.launch = *launch};
     made.frame_count = fault_backtrace(made.frames, FRAMES);
     pthread_mutex_lock(&noted.lock);
     *slot(noted.count + 1) = made;
@@ -57,13 +52,13 @@ static bool is_kept(uint64_t number) {
 
 bool launches_find(uint64_t number, struct finding_launch *launch) {
     if (!is_kept(number)) return false;
-    const struct noted *n = slot(number);
+    const struct launch *l = &slot(number)->launch;
     *launch = (struct finding_launch){
-        .grid = {n->grid.x, n->grid.y, n->grid.z},
-        .block = {n->block.x, n->block.y, n->block.z},
-        .shared_bytes = n->shared_bytes,
+        .grid = {l->grid.x, l->grid.y, l->grid.z},
+        .block = {l->block.x, l->block.y, l->block.z},
+        .shared_bytes = l->shared_bytes,
     };
-    launches_kernel_name(n->kernel, launch->kernel, sizeof launch->kernel);
+    launches_kernel_name(l->kernel, launch->kernel, sizeof launch->kernel);
     return true;
 }
 

@@ -569,19 +569,22 @@ static uint64_t to_gain(const struct counted *counted) {
            counted->conflicts;
 }
 
+static int by_gain(const struct counted *a, const struct counted *b) {
+    const uint64_t x = to_gain(a), y = to_gain(b);
+    return (x < y) - (x > y);
+}
+
 static int most_to_gain_first(const void *a, const void *b) {
     const struct total *x = a, *y = b;
-    uint64_t gain_x = to_gain(&x->counted), gain_y = to_gain(&y->counted);
-    if (gain_x != gain_y) return gain_x < gain_y ? 1 : -1;
-    return (x->code > y->code) - (x->code < y->code);
+    const int order = by_gain(&x->counted, &y->counted);
+    return order ? order : (x->code > y->code) - (x->code < y->code);
 }
 
 static int best_line_first(const void *a, const void *b) {
     const struct counted_line *x = a, *y = b;
-    uint64_t gain_x = to_gain(&x->counted), gain_y = to_gain(&y->counted);
-    if (gain_x != gain_y) return gain_x < gain_y ? 1 : -1;
-    if (x->line != y->line) return x->line < y->line ? -1 : 1;
-    return (int)x->place - (int)y->place;
+    const int order = by_gain(&x->counted, &y->counted);
+    if (order) return order;
+    return x->line != y->line ? x->line - y->line : x->place - y->place;
 }
 
 /* A line may have several instructions: a compiler unrolls loops. */
