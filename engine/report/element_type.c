@@ -33,7 +33,7 @@ static const struct {
     size_t bytes;
     double (*value)(const void *bytes);
     void (*set)(void *bytes, double value);
-} types[ELEMENTS] = {TYPES(ROW)[ELEMENT_BYTES] = {"bytes", 0, NULL, NULL}};
+} types[ELEMENTS] = {[ELEMENT_BYTES] = {"bytes", 0, NULL, NULL}, TYPES(ROW)};
 #undef ROW
 
 const char *element_type_name(enum element element) { return types[element].name; }

@@ -183,23 +183,17 @@ static inline void watch_steps(struct watch *w) {
     if (w->epochs.many_steps && !(w->slow & SLOW_STEPS)) watch_slowly(w, SLOW_STEPS);
 }
 
-/* A part of the checker that is given every access and barrier, and decides nothing about mistakes.
- * Any of the functions may be null. All but the last three run on a worker, for its running block.
- */
+/* A part of the checker that is given every access, and decides nothing about mistakes: what else
+ * happens, it hears as a detector. Any of the functions may be null. All but the last one run on a
+ * worker, for its running block. */
 struct consumer {
     bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
     bool of_global; /* what takes the short path to shared memory, it does not need */
-    void (*block_begins)(struct watch *w);
     void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
     /* The running thread reads what a lane of its warp has brought to a warp operation. */
     void (*receives)(struct watch *w, const struct access *access);
     void (*copy_arrived)(struct watch *w, const struct access *access);
-    void (*thread_waits)(struct watch *w, unsigned thread, bool returned);
-    void (*interval_ends)(struct watch *w); /* a barrier opens */
-    void (*block_ended)(struct watch *w);
-    void (*launch_begins)(const struct launch *launch);
-    void (*launch_ended)(const struct launch *launch);
-    /* Into device memory, by a call of the host's; `from` null: by cudaMemset. */
+    /* Into device memory, by any call of the host's; `from` null: by cudaMemset. */
     void (*copied)(char *to, const char *from, size_t bytes);
 };
 enum { CONSUMERS = 4 };

@@ -61,7 +61,6 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     shared_begin_block(w);
     HEAR(block_begins, w);
     watch_fast(w, SLOW_INDEX);
-    WATCH_CONSUMERS(block_begins, w);
 }
 
 static void end_interval(struct watch *w) {
@@ -73,7 +72,6 @@ static void block_ended(void) {
     struct watch *w = watch_here();
     end_interval(w);
     HEAR(block_ended, w);
-    WATCH_CONSUMERS(block_ended, w);
 }
 
 /* --- threads and warps ------------------------------------------------------------------------ */
@@ -95,17 +93,11 @@ static void thread_begins(void) {
     if (room > w->deepest + MORE + LEFT) spoil_stack(w->deepest + MORE);
 }
 
-/* The running thread, or one that has returned, goes no further in this interval. */
-static void thread_waits(struct watch *w, unsigned thread, bool returned) {
-    HEAR(thread_waits, w, thread, returned);
-    WATCH_CONSUMERS(thread_waits, w, thread, returned);
-}
-
 static void thread_returned(unsigned linear) {
     struct watch *w = watch_here();
     w->returned++;
     threads_add(&w->epochs.returned, linear);
-    thread_waits(w, linear, true);
+    HEAR(thread_waits, w, linear, true);
 }
 
 static void warp_parts(void) {
@@ -130,7 +122,7 @@ static bool same_line(const void *a, const void *b) {
 static void barrier_reached(const void *code) {
     struct watch *w = watch_here();
     unsigned linear = running_index.linear;
-    thread_waits(w, linear, false);
+    HEAR(thread_waits, w, linear, false);
     struct arrivals *at = w->arrived;
     if (at->count && at->code != code && !same_line(at->code, code)) at++;
     if (!at->count++) at->code = code;
@@ -140,7 +132,6 @@ static void barrier_reached(const void *code) {
 static void barrier_opens(void) {
     struct watch *w = watch_here();
     end_interval(w);
-    WATCH_CONSUMERS(interval_ends, w);
     HEAR(barrier_opens, w);
     event_learn_tile_width(w);
     w->last_barrier = w->arrived[0].code;
@@ -193,13 +184,9 @@ static void launch_begins(const struct launch *launch) {
     order_begin_launch();
     settled_begin_launch();
     HEAR(launch_begins, launch);
-    WATCH_CONSUMERS(launch_begins, launch);
 }
 
-static void launch_ended(const struct launch *launch) {
-    HEAR(launch_ended, launch);
-    WATCH_CONSUMERS(launch_ended, launch);
-}
+static void launch_ended(const struct launch *launch) { HEAR(launch_ended, launch); }
 
 void observe_runtime(void) {
     static struct observer all;

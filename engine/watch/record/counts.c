@@ -10,7 +10,7 @@
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
 #include "counts.h"
-#include "../block.h"
+#include "../detector.h"
 #include "../launches.h"
 #include "../machine.h"
 #include "../shadow/regions.h"
@@ -448,7 +448,6 @@ static void find_arrays(struct counts *c) {
 static struct counts *attach_counts(struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
     w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
-    watch_fast(w, (enum slow_reason)0); /* from now on, counted */
     grow_table(c);
     find_arrays(c);
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
@@ -482,7 +481,7 @@ static void counts_thread_waits(struct watch *w, unsigned thread, bool returned)
     if (w->counts->idle[warp] == ~0u) finish_warp(w, warp);
 }
 
-static void counts_interval_ends(struct watch *w) {
+static void counts_barrier_opens(struct watch *w) {
     finish_all(w);
     memcpy(w->counts->idle, w->counts->gone, sizeof w->counts->idle);
     w->counts->block_barriers++;
@@ -640,17 +639,15 @@ static void counts_launch_ended(const struct launch *launch) {
 
 void counts_watch(bool with_costs) {
     static struct consumer counting = {
-        .block_begins = counts_block_begins,
-        .access = count_access,
-        .receives = count_received,
-        .thread_waits = counts_thread_waits,
-        .interval_ends = counts_interval_ends,
-        .block_ended = counts_block_ended,
-        .launch_begins = counts_launch_begins,
-        .launch_ended = counts_launch_ended,
-        .copied = origin_copied,
-    };
+        .access = count_access, .receives = count_received, .copied = origin_copied};
+    static const struct detector beside = {.block_begins = counts_block_begins,
+                                           .thread_waits = counts_thread_waits,
+                                           .barrier_opens = counts_barrier_opens,
+                                           .block_ended = counts_block_ended,
+                                           .launch_begins = counts_launch_begins,
+                                           .launch_ended = counts_launch_ended};
     costs = with_costs;
     counting.of_global = !costs;
     watch_add_consumer(&counting);
+    detector_attach(&beside);
 }

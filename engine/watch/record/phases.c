@@ -1,7 +1,7 @@
 /* The phases of one block: which elements of inputs it loads between two barriers, and what
  * its shared arrays hold afterwards. */
 #include "../../cuda/program/program.h"
-#include "../block.h"
+#include "../detector.h"
 #include "../launches.h"
 #include "../machine.h"
 #include "../shadow/regions.h"
@@ -180,7 +180,7 @@ static void end_phase(const struct watch *w) {
     state.load_room = 0;
 }
 
-static void phases_interval_ends(struct watch *w) {
+static void phases_barrier_opens(struct watch *w) {
     if (w != state.running) return;
     if (state.now.load_count) end_phase(w);
     memset(state.writer, 0, state.words * sizeof *state.writer);
@@ -250,22 +250,21 @@ static void phases_block_begins(struct watch *w) {
 /* A launch in which it loads no input is none that anyone asks about. */
 static void phases_block_ended(struct watch *w) {
     if (w != state.running) return;
-    phases_interval_ends(w);
+    phases_barrier_opens(w);
     if (!any_load(state.phases)) drop_last();
     state.running = NULL;
     state.phases = NULL;
 }
 
 void phases_watch(unsigned x, unsigned y, uint64_t launch) {
-    static const struct consumer keeping = {
-        .block_begins = phases_block_begins,
-        .access = note_unless_copying,
-        .copy_arrived = note_access,
-        .interval_ends = phases_interval_ends,
-        .block_ended = phases_block_ended,
-    };
+    static const struct consumer keeping = {.access = note_unless_copying,
+                                            .copy_arrived = note_access};
+    static const struct detector beside = {.block_begins = phases_block_begins,
+                                           .barrier_opens = phases_barrier_opens,
+                                           .block_ended = phases_block_ended};
     state.block[0] = x;
     state.block[1] = y;
     state.shown = launch;
     watch_add_consumer(&keeping);
+    detector_attach(&beside);
 }

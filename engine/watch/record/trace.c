@@ -1,7 +1,7 @@
 /* Keeping the accesses of a few blocks: see trace.h. */
 #include "trace.h"
 #include "../../cuda/program/program.h"
-#include "../block.h"
+#include "../detector.h"
 #include "../launches.h"
 #include "../shadow/regions.h"
 #include <stdlib.h>
@@ -277,7 +277,7 @@ static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2])
         waiting[i] = (struct trace_waiting){w->arrived[i].code, w->arrived[i].threads};
 }
 
-static void trace_interval_ends(struct watch *w) {
+static void trace_barrier_opens(struct watch *w) {
     struct trace_barrier ended = {
         .code = w->arrived[0].code, .interval = interval_of(w), .returned = w->epochs.returned};
     if (w != tracing.running) return;
@@ -348,15 +348,15 @@ static void trace_launch_ended(const struct launch *launch) {
 }
 
 void trace_watch(uint64_t launch) {
-    static const struct consumer keeping = {.skips = skips,
-                                            .block_begins = trace_block_begins,
-                                            .access = note,
-                                            .interval_ends = trace_interval_ends,
-                                            .block_ended = trace_block_ended,
-                                            .launch_begins = trace_launch_begins,
-                                            .launch_ended = trace_launch_ended};
+    static const struct consumer keeping = {.skips = skips, .access = note};
+    static const struct detector beside = {.block_begins = trace_block_begins,
+                                           .barrier_opens = trace_barrier_opens,
+                                           .block_ended = trace_block_ended,
+                                           .launch_begins = trace_launch_begins,
+                                           .launch_ended = trace_launch_ended};
     tracing.shown = launch;
     watch_add_consumer(&keeping);
+    detector_attach(&beside);
 }
 
 void trace_watch_block(const unsigned block[3], uint64_t launch) {
