@@ -15,6 +15,10 @@ struct tile {
     const double *ref, *G; /* element (i, j) at [i * TILE_COLS + j] */
 };
 
+struct place {
+    int row, col;
+};
+
 /* What is multiplied, and what becomes of it. */
 struct product {
     const float *A, *B;

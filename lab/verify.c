@@ -41,10 +41,6 @@ enum comparison fill_comparison(enum fill fill, int m, int n, int k) {
 
 enum { CHUNK = 64 * 1024 }; /* elements of whole rows that a thread takes at a time */
 
-struct place {
-    int row, col;
-};
-
 /* What one worker has found; all added up at the end. */
 struct tally {
     uint64_t wrong, nan, unwritten;

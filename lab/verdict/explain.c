@@ -7,68 +7,62 @@
 #include "../product.h"
 #include "study.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- a formula ---- */
 
-static void say_counts(const struct study *s, const struct fit *fit, struct explanation *out) {
+/* Nearly all of the unwritten elements. */
+static bool leaves_out(const struct search *search) {
+    const int unwritten = search->study->with_state[UNWRITTEN];
+    return search->unwritten > 0 && 11 * search->unwritten >= 10 * unwritten;
+}
+
+static void say_counts(const struct study *s, const struct search *search,
+                       struct explanation *out) {
     const char *looked = s->complete ? "" : " that were looked at";
-    const char *what = s->verdict->not_float32 ? "" : " wrong";
-    out->explained = fit->fits;
-    out->of = fit->fits;
+    out->explained = out->of = (uint64_t)s->with_state[WRONG];
     if (out->of == 1)
-        APPEND(out->text, ": this explains the%s element%s.", what, looked);
+        APPEND(out->text, ": this explains the wrong element%s.", looked);
     else
-        APPEND(out->text, ": this explains all %s%s elements%s.", grouped(out->of).text, what,
+        APPEND(out->text, ": this explains all %s wrong elements%s.", grouped(out->of).text,
                looked);
-    if (fit->stray)
+    if (search->nan)
         APPEND(out->text, " %s more %s NaN, as expected: there the formula reads outside A or B.",
-               grouped(fit->stray).text, is_or_are(fit->stray));
-    if (fit->nowhere && fit->written <= fit->nowhere / 10)
+               grouped((uint64_t)search->nan).text, is_or_are((uint64_t)search->nan));
+    if (leaves_out(search))
         APPEND(out->text, " It also leaves out the %s element%s that %s never written.",
-               grouped(fit->nowhere).text, plural(fit->nowhere), was_or_were(fit->nowhere));
+               grouped((uint64_t)search->unwritten).text, plural((uint64_t)search->unwritten),
+               was_or_were((uint64_t)search->unwritten));
 }
 
-/* Of what it adds up. With float32 arithmetic only: less precision is no mistake in one line. */
-static double part_of_products(const struct formula *f) {
-    const int k = f->problem->k;
-    if (f->accept || f->input || f->step) return 0;
-    if (f->natural) return 1;
+/* Of the products of A and B, where the formula gives all that is wrong or unwritten. */
+static double part_of_products(const struct study *s, const struct search *search) {
+    const struct formula *f = &search->best;
+    const int k = s->problem->k, period = f->a.period + f->b.period;
     int count = 0;
-    for (int p = 0; p < f->terms; p++) {
-        const int64_t a = f->a(f, 0, p), b = f->b(f, 0, p);
-        if ((f->weight && f->weight(f, p) == 0) || a == ZERO || b == ZERO) continue;
-        const int last = p - f->tile;
-        const bool again = f->tile && last >= 0 && (a == f->a(f, 0, last) || b == f->b(f, 0, last));
-        count += !again;
-    }
-    return fmin((double)count / k, 1);
-}
-
-static bool explains_all(const struct fit *fit) {
-    return !fit->stray && !fit->nan_left && !fit->written;
+    if (s->with_state[NOT_FINITE] || search->unwritten < s->with_state[UNWRITTEN]) return 0;
+    for (int p = 0; p < k && (p < period || !period); p++) count += formula_weight(f, p) != 0;
+    return f->factor == 0 ? 0 : (double)count / k;
 }
 
 /* The formula that gives C. False: none, or other mistakes would give it, too. */
-static bool explain_values(const struct study *s, struct fit *fit, struct explanation *out) {
-    struct search search = explain_search_new(s);
-    if (search.probe_count > 0) explain_hypotheses(&search);
-    const struct formula *f = &search.best;
-    if (!search.any || (search.several && !f->literal)) return false;
-    *fit = search.fit;
-    out->about_nan = fit->stray > 0;
+static bool explain_values(struct search *search, struct explanation *out) {
+    static const char part_hint[] =
+        "which threads store these elements: are they meant to, and what have they loaded?";
+    const struct study *s = search->study;
+    if (s->with_state[WRONG] > 0) search_mistakes(search);
+    const struct formula *f = &search->best;
+    if (!search->any || (search->several && f->factor != 0)) return false;
+    out->about_nan = search->nan > 0;
     out->explains_values = true;
-    out->sum_changed = f->natural && (f->offset != 0 || f->factor != 1);
-    bool everywhere = !fit->right_differs;
+    out->sum_changed = f->factor != 0 && f->factor != 1;
     APPEND(out->formula, "%s", f->name);
-    APPEND(out->text, "%s %s", everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
-    APPEND(out->hint, "%s", everywhere || !f->part_hint ? f->hint : f->part_hint);
+    APPEND(out->text, "%s %s", search->everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
+    APPEND(out->hint, "%s", f->factor == 0 && !search->everywhere ? part_hint : f->hint);
     APPEND(out->claim, "%s", out->text);
-    say_counts(s, fit, out);
-    const bool one = !strchr(f->name, '+');
-    out->products = one && explains_all(fit) ? part_of_products(f) : 0;
+    say_counts(s, search, out);
+    out->products = part_of_products(s, search);
     return true;
 }
 
@@ -89,8 +83,7 @@ static const struct {
     {POISON_SHARED, "shared-unwritten",
      "uninitialized shared memory: an element of a tile was read that no thread had written",
      "is there a barrier between storing a tile and reading it, and does a thread store each of "
-     "its "
-     "elements?"},
+     "its elements?"},
     {UINT32_C(0x7F939393) /* the CPU backend's */, "shuffle-absent",
      "a shuffle that reads from a lane that takes no part in it",
      "which lanes does the shuffle read from, and has one of them left the kernel or the branch?"},
@@ -101,113 +94,29 @@ static bool has_origin(float got, uint32_t bits) {
     return (get_bits(&got) & ~sign) == (bits | quiet);
 }
 
-/* What covers nearly all of C is no place to look at. */
-static bool is_part(const struct study *s, const struct explanation *region) {
-    uint64_t elements = (uint64_t)s->problem->m * (uint64_t)s->problem->n;
-    return region->of <= elements / 4 * 3;
-}
-
-static void say_where(const struct study *s, enum state state, struct explanation *out) {
-    struct explanation region;
-    if (!explain_region(s, state, &region) || region.of < 2 || !is_part(s, &region)) return;
-    APPEND(out->text, " They fill %s.", region.text);
-    if (strcmp(out->formula, "shared-unwritten") == 0 && strcmp(region.formula, "edge-wrong") == 0)
-        snprintf(out->hint, sizeof out->hint,
-                 "when is every element of a tile written, and by which thread, at the edge of C?");
-}
-
+/* If nearly all NaN come from one place. */
 static bool explain_nan(const struct study *s, struct explanation *out) {
-    uint64_t counts[LENGTH(origins)] = {0}, nan = (uint64_t)s->with_state[NOT_FINITE];
-    int best = 0;
-    if (!nan) return false;
-    for (int i = 0; i < s->count; i++) {
-        for (int o = 0; o < LENGTH(origins) && s->elements[i].state == NOT_FINITE; o++)
-            counts[o] += has_origin(s->elements[i].got, origins[o].bits);
+    const int nan = s->with_state[NOT_FINITE];
+    for (int o = 0; o < LENGTH(origins); o++) {
+        int count = 0;
+        for (int i = s->with_state[WRONG]; i < s->count; i++)
+            count += has_origin(s->elements[i].got, origins[o].bits);
+        if (count == 0 || 10 * count < 9 * nan) continue;
+        *out = (struct explanation){.about_nan = true};
+        out->explained = (uint64_t)count;
+        out->of = (uint64_t)nan;
+        APPEND(out->formula, "%s", origins[o].formula);
+        APPEND(out->hint, "%s", origins[o].hint);
+        if (count < nan)
+            APPEND(out->text, "%s of the %s NaN", grouped(out->explained).text,
+                   grouped(out->of).text);
+        else
+            APPEND(out->text, nan > 1 ? "All %s NaN" : "The NaN", grouped(out->of).text);
+        APPEND(out->text, "%s %s from %s.", s->complete ? "" : " that were looked at",
+               nan > 1 ? "come" : "comes", origins[o].say);
+        return true;
     }
-    for (int o = 1; o < LENGTH(origins); o++) {
-        if (counts[o] > counts[best]) best = o;
-    }
-    if (10 * counts[best] < 9 * nan) return false;
-    *out = (struct explanation){.about_nan = true, .explained = counts[best], .of = nan};
-    APPEND(out->formula, "%s", origins[best].formula);
-    APPEND(out->hint, "%s", origins[best].hint);
-    if (counts[best] < nan)
-        APPEND(out->text, "%s of the %s NaN", grouped(counts[best]).text, grouped(nan).text);
-    else
-        APPEND(out->text, nan > 1 ? "All %s NaN" : "The NaN", grouped(nan).text);
-    APPEND(out->text, "%s %s from %s.", s->complete ? "" : " that were looked at",
-           nan > 1 ? "come" : "comes", origins[best].say);
-    say_where(s, NOT_FINITE, out);
-    return true;
-}
-
-/* ---- all together ---- */
-
-static bool explain_unwritten(const struct study *s, struct explanation *out) {
-    struct explanation region;
-    if (!s->verdict->unwritten || !explain_region(s, UNWRITTEN, &region)) return false;
-    *out = region;
-    out->text[0] = '\0';
-    if (region.text[0]) {
-        APPEND(out->claim, "Never written: %s", region.text);
-        APPEND(out->text, "%s.", out->claim);
-        if (region.row_end > 0 && !s->verdict->wrong)
-            out->products = 1 - (double)region.of / ((double)s->problem->m * s->problem->n);
-    } else {
-        snprintf(out->formula, sizeof out->formula, "none-written");
-        APPEND(out->text, "No element of C was written.");
-    }
-    return true;
-}
-
-/* The root of the mean square of the errors of all elements, which must be numbers. */
-static double rms_error(const struct study *s) {
-    double squares = 0;
-    for (int i = 0; i < s->count; i++) {
-        double error = (double)s->elements[i].got - s->elements[i].ref;
-        squares += error * error;
-    }
-    return sqrt(squares / s->count);
-}
-
-/* Errors of an unknown rounding, not of a formula: small beside A B, and nearly everywhere. */
-static bool explain_precision(const struct study *s, struct explanation *out) {
-    static const double small = 1.0 / 32;
-    const struct verdict *v = s->verdict;
-    if (s->problem->comparison != COMPARE_FLOAT32 || s->with_state[NOT_FINITE] || v->unwritten ||
-        s->with_state[WRONG] < s->with_state[RIGHT] / 2 || v->rms_error_u <= FLOAT32_RMS_U ||
-        !(rms_error(s) <= small * s->rms))
-        return false;
-    *out = (struct explanation){.explained = v->not_float32 ? v->compared : v->wrong};
-    out->of = out->explained;
-    APPEND(out->formula, "low-precision");
-    APPEND(out->hint, "in which types are the elements, their products and the sum?");
-    APPEND(out->text,
-           "C is nearly right, with errors of about %.2g of its size: the arithmetic is less "
-           "precise than float32 (TF32, BF16, FP16?).",
-           rms_error(s) / s->rms);
-    return true;
-}
-
-static bool explain_wrong_region(const struct study *s, struct explanation *out) {
-    enum { LEAST = 8 };
-    struct explanation region;
-    if (s->with_state[WRONG] < LEAST || !explain_region(s, WRONG, &region) || !is_part(s, &region))
-        return false;
-    *out = region;
-    out->text[0] = '\0';
-    APPEND(out->text, "Every element of %s is wrong.", region.text);
-    return true;
-}
-
-static int explain_study(const struct study *s, struct explanation out[EXPLANATIONS]) {
-    struct fit fit = {0};
-    int count = 0;
-    count += explain_values(s, &fit, &out[0]) || explain_precision(s, &out[0]) ||
-             explain_wrong_region(s, &out[0]);
-    if (!fit.stray || fit.nan_left > fit.stray / 10) count += explain_nan(s, &out[count]);
-    if (!fit.nowhere || fit.written > fit.nowhere / 10) count += explain_unwritten(s, &out[count]);
-    return count;
+    return false;
 }
 
 static int more_covered(const void *a, const void *b) {
@@ -215,14 +124,23 @@ static int more_covered(const void *a, const void *b) {
     return (x->explained < y->explained) - (x->explained > y->explained);
 }
 
+/* A formula may explain NaN and unwritten elements, too. */
 int explain(const struct problem *problem, const struct verdict *verdict,
             struct explanation out[EXPLANATIONS]) {
-    struct study study;
+    struct study s;
     int count = 0;
     if (verdict->mode == VERIFY_NONE || verdict->passed) return 0;
     memset(out, 0, EXPLANATIONS * sizeof *out);
-    if (explain_study_new(&study, problem, verdict)) count = explain_study(&study, out);
-    explain_study_free(&study);
+    if (study_new(&s, problem, verdict)) {
+        struct search search = {.study = &s};
+        const bool by_formula = explain_values(&search, out);
+        count = by_formula;
+        if (!by_formula || 10 * search.nan < 9 * s.with_state[NOT_FINITE])
+            count += explain_nan(&s, &out[count]);
+        if (!by_formula || !leaves_out(&search))
+            count += explain_unwritten(problem, verdict, &out[count]);
+    }
+    study_free(&s);
     qsort(out, (size_t)count, sizeof *out, more_covered);
     return count;
 }
