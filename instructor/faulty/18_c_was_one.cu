@@ -1,8 +1,8 @@
 /* FAULT 18: the sums are added to a C that is not zero but one everywhere.
  *
  * finds:    wrong-result
- * says:     product plus 1
- * hint:     before the first term
+ * cause:    sum-start
+ * hint:     what does the sum start with
  * loses:    correct */
 
 __global__ void fill(int count, float value, float *x)

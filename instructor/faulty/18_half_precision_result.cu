@@ -1,7 +1,7 @@
 /* FAULT 18: the sum is rounded to the 11 bits of half precision before it is stored.
  *
  * finds:    wrong-result
- * says:     11 significant bits
+ * cause:    sum-start
  * loses:    correct */
 
 __device__ float round_to_half(float x)

@@ -1,8 +1,8 @@
 /* FAULT 18: the sum goes through an int before it is stored.
  *
  * finds:    wrong-result
- * says:     an integer
- * hint:     int
+ * cause:    sum-start
+ * hint:     what type does it have
  * loses:    correct */
 
 __device__ int dot(int k, int n, const float *row_of_a, const float *column_of_b)

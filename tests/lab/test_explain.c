@@ -138,143 +138,27 @@ TEST(what_is_no_product_is_seen) {
     CHECK_ALL(3, 2, 5, 0, "zero", "C is 0: ");
     CHECK_ALL(34, 40, 20, i < 33 ? right(i, j) : 0, "zero",
               "Where C is wrong, it is 0: this explains all 40 wrong elements");
-    CHECK_ALL(40, 20, 34, f.A[(i * f.n + j) % (f.m * f.k)], "copy-of-a", "C is A itself");
-    CHECK_ALL(20, 34, 40, b(i, j), "copy-of-b", "C is B itself");
-    CHECK_ALL(34, 34, 34, a(i, j) * b(i, j), "elementwise", "A[i][j] * B[i][j]");
-}
-
-static float magnitudes(int i, int j) {
-    float sum = 0;
-    for (int p = 0; p < f.k; p++) sum += fabsf(a(i, p) * b(p, j));
-    return sum;
 }
 
 TEST(what_is_made_of_the_product_is_seen) {
     CHECK_ALL(34, 40, 20, 2 * right(i, j), "factor", "C is 2 times the product");
-    CHECK_ALL(34, 40, 20, -right(i, j), "factor", "C is the negative of the product");
-    CHECK_ALL(34, 40, 20, 0.5f * right(i, j), "factor", "C is 0.5 times the product");
-    CHECK_ALL(34, 40, 20, 1.25f * right(i, j), "factor", "C is 1.25 times the product");
-    CHECK_ALL(34, 40, 20, right(i, j) / 20, "factor", "C is the product divided by k (20)");
-    CHECK_ALL(34, 40, 20, 40 * right(i, j), "factor", "n (40) times the product");
-    CHECK_ALL(34, 40, 20, right(i, j) + 1, "offset", "the product plus 1");
-    CHECK_ALL(50, 33, 70, right(i, j) - 0.375f, "offset", "the product plus -0.375");
-    CHECK_ALL(34, 40, 100, truncf(right(i, j)), "integer-result",
-              "the product without its fraction");
-    CHECK_ALL(34, 40, 100, rintf(right(i, j)), "integer-result", "rounded to an integer");
-    CHECK_ALL(34, 40, 100, floorf(right(i, j)), "integer-result", "rounded down");
-    CHECK_ALL(34, 40, 20, fabsf(right(i, j)), "absolute", "without its sign");
-    CHECK_ALL(34, 40, 20, magnitudes(i, j), "magnitudes", "|A| and |B|");
+    CHECK_ALL(34, 40, 20, -right(i, j), "factor", "C is -1 times the product");
+    CHECK_ALL(34, 40, 20, 40 * right(i, j), "factor", "C is 40 times the product");
 }
 
-/* ---- less than float32 ---- */
-
-/* So many significant bits, to nearest even. */
-static float nearest(float value, int bits) {
-    uint32_t word, drop = 24 - (uint32_t)bits;
-    memcpy(&word, &value, sizeof word);
-    word += (1u << (drop - 1)) - 1 + (word >> drop & 1);
-    return from_bits(word & ~((1u << drop) - 1));
-}
-
-static float cut(float value, int bits) {
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return from_bits(word & ~((1u << (24 - bits)) - 1));
-}
-
-typedef float round_function(float value, int bits);
-
-static float of_short_inputs(int i, int j, round_function *rounded, int bits) {
-    float sum = 0;
-    for (int p = 0; p < f.k; p++) sum += rounded(a(i, p), bits) * rounded(b(p, j), bits);
-    return sum;
-}
-
-static float short_sum(int i, int j, int bits) {
-    float sum = 0;
-    for (int p = 0; p < f.k; p++) sum = nearest(sum + a(i, p) * b(p, j), bits);
-    return sum;
-}
-
-TEST(short_inputs_and_sums_are_seen) {
-    CHECK_ALL(34, 40, 20, of_short_inputs(i, j, nearest, 11), "inputs-11-bits",
-              "rounded to 11 significant bits");
-    CHECK_ALL(34, 34, 34, of_short_inputs(i, j, cut, 11), "inputs-11-bits",
-              "cut to 11 significant bits (TF32)");
-    CHECK_ALL(34, 40, 200, of_short_inputs(i, j, nearest, 8), "inputs-8-bits",
-              "rounded to 8 significant bits (BF16)");
-    CHECK_ALL(34, 34, 34, of_short_inputs(i, j, cut, 8), "inputs-8-bits",
-              "cut to 8 significant bits (BF16)");
-    CHECK_ALL(34, 40, 100, short_sum(i, j, 11), "sums-11-bits",
-              "at most 11 significant bits (FP16 or TF32)");
-    CHECK_ALL(34, 34, 34, short_sum(i, j, 8), "sums-8-bits", "at most 8 significant bits (BF16)");
-}
-
-/* At k = 4096 all elements are within the bound, and none of them is called wrong. */
-TEST(a_result_that_is_not_float32_is_explained) {
-    set_problem(FILL_RANDOM, 16, 20, 4096);
-    SET_C(of_short_inputs(i, j, cut, 11));
-    judge();
-    CHECK(f.verdict.not_float32 && f.verdict.wrong == 0);
-    expect_one("inputs-11-bits", "this explains all 320 elements.", 320);
-}
-
-static float noisy_products(int i, int j) {
-    float sum = 0;
-    for (int p = 0; p < f.k; p++)
-        sum += a(i, p) * b(p, j) * (1 + 0.001f * (float)((i * 7 + j * 13 + p * 31) % 11 - 5));
-    return sum;
-}
-
-/* Rounding errors that no known type makes: some noise in each product; or errors of 5 u of |A||B|,
- * which no sum in float32 makes, and which any formula that is nearly A B would fit. */
-TEST(other_low_precision_is_named) {
+/* The verdict says so in its own words. */
+TEST(a_result_that_is_not_float32_has_no_formula) {
     double ref[400], G[400];
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    SET_C(noisy_products(i, j));
-    judge();
-    expect("low-precision", "the arithmetic is less precise than float32");
-    CHECK_INT(f.count, 1);
     set_problem(FILL_RANDOM, 20, 20, 4096);
     CHECK(reference(f.A, f.B, f.n, f.k, NULL, f.m, NULL, f.n, ref, G));
     for (int at = 0; at < 400; at++)
-        f.C[at] = (float)(ref[at] + (at % 3 ? 5 : -5) * UNIT_ROUNDOFF * G[at]);
+        f.C[at] = (float)(ref[at] + (at % 3 ? 50 : -50) * UNIT_ROUNDOFF * G[at]);
     judge();
-    CHECK(f.verdict.not_float32);
-    expect("low-precision", "less precise than float32");
-    CHECK_INT(f.count, 1);
-}
-
-static float integer_sum(int i, int j) {
-    int sum = 0;
-    for (int p = 0; p < f.k; p++) sum = (int)((float)sum + a(i, p) * b(p, j));
-    return (float)sum;
-}
-
-static float integer_inputs(int i, int j) {
-    int sum = 0;
-    for (int p = 0; p < f.k; p++) sum += (int)a(i, p) * (int)b(p, j);
-    return (float)sum;
-}
-
-/* Of numbers between -1 and 1 all of this is 0; here they go up to 10. */
-TEST(integers_are_seen) {
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    for (int i = 0; i < f.m * f.k; i++) f.A[i] *= 10;
-    for (int i = 0; i < f.k * f.n; i++) f.B[i] *= 10;
-    SET_C(integer_sum(i, j));
-    judge();
-    expect("integer-sum", "loses its fraction with each term");
-    SET_C(integer_inputs(i, j));
-    judge();
-    expect_all("integer-inputs", "without their fractions");
+    CHECK(f.verdict.not_float32 && f.verdict.wrong == 0);
+    expect_nothing();
 }
 
 /* ---- other terms ---- */
-
-static float without(int i, int j, int first, int last) {
-    return part(i, j, 0, first) + part(i, j, last, f.k);
-}
 
 static float twice(int i, int j, int first, int last) {
     return right(i, j) + part(i, j, first, last);
@@ -285,7 +169,6 @@ TEST(k_cut_to_whole_tiles_is_seen) {
               "C is the product over the first 32 of 34 values of k");
     CHECK(strstr(f.explanations[0].hint, "not a multiple of the tile?"));
     CHECK_ALL(34, 34, 34, part(i, j, 0, 16), "k-cut", "the first 16 of 34 values");
-    CHECK(strstr(f.explanations[0].hint, "after the first phase?"));
     CHECK_ALL(40, 30, 201, part(i, j, 0, 192), "k-cut", "the first 192 of 201 values");
     CHECK_ALL(40, 30, 101, part(i, j, 0, 100), "k-cut", "the first 100 of 101 values");
     CHECK_ALL(40, 21, 55, part(i, j, 0, 21), "k-cut", "the first 21 of 55 values of k (n is 21)");
@@ -297,40 +180,20 @@ TEST(other_parts_of_k_are_seen) {
     CHECK_ALL(34, 20, 40, part(i, j, 16, 40), "k-late", "the last 24 of 40 values of k");
     CHECK_ALL(34, 34, 34, part(i, j, 1, 34), "k-late", "the last 33 of 34 values of k");
     CHECK_ALL(34, 34, 34, part(i, j, 33, 34), "k-late", "the last 1 of 34 values of k");
-    CHECK_ALL(34, 20, 50, part(i, j, 16, 32), "k-part",
-              "over values 16 to 31 of k alone, of 0 to 49");
-    CHECK_ALL(34, 20, 50, without(i, j, 16, 32), "k-gap", "without values 16 to 31 of k");
-    CHECK_ALL(9, 20, 4000, without(i, j, 1024, 1040), "k-gap", "without values 1024 to 1039");
     CHECK_ALL(34, 20, 50, twice(i, j, 0, 16), "k-twice", "values 0 to 15 of k counted twice");
-    CHECK_ALL(34, 20, 50, twice(i, j, 32, 50), "k-twice", "values 32 to 49 of k counted twice");
     CHECK_ALL(34, 34, 20, twice(i, j, 4, 16), "k-twice", "values 4 to 15 of k counted twice");
-    CHECK_ALL(34, 20, 50, twice(i, j, 49, 50), "k-twice", "value 49 of k counted twice");
     CHECK_ALL(9, 9, 3001, twice(i, j, 2985, 2992), "k-twice", "values 2985 to 2991 of k");
 }
 
-/* The term at this place of each tile along k is left out. */
-static float without_term(int i, int j, int tile, int place) {
+static float one_short(int i, int j, int tile) {
     float sum = 0;
-    for (int p = 0; p < f.k; p++) sum += p % tile == place ? 0 : a(i, p) * b(p, j);
+    for (int p = 0; p < f.k; p++) sum += p % tile == tile - 1 ? 0 : a(i, p) * b(p, j);
     return sum;
 }
 
 TEST(loops_over_a_tile_that_miss_a_term_are_seen) {
-    CHECK_ALL(34, 34, 34, without_term(i, j, 16, 15), "tile-one-short",
-              "the last value of k of each 16");
-    CHECK_ALL(34, 34, 34, without_term(i, j, 16, 0), "tile-late",
-              "the first value of k of each 16");
-    CHECK_ALL(20, 40, 70, without_term(i, j, 32, 31), "tile-one-short",
-              "the last value of k of each 32");
-    CHECK_ALL(20, 40, 70, without_term(i, j, 12, 0), "tile-late",
-              "the first value of k of each 12");
-}
-
-/* Each phase adds a sum that goes on from the phase before. */
-static float partial_kept(int i, int j) {
-    float sum = 0;
-    for (int p = 0; p < f.k; p += 16) sum += part(i, j, 0, p + 16 < f.k ? p + 16 : f.k);
-    return sum;
+    CHECK_ALL(34, 34, 34, one_short(i, j, 16), "tile-one-short", "the last value of k of each 16");
+    CHECK_ALL(20, 40, 70, one_short(i, j, 32), "tile-one-short", "the last value of k of each 32");
 }
 
 /* Added one by one, with a rounding each, up to a whole tile of 16. */
@@ -347,8 +210,6 @@ static float left_behind(int i, int j) {
 }
 
 TEST(terms_that_are_added_again_are_seen) {
-    CHECK_ALL(34, 20, 50, partial_kept(i, j), "partial-sum-kept",
-              "the first 16 values of k count in every");
     CHECK_ALL(7, 9, 5, last_again(i, j), "last-term-repeated", "counted 12 times");
     CHECK_ALL(40, 50, 3, last_again(i, j), "last-term-repeated", "counted 14 times");
     CHECK_ALL(34, 34, 20, last_again(i, j), "last-term-repeated",
@@ -396,17 +257,12 @@ TEST(wrong_indices_are_seen) {
     check_strides(34, 40, 20, (struct strides){20, 1, 34, 1, 20}, "b-stride-m",
                   "B read as if its rows had m (34) elements");
     check_strides(41, 40, 20, (struct strides){20, 1, 41, 1, 20}, "b-stride-m", "more are NaN");
-    /* n for k, as stride and as end of the loop */
-    check_strides(34, 20, 40, (struct strides){20, 1, 20, 1, 20}, "a-stride-n+k-loop-n",
-                  "and with a loop over k that ends at n (20)");
     check_strides(34, 40, 20, (struct strides){1, 34, 40, 1, 20}, "a-transposed",
                   "with A read transposed, element (i, p) at p * m (34) + i");
     check_strides(34, 40, 20, (struct strides){1, 20, 40, 1, 20}, "a-transposed",
                   "at p * k (20) + i");
     check_strides(34, 40, 20, (struct strides){20, 1, 1, 20, 20}, "b-transposed",
                   "with B read transposed, element (p, j) at j * k (20) + p");
-    check_strides(34, 40, 20, (struct strides){1, 34, 1, 20, 20}, "a-transposed+b-transposed",
-                  "with A read transposed");
     check_strides(34, 34, 34, (struct strides){1, 34, 34, 1, 34}, "a-transposed", "all 1156 wrong");
     check_strides(34, 34, 34, (struct strides){34, 1, 1, 34, 34}, "b-transposed", "all 1156 wrong");
 }
@@ -469,7 +325,6 @@ static float tiled(int i, int j, struct tiles tiles) {
 }
 
 static const struct tiles of_a = {16, .a_transposed = true}, of_b = {16, .b_transposed = true},
-                          of_both = {16, .a_transposed = true, .b_transposed = true},
                           a_of_32 = {32, .a_transposed = true}, b_of_8 = {8, .b_transposed = true},
                           first_of_a = {16, .a_first = true}, first_of_b = {32, .b_first = true};
 
@@ -480,8 +335,6 @@ TEST(wrong_tiles_are_seen) {
     CHECK_ALL(34, 40, 20, tiled(i, j, of_b), "b-tile-transposed",
               "with each 16 x 16 tile of B transposed");
     CHECK_ALL(34, 34, 34, tiled(i, j, b_of_8), "b-tile-transposed", "each 8 x 8 tile of B");
-    CHECK_ALL(34, 40, 20, tiled(i, j, of_both), "a-tile-transposed+b-tile-transposed",
-              "tile of A transposed and with each");
     CHECK_ALL(34, 40, 50, tiled(i, j, first_of_a), "a-first-tile",
               "the same, first 16 x 16 tiles of A");
     CHECK_ALL(34, 40, 70, tiled(i, j, first_of_b), "b-first-tile",
@@ -509,26 +362,6 @@ TEST(tiles_of_c_that_are_stored_transposed_are_seen) {
     }
 }
 
-TEST(arguments_in_another_order_are_seen) {
-    const int orders[][3] = {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    const char *const texts[] = {"m, k, n in", "n, m, k in", "n, k, m in", "k, m, n in",
-                                 "k, n, m in"};
-    int seen = 0;
-    for (int o = 0; o < LENGTH(orders); o++) {
-        set_problem(FILL_RANDOM, 34, 40, 20);
-        const int sizes[3] = {f.m, f.n, f.k};
-        int m = sizes[orders[o][0]], n = sizes[orders[o][1]], k = sizes[orders[o][2]];
-        SET_WHERE(true, POISON_BITS);
-        for (int at = 0; at < m * n && at < f.m * f.n; at++)
-            f.C[at] = strided(at / n, at % n, (struct strides){k, 1, n, 1, k});
-        judge();
-        if (f.verdict.wrong == f.verdict.nan) continue; /* nothing was left to recognize */
-        expect_one("argument-order", texts[o], f.verdict.wrong - f.verdict.nan);
-        seen++;
-    }
-    CHECK(seen >= 2);
-}
-
 /* ---- where a NaN came from ---- */
 
 enum { QUIET = 1 << 22, SHARED_NAN = 0x7FA2A2A2 | QUIET };
@@ -551,19 +384,7 @@ TEST(a_nan_shows_where_it_came_from) {
         judge();
         const struct explanation *e = expect_one(rows[row].formula, rows[row].say, 80);
         CHECK(e->about_nan);
-        CHECK_THAT(strstr(e->text, "They fill rows 32 to 33."), "'%s'", e->text);
     }
-}
-
-TEST(a_tile_that_is_not_stored_is_an_edge_only_at_the_edge) {
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    SET_C(right(i, j));
-    SET_WHERE(i >= 32, SHARED_NAN);
-    judge();
-    CHECK(strstr(f.explanations[0].hint, "at the edge of C"));
-    SET_WHERE(true, SHARED_NAN);
-    judge();
-    CHECK(strstr(f.explanations[0].hint, "barrier") && !strstr(f.explanations[0].hint, "edge"));
 }
 
 /* ---- regions ---- */
@@ -581,11 +402,11 @@ TEST(two_mistakes_are_both_explained) {
     set_problem(FILL_RANDOM, 34, 34, 34);
     SET_C(part(i, j, 0, 32));
     SET_WHERE(j == 33, SHARED_NAN);
-    check_two("the first 32 of 34", "shared-unwritten", "They fill column 33.", 34);
+    check_two("the first 32 of 34", "shared-unwritten", "All 34 NaN come from", 34);
     set_problem(FILL_RANDOM, 34, 34, 20);
     SET_C(part(i, j, 0, 16));
     SET_WHERE(i >= 32 || j >= 32, POISON_BITS);
-    check_two("the first 16 of 20", "grid-rounded-down", "rows 32 to 33", 132);
+    check_two("the first 16 of 20", "unwritten-region", "rows 32 to 33", 132);
     set_problem(FILL_RANDOM, 34, 34, 50);
     SET_C(part(i, j, 0, 48));
     SET_WHERE(i >= 16, POISON_BITS);
@@ -599,31 +420,21 @@ static void leave_out_beyond(int rows, int cols) {
     CHECK_INT(f.count, 1);
 }
 
-static void check_extent(int m, int n, int k, int rows, int cols, const char *formula,
-                         const char *say) {
+static void check_extent(int m, int n, int k, int rows, int cols, const char *say) {
     set_problem(FILL_RANDOM, m, n, k);
     leave_out_beyond(rows, cols);
-    expect_one(formula, say, f.verdict.unwritten);
+    expect_one("unwritten-region", say, f.verdict.unwritten);
+    CHECK_INT(f.explanations[0].row_end, rows);
+    CHECK_INT(f.explanations[0].col_end, cols);
 }
 
 TEST(unwritten_edges_are_described) {
-    check_extent(34, 34, 34, 32, 32, "grid-rounded-down",
-                 "Never written: rows 32 to 33 and columns 32 to 33; only whole");
-    check_extent(35, 64, 50, 32, 64, "grid-rounded-down", "Never written: rows 32 to 34; ");
-    check_extent(120, 250, 201, 120, 128, "grid-exchanged",
-                 "columns 128 to 249; as if the grid were as high");
-    check_extent(100, 40, 20, 48, 40, "grid-exchanged", "rows 48 to 99; ");
-    check_extent(90, 70, 20, 32, 70, "grid-from-k", "the rows end at k");
-    check_extent(70, 90, 20, 70, 20, "grid-from-k", "the columns end at k");
-    check_extent(90, 70, 20, 70, 70, "row-ends-at-n", "the rows end at n");
-    check_extent(70, 91, 20, 70, 70, "column-ends-at-m", "the columns end at m");
-    check_extent(90, 70, 20, 16, 16, "first-block-only", "only the first block stored anything");
-    check_extent(96, 60, 20, 80, 60, "last-blocks-missing", "the grid is one block short");
-    check_extent(90, 70, 20, 47, 70, "unwritten-region", "Never written: rows 47 to 89.");
-    check_extent(34, 40, 20, 0, 0, "none-written", "No element of C was written.");
-    /* Rows end at 16, which is n, k, a block, and what the exchange gives: no reason is given. */
-    check_extent(40, 16, 16, 16, 16, "unwritten-region", "Never written: rows 16 to 39.");
-    check_extent(32, 33, 16, 32, 32, "unwritten-region", "Never written: column 32.");
+    check_extent(34, 34, 34, 32, 32, "Never written: rows 32 to 33 and columns 32 to 33.");
+    check_extent(35, 64, 50, 32, 64, "Never written: rows 32 to 34.");
+    check_extent(120, 250, 201, 120, 128, "Never written: columns 128 to 249.");
+    set_problem(FILL_RANDOM, 34, 40, 20);
+    leave_out_beyond(0, 0);
+    expect_one("none-written", "No element of C was written.", f.verdict.unwritten);
 }
 
 static void check_launch(int rows, int cols, unsigned x, unsigned y, const char *added) {
@@ -672,33 +483,13 @@ static void expect_region(const char *formula, const char *say, uint64_t of) {
         expect_region(formula, say, f.verdict.unwritten);                                          \
     } while (0)
 
-#define CHECK_WRONG(region, formula, say)                                                          \
-    do {                                                                                           \
-        SET_C((region) ? hash_value(i, j) : right(i, j));                                          \
-        judge();                                                                                   \
-        expect_region(formula, say, f.verdict.wrong);                                              \
-    } while (0)
-
 TEST(regions_are_described) {
     set_problem(FILL_RANDOM, 34, 40, 20);
-    CHECK_UNWRITTEN(i / 16 == j / 16, "blocks", "the blocks of 16 x 16 on the diagonal.");
+    CHECK_UNWRITTEN(i / 16 == j / 16, "blocks", "3 of the 9 blocks of 16 x 16.");
     CHECK_UNWRITTEN((i / 16 + j / 16) % 2, "blocks", "4 of the 9 blocks of 16 x 16.");
-    CHECK_UNWRITTEN(i % 2 == 1, "stripes", "one row in 2 (rows 1, 3, ...).");
-    CHECK_UNWRITTEN(j % 4 == 3, "stripes", "one column in 4 (columns 3, 7, ...).");
-    CHECK_UNWRITTEN(i / 16 == 1 && j / 16 == 1, "unwritten-region",
-                    "rows 16 to 31 in columns 16 to 31.");
-    CHECK_UNWRITTEN(i * 40 + j >= 700, "tail", "everything from row 17, column 20 on");
     CHECK_UNWRITTEN(i < 16, "unwritten-region", "Never written: rows 0 to 15.");
     CHECK_UNWRITTEN(j == 39, "unwritten-region", "Never written: column 39.");
     CHECK_UNWRITTEN((i * 7 + j * 3) % 11 == 4, "", "");
-    CHECK_WRONG(i / 16 == j / 16, "blocks-wrong",
-                "the blocks of 16 x 16 on the diagonal is wrong.");
-    CHECK_WRONG(i % 2 == 1, "stripes-wrong", "one row in 2");
-    CHECK_WRONG(i < 16, "wrong-region", "rows 0 to 15 is wrong.");
-    CHECK_WRONG(j == 39, "wrong-region", "column 39 is wrong.");
-    CHECK_WRONG(i >= 32 || j >= 32, "edge-wrong",
-                "Every element of rows 32 to 33 and columns 32 to 39 is wrong.");
-    CHECK_WRONG((i * 7 + j * 3) % 11 == 4, "", "");
 }
 
 TEST(a_region_whose_values_are_known_is_explained_by_them) {
@@ -805,13 +596,11 @@ TEST(a_formula_is_not_named_where_another_gives_the_same) {
     CHECK_ALL(33, 33, 2, 16 * right(i, j), "factor", "C is 16 times the product");
 }
 
-/* Without the 16th value of k: the last of its tile, or a gap. With a second tile it is clear. */
-TEST(a_gap_of_one_is_no_tile) {
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    SET_C(without(i, j, 15, 16));
+TEST(a_gap_of_one_is_a_tile_only_where_all_tiles_lack_it) {
+    set_problem(FILL_RANDOM, 34, 40, 40);
+    SET_C(part(i, j, 0, 15) + part(i, j, 16, 40));
     judge();
     expect_nothing();
-    CHECK_ALL(34, 40, 40, without(i, j, 15, 16), "k-gap", "without values 15 to 15");
 }
 
 /* Zeros where a neighbor's thread stored them. With the identity, other formulas, too, give zeros
@@ -911,12 +700,6 @@ static void expect_no_products(void) {
 TEST(what_is_no_product_or_several_mistakes_has_no_part_of_them) {
     set_problem(FILL_RANDOM, 34, 40, 50);
     SET_C(0);
-    expect_no_products();
-    SET_C(b(i, j));
-    expect_no_products();
-    SET_C(of_short_inputs(i, j, nearest, 11));
-    expect_no_products();
-    SET_C(tiled(i, j, of_both));
     expect_no_products();
     SET_C(part(i, j, 0, 48));
     SET_WHERE(i == 0 && j == 0, GUARD_BITS | QUIET);
