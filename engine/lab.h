@@ -244,8 +244,7 @@ struct verdict {
 struct explanation {
     char formula[64];             /* a name for programs: "k-cut", "b-transposed", ... */
     bool about_nan;               /* it explains elements that are NaN */
-    bool sum_changed;             /* the right elements are multiplied: C is A B, plus a number, or
-                                     times one */
+    bool sum_changed;             /* the right elements are multiplied: C is A B times a number */
     bool explains_values;         /* it gives all wrong elements but NaN; no other mistake does */
     char text[2 * MESSAGE_SIZE];  /* what C is, and for how many elements; one paragraph */
     char claim[2 * MESSAGE_SIZE]; /* the same without numbers of elements and the point at its end;

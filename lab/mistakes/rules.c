@@ -76,7 +76,7 @@ static const struct rule {
 };
 
 /* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
- * plus or times a number, the right elements are multiplied. */
+ * times a number, the right elements are multiplied. */
 static bool explains(const struct rule *r, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
     if (cause_is_of_stores(f) && r->changes == VALUES) return false;

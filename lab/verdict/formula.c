@@ -22,7 +22,7 @@ enum outcome { FITS, DIFFERS, OUTSIDE, NOWHERE, OUTCOMES };
 struct formula formula_new(const struct study *study, const char *name, const char *hint,
                            const char *phrase, ...) {
     const struct problem *p = study->problem;
-    struct formula f = {.hint = hint, .every = p->k, .factor = 1};
+    struct formula f = {.hint = hint, .factor = 1};
     f.a = (struct layout){.row_step = p->k, .col_step = 1};
     f.b = f.c = (struct layout){.row_step = p->n, .col_step = 1};
     APPEND(f.name, "%s", name);
@@ -34,7 +34,7 @@ struct formula formula_new(const struct study *study, const char *name, const ch
 }
 
 double formula_weight(const struct formula *f, int p) {
-    const int place = p % f->every;
+    const int place = f->every ? p % f->every : p;
     return place >= f->first && place < f->last ? f->weight : 1;
 }
 
@@ -160,7 +160,7 @@ void search_consider(struct search *s, const struct formula *f) {
         if (e->state == WRONG && outcome != FITS) return;
         seen[e->state][outcome]++;
     }
-    const bool everywhere = seen[RIGHT][FITS] == with[RIGHT];
+    const bool everywhere = study->whole && seen[RIGHT][FITS] == with[RIGHT];
     const int nan = seen[NOT_FINITE][OUTSIDE], unwritten = seen[UNWRITTEN][NOWHERE];
     if (with[WRONG] < least || with[NOT_FINITE] > 9 * with[WRONG]) return;
     if (doubtful && !everywhere) return;

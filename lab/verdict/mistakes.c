@@ -1,7 +1,5 @@
 /* The mistakes that are known: what C is when they are made. A new one needs a formula here, and a
- * test that makes the mistake.
- *
- * Of two formulas of one name that fit equally well, the earlier one is said. */
+ * test that makes the mistake. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
 #include "../product.h"
@@ -59,7 +57,7 @@ static void consider_not_reset(struct search *search) {
 
 /* ---- other terms ---- */
 
-/* Terms first .. last - 1 of each `every` terms weigh so much. */
+/* Terms first .. last - 1 weigh so much; of each `every` terms, if not 0. */
 static void consider_weight(struct search *search, struct formula f, int first, int last, int every,
                             double weight) {
     f.first = first;
@@ -78,7 +76,7 @@ static void consider_first(struct search *search, int terms) {
         "the product over the first %d of %d values of k", terms, p->k);
     if (terms == p->n || terms == p->m)
         APPEND(f.phrase, " (%s is %d)", terms == p->n ? "n" : "m", terms);
-    consider_weight(search, f, terms, p->k, p->k, 0);
+    consider_weight(search, f, terms, p->k, 0, 0);
 }
 
 static void consider_last(struct search *search, int terms) {
@@ -87,7 +85,7 @@ static void consider_last(struct search *search, int terms) {
         search->study, "k-late",
         "where does the loop over k start, and is the sum kept from one phase to the next?",
         "the product over the last %d of %d values of k", terms, k);
-    consider_weight(search, f, 0, k - terms, k, 0);
+    consider_weight(search, f, 0, k - terms, 0, 0);
 }
 
 static void consider_last_again(struct search *search, double times) {
@@ -96,7 +94,7 @@ static void consider_last_again(struct search *search, double times) {
         formula_new(search->study, "last-term-repeated",
                     "what belongs in the part of the last tile that is beyond k?",
                     "the product with the last value of k counted %g times", times);
-    if (times >= 3 && times <= 1024) consider_weight(search, f, k - 1, k, k, times);
+    if (times >= 3 && times <= 1024) consider_weight(search, f, k - 1, k, 0, times);
 }
 
 /* The sum of the first, or last, terms that gives a wrong element; and how often it has the last
@@ -122,7 +120,7 @@ static void consider_twice(struct search *search, int first, int last) {
                     first ? "what do the tiles hold beyond k in the last phase?"
                           : "is each phase added to the sum once?",
                     "the product with values %d to %d of k counted twice", first, last - 1);
-    if (0 <= first && first < last && last < k) consider_weight(search, f, first, last, k, 2);
+    if (0 <= first && first < last && last < k) consider_weight(search, f, first, last, 0, 2);
 }
 
 /* The last term of each tile is missing; the first tile is counted twice; or what the phase before

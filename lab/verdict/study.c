@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static const double formula_work =
-    2e7; /* multiply-adds of a formula on all elements of the study */
+    4e6; /* multiply-adds of a formula on all elements of the study */
 
 enum { LEAST_ELEMENTS = 1024, MOST_ELEMENTS = 1 << 18 };
 
@@ -59,11 +59,14 @@ bool study_new(struct study *s, const struct problem *p, const struct verdict *v
     const uint64_t key = mix64(p->seed ^ UINT64_C(0x4c617474));
     const int most = (int)fmin(fmax(formula_work / p->k, LEAST_ELEMENTS), MOST_ELEMENTS);
     struct box box = {0, p->m - 1, 0, p->n - 1};
-    *s = (struct study){.problem = p, .complete = (double)p->m * p->n <= most};
-    if (!s->complete && v->wrong) box = v->wrong_box;
+    if ((double)p->m * p->n > most && v->wrong) box = v->wrong_box;
+    *s = (struct study){.problem = p};
+    s->whole = box_elements(&box) == (uint64_t)p->m * (uint64_t)p->n;
     const int rows = box.row_last - box.row_first + 1, cols = box.col_last - box.col_first + 1;
     const int col_count = min_int(cols, max_int((int)sqrt(most), most / rows));
     const int row_count = min_int(rows, most / col_count);
+    s->complete = (s->whole || v->mode == VERIFY_FULL) &&
+                  box_elements(&box) == (uint64_t)row_count * (uint64_t)col_count;
     int *row = spread(box.row_first, box.row_last, row_count, random64(key, 0));
     int *col = spread(box.col_first, box.col_last, col_count, random64(key, 1));
     const bool enough = study_elements(s, row, row_count, col, col_count);

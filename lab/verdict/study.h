@@ -25,7 +25,8 @@ struct study {
     const struct problem *problem;
     struct studied *elements; /* of C, wrong ones first; owned */
     int count, with_state[STATES];
-    bool complete; /* all elements of C are among them */
+    bool complete; /* every wrong element is among them */
+    bool whole;    /* they are of all parts of C, not only where some are wrong */
 };
 
 /* False: no memory. To be freed in either case. */
@@ -51,7 +52,7 @@ struct formula {
     const char *hint; /* struct explanation's */
     char phrase[240]; /* "C is ...": what */
     struct layout a, b, c;
-    /* Terms first .. last - 1 of each `every` terms weigh so much, all others 1. */
+    /* Terms first .. last - 1 weigh so much, all others 1; of each `every` terms, if not 0. */
     int first, last, every;
     double weight;
     double factor;            /* of A B itself, if it is not 1; 0: C is 0 */
