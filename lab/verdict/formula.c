@@ -105,7 +105,7 @@ static bool add_previous(const struct formula *f, const struct problem *p, struc
         at.col -= f->back_cols;
     } else {
         at.row -= f->back_rows;
-        while (at.col + f->back_cols < p->n) at.col += f->back_cols;
+        while (at.col < p->n - f->back_cols) at.col += f->back_cols;
     }
     if (at.row < 0) return true;
     const double previous = (double)p->C[(int64_t)at.row * p->n + at.col];
