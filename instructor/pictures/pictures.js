@@ -225,17 +225,14 @@ function timeline({ title, fast, slow, holds, barriers, missing, wrong }, number
 function lean(node) {
   for (const empty of node.querySelectorAll('path:not([d]), .values:empty')) empty.remove();
   for (const plain of node.querySelectorAll('[class=""]')) plain.removeAttribute('class');
-  node.querySelectorAll('text + text').forEach(joinToTheOneBefore);
+  for (const text of node.querySelectorAll('text + text')) { /* of one kind, they are one element */
+    const first = text.previousElementSibling, part = svg('tspan', {}, text.textContent);
+    if (first.getAttribute('class') !== text.getAttribute('class')) continue;
+    for (const { name, value } of text.attributes) if (name !== 'class') part.setAttribute(name, value);
+    first.append(part);
+    text.remove();
+  }
   return node;
-}
-
-/* Texts of one kind beside each other are one element. */
-function joinToTheOneBefore(text) {
-  const first = text.previousElementSibling, part = svg('tspan', {}, text.textContent);
-  if (first.getAttribute('class') !== text.getAttribute('class')) return;
-  for (const { name, value } of text.attributes) if (name !== 'class') part.setAttribute(name, value);
-  first.append(part);
-  text.remove();
 }
 
 document.getElementById('pictures').textContent =
