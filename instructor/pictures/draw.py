@@ -70,7 +70,7 @@ def finished(name: str, text: str) -> str:
             text = re.sub(rf'<pattern id="{pattern}".*?</pattern>', "", text)
     if "marker-end" not in text:
         text = re.sub(r"<marker .*?</marker>", "", text)
-    text = re.sub("><(?!/|tspan)", ">\n<", text)
+    text = text.replace("><", ">\n<")
     return text.replace("<defs>", f"<style>\n{style_of(text)}</style>\n<defs>", 1) + "\n"
 
 

@@ -130,11 +130,12 @@ function guardsPicture() {
 function guardPanel(title, x, [phase]) {
   const rows = makeAxis(THREADS, THREAD), cols = makeAxis(THREADS, THREAD);
   const grid = makeGrid({ id: 'threads' + phase, title, rows, cols, x, y: EDGE });
-  const half = (part) => new Map(cols.shown.map((i) => [i, [cols.at.get(i)[0] + part * THREAD / 2, THREAD / 2]]));
-  const inside = range(0, SIZE - 1); /* and threads whose term exists */
-  const exist = range(0, THREADS - 1).filter((p) => phase * BLOCK + p % BLOCK < SIZE);
-  for (const [kind, part, ...cells] of [['now-a', 0, inside, exist], ['now-b', 1, exist, inside]])
-    grid.body.querySelector('.lines').before(svg('path', { class: kind, d: stretchesPath(half(part), ...cells) }));
+  const threads = cellsOf(range(0, THREADS - 1), range(0, THREADS - 1));
+  const half = (part) => ({ at: new Map(cols.shown.map((i) => [i, [cols.at.get(i)[0] + part * THREAD / 2, THREAD / 2]])) });
+  const exists = (p) => phase * BLOCK + p % BLOCK < SIZE; /* the term that a thread is to load */
+  const loads = [['now-a', 0, ([row, col]) => row < SIZE && exists(col)], ['now-b', 1, ([row, col]) => exists(row) && col < SIZE]];
+  for (const [kind, part, guard] of loads)
+    grid.body.querySelector('.lines').before(svg('path', { class: kind, d: stretchesPath(rows, half(part), threads.filter(guard)) }));
   for (const i of [1, 2]) {
     const at = i * BLOCK * THREAD, all = THREADS * THREAD;
     grid.body.append(svg('path', { class: 'border', d: `M${at} 0V${all}M0 ${at}H${all}` }));
@@ -145,12 +146,18 @@ function guardPanel(title, x, [phase]) {
   return grid.node;
 }
 
-/* Cells of these rows and columns: one rectangle for cells below each other. */
-function stretchesPath(axis, rows, cols) {
-  const firsts = rows.filter((row) => !rows.includes(row - 1));
-  const lasts = rows.filter((row) => !rows.includes(row + 1));
-  return cols.map((col) => axis.get(col)).flatMap(([x, width]) => firsts.map((first, i) =>
-    `M${x} ${first * THREAD}h${width}v${(lasts[i] - first + 1) * THREAD}h-${width}z`)).join('');
+/* One rectangle for cells below each other: a fifth of the text of paint(). */
+function stretchesPath(rows, cols, cells) {
+  const isThere = new Set(cells.map(([row, col]) => row * THREADS + col));
+  let path = '';
+  for (const [first, col] of cells) {
+    if (first > 0 && isThere.has((first - 1) * THREADS + col)) continue;
+    let last = first;
+    while (last + 1 < THREADS && isThere.has((last + 1) * THREADS + col)) last++;
+    const [x, width] = cols.at.get(col), y = rows.at.get(first)[0];
+    path += `M${x} ${y}h${width}v${(last - first + 1) * THREAD}h-${width}z`;
+  }
+  return path;
 }
 
 /* Around this thread. */
@@ -223,15 +230,9 @@ function timeline({ title, fast, slow, holds, barriers, missing, wrong }, number
 
 /* Without what draw.js makes and this picture does not use. */
 function lean(node) {
-  for (const empty of node.querySelectorAll('path:not([d]), .values:empty')) empty.remove();
+  for (const path of node.querySelectorAll('path:not([d])')) path.remove();
+  for (const group of node.querySelectorAll('.values:empty')) group.remove();
   for (const plain of node.querySelectorAll('[class=""]')) plain.removeAttribute('class');
-  for (const text of node.querySelectorAll('text + text')) { /* of one kind, they are one element */
-    const first = text.previousElementSibling, part = svg('tspan', {}, text.textContent);
-    if (first.getAttribute('class') !== text.getAttribute('class')) continue;
-    for (const { name, value } of text.attributes) if (name !== 'class') part.setAttribute(name, value);
-    first.append(part);
-    text.remove();
-  }
   return node;
 }
 

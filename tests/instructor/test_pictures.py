@@ -21,7 +21,7 @@ def parsed(name: str) -> ElementTree.Element:
 
 
 def words_of(root: ElementTree.Element) -> list[str]:
-    return [text.text or "" for name in ("text", "tspan") for text in root.iter(f"{SVG}{name}")]
+    return [text.text or "" for text in root.iter(f"{SVG}text")]
 
 
 def test_they_are_what_make_pictures_draws() -> None:
