@@ -1,9 +1,11 @@
 """Tests that what nvcc refuses is refused here: by make, make check, make program and the grade.
 
-tests/cuda/refused/*.cu are the programs, each with one mistake. The first comment says which;
-the line that nvcc refuses, at which it is refused here, too, ends with a phrase of the message:
+tests/cuda/refused/*.cu hold programs, each with one mistake, below a line with its name. The line that
+nvcc refuses, at which it is refused here, too, ends with a phrase of the message:
 
-    mysgemm(m, n, k, A, B, C); // refused: a __global__ function call must be configured
+    // ==== kernel_without_launch: the wrapper calls the kernel without <<<grid, block>>>
+    ...
+        mysgemm(C); // refused: a __global__ function call must be configured
 
 nvcc's front end needs no GPU: where it is installed, the programs are held against it.
 """
@@ -12,18 +14,18 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from conftest import REPOSITORY, Tree, clean_environment, need, need_nvcc, sample, slow_but
+from conftest import Tree, clean_environment, need, need_nvcc, sample, slow_but
 
 from grader.build.parts import trusted_parts
 from grader.build.submission import build_submission, work_directory
 from grader.errors import NotBuilt
 from grader.jail.sandbox import choose_sandbox
 
-NAMES = sorted(path.stem for path in (Path(__file__).parent / "refused").glob("*.cu"))
 MOST_LINES = 5
 MARK = "// refused: "
 OF_EACH_STEP = ["brace_missing_in_kernel", "helper_without_device", "launch_with_too_few_arguments"]
@@ -31,33 +33,38 @@ OF_EACH_STEP = ["brace_missing_in_kernel", "helper_without_device", "launch_with
 
 
 class Refused(NamedTuple):
-    path: str
     text: str
     line: int
     phrase: str
 
 
-def expected(name: str) -> Refused:
-    path = f"tests/cuda/refused/{name}.cu"
-    text = (REPOSITORY / path).read_text()
-    [(number, line)] = [(i, line) for i, line in enumerate(text.splitlines(), 1) if MARK in line]
-    return Refused(path, text, number, line.partition(MARK)[2].strip())
+def read_programs(path: Path) -> Iterator[tuple[str, Refused]]:
+    _, *parts = re.split(r"^// ==== (\w+).*\n", path.read_text(), flags=re.MULTILINE)
+    for name, text in zip(parts[::2], parts[1::2]):
+        [(number, line)] = [(i, line) for i, line in enumerate(text.splitlines(), 1) if MARK in line]
+        yield name, Refused(text, number, line.partition(MARK)[2].strip())
+
+
+FOLDER = Path(__file__).parent / "refused"
+EXPECTED = {name: refused for path in FOLDER.glob("*.cu") for name, refused in read_programs(path)}
+NAMES = sorted(EXPECTED)
 
 
 def check_make(tree: Tree, name: str, target: str, program: str, *arguments: str) -> None:
     """The first thing that is said is of that place, in few lines."""
-    refused = expected(name)
+    refused, source = EXPECTED[name], f"{name}.cu"
     tree.make_first()
+    tree.write(source, refused.text)
     (tree.path / program).unlink(missing_ok=True)
-    ran = tree.make(target, "BACKEND=cpu", f"KERNEL={refused.path}", *arguments, check=False)
+    ran = tree.make(target, "BACKEND=cpu", f"KERNEL={source}", *arguments, check=False)
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("make")]
     first = next((line for line in lines if re.match(r"\S+:\d+:", line)), "")
     assert ran.returncode == 2 and len(lines) <= MOST_LINES, ran
-    assert first.startswith(f"{refused.path}:{refused.line}:") and refused.phrase in first, ran
+    assert first.startswith(f"{source}:{refused.line}:") and refused.phrase in first, ran
     assert not (tree.path / program).exists()
 
 
-FIRSTS = {*{expected(name).phrase: name for name in reversed(NAMES)}.values()}
+FIRSTS = {*{EXPECTED[name].phrase: name for name in reversed(NAMES)}.values()}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +94,7 @@ def test_other_targets(step: str, target: str, program: str, tree: Tree) -> None
 @pytest.mark.parametrize("name", slow_but(OF_EACH_STEP, lambda number, _: number == 1))
 def test_grade(name: str) -> None:
     """It loses the criterion "builds", with that reason and line."""
-    refused, parts = expected(name), trusted_parts()
+    refused, parts = EXPECTED[name], trusted_parts()
     box = choose_sandbox("auto", False, [], parts.jail)
     with work_directory() as work, pytest.raises(NotBuilt) as error:
         build_submission(parts, refused.text.encode(), box, Path(work))
@@ -105,17 +112,19 @@ def nvcc(path: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]
 @pytest.mark.parametrize("name", sample(NAMES, 48))
 def test_nvcc_refuses_it(name: str, tmp_path: Path) -> None:
     """At the same line."""
-    ran = nvcc(REPOSITORY / expected(name).path, "-o", tmp_path / "a.o")
+    source = tmp_path / "a.cu"
+    source.write_text(EXPECTED[name].text)
+    ran = nvcc(source, "-o", tmp_path / "a.o")
     lines = re.findall(r"\.cu[(:](\d+)\)?.* error", ran.stdout + ran.stderr)
-    assert ran.returncode != 0 and lines and int(lines[0]) == expected(name).line, ran
+    assert ran.returncode != 0 and lines and int(lines[0]) == EXPECTED[name].line, ran
 
 
 @pytest.mark.parametrize(("argument", "error"), sample(
     [("n", "‘int’ to ‘float*’"), ("A", "‘const float*’ to ‘float*’")], every=2))
 def test_arguments_are_checked_as_those_of_a_call(argument: str, error: str, tree: Tree) -> None:
     """A 0 may be a pointer, and no other integer is one."""
-    refused = expected("launch_with_too_few_arguments")
-    tree.write("pointer.cu", refused.text.replace("A, B);", f"A, B, {argument});"))
+    refused = EXPECTED["launch_with_too_few_arguments"]
+    tree.write("pointer.cu", refused.text.replace("(n, A);", f"(n, A, {argument});"))
     ran = tree.make("build/cpu/kernel.o", "BACKEND=cpu", "KERNEL=pointer.cu", check=False)
     first = next(line for line in ran.stderr.splitlines() if "error:" in line)
     assert ran.returncode == 2 and first.startswith(f"pointer.cu:{refused.line}:"), ran
@@ -186,7 +195,7 @@ def test_the_marked_text(tree: Tree, tmp_path: Path) -> None:
 
 def test_a_word_alone_is_a_change(tree: Tree) -> None:
     """The text that is built is the same with __device__ and with __host__."""
-    text = expected("helper_without_device").text
+    text = EXPECTED["helper_without_device"].text
     spaces = "build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=word.cu"
     tree.write("word.cu", text.replace("static float", "__device__ float"))
     tree.make(*spaces)
