@@ -46,10 +46,7 @@ def test_right_in_another_style(tree: Tree, kernel: Path, backend: str) -> None:
     assert_passes(tree, kernel, backend, *SOME_SHAPES)
 
 
-ORDERS = {
-    "partial_sums", "four_accumulators", "double_accumulator", "backwards", "kahan",
-    "fma_and_hints", "split_k", "warp_shuffle", "4_register_tiles",
-}
+ORDERS = {"orders_of_summation", "split_k", "warp_shuffle", "4_register_tiles"}
 SUMMING = [path for path in [*RIGHT, *SOLUTIONS] if path.stem in ORDERS]
 
 

@@ -27,6 +27,7 @@ NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
 MEMCPY = "tests/kernels/right/memcpy_rows.cu"
 COPIES = "tests/kernels/right/memcpy_pieces.cu"
+STYLES = "instructor/faulty/styles"
 GCC = "gcc -O1"
 
 
@@ -59,7 +60,7 @@ def ways(counted: Any, *keys: str) -> dict[str, tuple[Any, ...]]:
     first_of_each([
         (GCC, NAIVE, 64, 524_288, 524_288),
         *((setup, right("counts_tile_2"), 4, 64, 128) for setup in SETUPS),
-        (GCC, right("counts_tile_32"), 4, 32, 128),
+        (GCC, f"{STYLES}/tiles_32.cu", 4, 32, 128),
         *((setup, MEMCPY, 64, 524_288, 524_288) for setup in SETUPS),
         *((setup, COPIES, 64, 524_288, 524_288) for setup in SETUPS),
     ], family=lambda values: values[1:]),
@@ -112,7 +113,7 @@ H200 = {
     right("counts_divergent"): ((32_768, 81_920, 42.5), (128, 512, 100), 0, 0, 0),
     right("blocks_7x7"): ((3_800, 21_920, 46.72), (190, 1_096, 46.72), 0, 0, 4_000),
     right("split_k"): ((16_384, 32_768, 56.25), (0, 0, None), 0, 0, 0),
-    right("counts_tile_32"): ((512, 2_048, 100), (128, 512, 100), 0, 0, 512),
+    f"{STYLES}/tiles_32.cu": ((512, 2_048, 100), (128, 512, 100), 0, 0, 512),
 }
 
 
@@ -321,7 +322,7 @@ def test_one_element_for_a_warp_is_a_broadcast(checker: Builder) -> None:
 
 @pytest.mark.parametrize("option", ["--counts", "--phases"])
 @pytest.mark.parametrize("kernel", sample(
-    [TILED, "instructor/solutions/4_register_tiles.cu", right("double_buffered")], every=3))
+    [TILED, "instructor/solutions/4_register_tiles.cu", f"{STYLES}/prefetch.cu"], every=3))
 def test_text_fits_80_columns(checker: Builder, kernel: str, option: str) -> None:
     for line in run_check(checker(GCC, kernel), option).stdout.splitlines():
         assert len(line) <= 80 or ".cu:" in line, line
@@ -423,8 +424,8 @@ def test_phases_as_json(checker: Builder) -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "size", "count"),
-    sample([(TILED, 34, 3), (right("counts_tile_32"), 34, 2), (right("dynamic_shared"), 34, 3),
-            (right("double_buffered"), 34, 3), (right("counts_transposed_padded"), 34, 2), (NAIVE, 4, 1)], every=5),
+    sample([(TILED, 34, 3), (f"{STYLES}/tiles_32.cu", 34, 2), (f"{STYLES}/dynamic.cu", 34, 3),
+            (f"{STYLES}/prefetch.cu", 34, 3), (right("counts_transposed_padded"), 34, 2), (NAIVE, 4, 1)], every=5),
 )  # fmt: skip
 def test_phases_of_other_kernels(checker: Builder, kernel: str, size: int, count: int) -> None:
     """Without sizes: so large that there are several, if there ever are. What has been loaded by

@@ -36,7 +36,7 @@ STYLES = "instructor/faulty/styles"
 PLAIN = [
     TILED, f"{RIGHT}/counts_float4.cu", NAIVE, f"{STYLES}/register_tile.cu", f"{STYLES}/one_dimensional.cu",
     f"{STYLES}/two_buffers.cu", f"{STYLES}/tiles_32.cu", f"{STYLES}/padded.cu",
-    f"{RIGHT}/dynamic_shared.cu", f"{RIGHT}/float4_throughout.cu", f"{RIGHT}/counts_divergent.cu",
+    f"{STYLES}/dynamic.cu", f"{RIGHT}/counts_divergent.cu",
     f"{RIGHT}/shared_as_float4.cu", f"{RIGHT}/blocks_7x7.cu", f"{RIGHT}/counts_tile_2.cu",
 ]  # fmt: skip
 BARRIER = -1
@@ -158,7 +158,7 @@ def test_stores_of_an_if_and_its_else_stay_two(checker: Builder, tmp_path: Path)
 
 @pytest.mark.parametrize("kernel, shape", sample([
     (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
-    (f"{RIGHT}/float4_throughout.cu", (16, 32, 16))], every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
+    (f"{RIGHT}/counts_float4.cu", (16, 32, 64))], every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
 def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str,
                                    shape: tuple[int, int, int]) -> None:
     """Where the grid is one block, the accesses shown are all that --counts has counted."""

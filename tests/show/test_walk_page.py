@@ -97,7 +97,7 @@ PAGES: dict[str, tuple[object, ...]] = {
     "1 x 1 x 1": (TILED, 1, 1, 1), "32 x 32": (f"{STYLES}/tiles_32.cu",),
     "64 x 64 blocks": (f"{STYLES}/tiles_32.cu", "--block", "63,63", 2048, 2, 2048),
     "register tile": (f"{STYLES}/register_tile.cu",), "1-D block": (f"{STYLES}/one_dimensional.cu",),
-    "dynamic": (f"{RIGHT}/dynamic_shared.cu",), "shuffle": (f"{RIGHT}/warp_shuffle.cu",),
+    "dynamic": (f"{STYLES}/dynamic.cu",), "shuffle": (f"{RIGHT}/warp_shuffle.cu",),
     "split k": (f"{RIGHT}/split_k.cu",), "doubles": (f"{RIGHT}/shared_ints_and_chars.cu", "--fill", "random"),
 }  # fmt: skip
 MISTAKES = {

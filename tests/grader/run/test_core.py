@@ -446,10 +446,10 @@ def test_too_many_blocks_end_at_the_same_one_each_time(
     assert len(done) == 1 and " of 6400 blocks were done" in done.pop()
 
 
-@pytest.mark.parametrize("how", sample(["padded_copies", "padded_by_kernels"], every=2))
-def test_tiles_of_copies_of_a_and_b_are_tiles(how: str, core: Core) -> None:
+def test_tiles_of_copies_of_a_and_b_are_tiles(core: Core) -> None:
     """Whoever copied them: the threads that multiply count, and what they loaded once."""
-    plain, checked = core.run_both(core.build((REPOSITORY / f"tests/kernels/right/{how}.cu").read_bytes()))
+    kernel = REPOSITORY / "tests/kernels/right/padded_by_the_wrapper.cu"
+    plain, checked = core.run_both(core.build(kernel.read_bytes()))
     assert plain.right and checked.right and not checked.finding
     assert checked.loads and checked.loads.threads >= M * N
     assert checked.loads.all <= most_loads(checked.loads)

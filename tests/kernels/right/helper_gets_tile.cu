@@ -1,11 +1,21 @@
-/* RIGHT: tiles are passed to helpers: as pointers to float, as pointers to rows, as references. */
+/* RIGHT: tiles are passed to helpers: as pointers to float, as pointers to rows, as references. One
+ * helper is a template, one is for both sides. Host variables are named gridDim and blockDim, and a
+ * formatter has split the brackets of the launch. */
 
 #define T 16
 
+__host__ __device__ inline int tiles(int length) { return (length + T - 1) / T; }
+
+template <typename Element>
+__device__ __forceinline__ Element element(const Element *matrix, int rows, int cols, int row, int col)
+{
+    return row < rows && col < cols ? matrix[row * cols + col] : Element(0);
+}
+
 __device__ void load(float *tile, int rows, int cols, int row, int col, const float *matrix)
 {
-    float *element = tile + threadIdx.y * T + threadIdx.x;
-    *element = row < rows && col < cols ? matrix[row * cols + col] : 0.0f;
+    float *place = tile + threadIdx.y * T + threadIdx.x;
+    *place = element(matrix, rows, cols, row, col);
 }
 
 __device__ float term(const float (*a)[T], const float (&b)[T][T], int i)
@@ -19,9 +29,9 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
     float sum = 0.0f;
 
-    for (int start = 0; start < k; start += T) {
-        load(&a[0][0], m, k, row, start + threadIdx.x, A);
-        load((float *)b, k, n, start + threadIdx.y, col, B);
+    for (int phase = 0; phase < tiles(k); ++phase) {
+        load(&a[0][0], m, k, row, phase * T + threadIdx.x, A);
+        load((float *)b, k, n, phase * T + threadIdx.y, col, B);
         __syncthreads();
         for (int i = 0; i < T; ++i)
             sum += term(a, b, i);
@@ -33,5 +43,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), dim3(T, T)>>>(m, n, k, A, B, C);
+    dim3 gridDim(tiles(n), tiles(m)), blockDim(T, T);
+
+    mysgemm << <gridDim, blockDim >> > (m, n, k, A, B, C);
 }

@@ -1,4 +1,5 @@
-/* RIGHT: one kernel pads A and B with zeros, one multiplies whole tiles, and one cuts C out. */
+/* RIGHT: the wrapper has CUDA copy A, and a kernel copy B, into memory of whole tiles with zeros
+ * around them; one kernel multiplies whole tiles without guards, and one cuts C out. */
 
 #define TILE 16
 
@@ -42,11 +43,14 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     int M = whole(m), N = whole(n), K = whole(k);
     float *A_padded = room(M, K), *B_padded = room(K, N), *C_padded = room(M, N);
-    dim3 block(TILE, TILE);
-    copy<<<dim3(K / TILE, M / TILE), block>>>(M, K, m, k, A, K, A_padded);
+    size_t width = k * sizeof(float), pitch = K * sizeof(float);
+    dim3 block(TILE, TILE), grid(N / TILE, M / TILE);
+
+    cudaMemset(A_padded, 0, M * pitch);
+    cudaMemcpy2D(A_padded, pitch, A, width, width, m, cudaMemcpyDeviceToDevice);
     copy<<<dim3(N / TILE, K / TILE), block>>>(K, N, k, n, B, N, B_padded);
-    mysgemm<<<dim3(N / TILE, M / TILE), block>>>(N, K, A_padded, B_padded, C_padded);
-    copy<<<dim3(N / TILE, M / TILE), block>>>(m, n, M, N, C_padded, n, C);
+    mysgemm<<<grid, block>>>(N, K, A_padded, B_padded, C_padded);
+    copy<<<grid, block>>>(m, n, M, N, C_padded, n, C);
     cudaFree(A_padded);
     cudaFree(B_padded);
     cudaFree(C_padded);
