@@ -27,6 +27,13 @@ template <class T> static T *device(size_t n) {
 
 static void ends_with(cudaError_t error) { EXPECT(cudaDeviceSynchronize(), error); }
 
+/* A launch, and the error with which it ends. */
+#define FAULT_ENDS(name, error, ...)                                                               \
+    FAULT(name) {                                                                                  \
+        __VA_ARGS__;                                                                               \
+        ends_with(error);                                                                          \
+    }
+
 /* --- addresses -------------------------------------------------------------------------------- */
 
 /* A read far behind an allocation: reported with its line, thread, block, and where it went. */
@@ -51,10 +58,7 @@ FAULT(stray_read) {
 __global__ void write_before(float *x, int row) {
     x[row * 1000 + (int)threadIdx.x] = 1; // HERE
 }
-FAULT(stray_write) {
-    write_before<<<1, 1>>>(device<float>(1000), -1);
-    ends_with(cudaErrorIllegalAddress);
-}
+FAULT_ENDS(stray_write, cudaErrorIllegalAddress, write_before<<<1, 1>>>(device<float>(1000), -1))
 
 /* A negative index made unsigned by threadIdx.x: 16 GB behind. */
 // expect: {HERE}: illegal memory access: write to address 0x[0-9a-f]+,
@@ -63,21 +67,16 @@ FAULT(stray_write) {
 __global__ void write_behind(float *x, int row) {
     x[row * 1000 + threadIdx.x] = 1; // HERE
 }
-FAULT(stray_unsigned) {
-    write_behind<<<1, 1>>>(device<float>(1000), -1);
-    ends_with(cudaErrorIllegalAddress);
-}
+FAULT_ENDS(stray_unsigned, cudaErrorIllegalAddress, write_behind<<<1, 1>>>(device<float>(1000), -1))
 
-/* An index to an address that this machine cannot even have. */
+/* An index to an address that this machine cannot even have; cudaErrorIllegalAddress on a GPU. */
 // expect: {HERE}: misaligned vector access, or an address that cannot exist
 // expect:     thread \(0,0,0\) of block \(0,0,0\), in write_very_far
 __global__ void write_very_far(float *x, long i) {
     x[i] = 1; // HERE
 }
-FAULT(stray_very_far) {
-    write_very_far<<<1, 1>>>(device<float>(1000), 1L << 45);
-    ends_with(cudaErrorMisalignedAddress); /* cudaErrorIllegalAddress on a GPU */
-}
+FAULT_ENDS(stray_very_far, cudaErrorMisalignedAddress,
+           write_very_far<<<1, 1>>>(device<float>(1000), 1L << 45))
 
 /* A kernel dereferences a null pointer, in a function that it calls. */
 // expect: {HERE}: illegal memory access: read from address \(nil\)
@@ -86,10 +85,7 @@ __device__ __noinline__ float load(const float *x) {
     return x[threadIdx.x]; // HERE
 }
 __global__ void read_null(const float *x, float *y) { y[threadIdx.x] = load(x); }
-FAULT(null_pointer) {
-    read_null<<<1, 1>>>(NULL, device<float>(1000));
-    ends_with(cudaErrorIllegalAddress);
-}
+FAULT_ENDS(null_pointer, cudaErrorIllegalAddress, read_null<<<1, 1>>>(NULL, device<float>(1000)))
 
 /* A kernel reads memory that was freed. */
 // expect: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
@@ -112,10 +108,8 @@ FAULT(use_after_free) {
 __global__ void shifted(const float *x, float4 *y) {
     y[threadIdx.x] = *(const float4 *)(x + 1); // HERE
 }
-FAULT(misaligned) {
-    shifted<<<1, 1>>>(device<float>(1000), device<float4>(250));
-    ends_with(cudaErrorMisalignedAddress);
-}
+FAULT_ENDS(misaligned, cudaErrorMisalignedAddress,
+           shifted<<<1, 1>>>(device<float>(1000), device<float4>(250)))
 
 /* Host code dereferences a device pointer: reported with its line, then the program dies of it, as
  * it would with a GPU. */
@@ -169,10 +163,7 @@ __global__ void copy_by_five(const float *from) {
     __shared__ __align__(16) float to[8];
     __pipeline_memcpy_async(&to[threadIdx.x * 4], &from[threadIdx.x * 5], 16); // HERE
 }
-FAULT(copy_misaligned) {
-    copy_by_five<<<1, 2>>>(device<float>(1000));
-    ends_with(cudaErrorMisalignedAddress);
-}
+FAULT_ENDS(copy_misaligned, cudaErrorMisalignedAddress, copy_by_five<<<1, 2>>>(device<float>(1000)))
 
 /* cp.async moves 4, 8 or 16 bytes; CUDA's header ends the kernel where it is asked for others. */
 // expect: {HERE}: __pipeline_memcpy_async copies 4, 8 or 16 bytes.*
@@ -181,10 +172,7 @@ __global__ void copy_twelve(const float *from) {
     __shared__ float to[4];
     __pipeline_memcpy_async(to, from, 12); // HERE
 }
-FAULT(copy_size) {
-    copy_twelve<<<1, 1>>>(device<float>(1000));
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(copy_size, cudaErrorLaunchFailure, copy_twelve<<<1, 1>>>(device<float>(1000)))
 
 /* A copy within shared memory: cp.async reads global memory. */
 // expect: {HERE}: an asynchronous copy reads global memory, and this address is in .*
@@ -193,10 +181,7 @@ __global__ void copy_shared() {
     __shared__ float from[4], to[4];
     __pipeline_memcpy_async(&to[threadIdx.x], &from[threadIdx.x], 4); // HERE
 }
-FAULT(copy_from_shared) {
-    copy_shared<<<1, 1>>>();
-    ends_with(cudaErrorInvalidAddressSpace);
-}
+FAULT_ENDS(copy_from_shared, cudaErrorInvalidAddressSpace, copy_shared<<<1, 1>>>())
 
 /* A copy to global memory: cp.async writes shared memory. */
 // expect: {HERE}: an asynchronous copy writes shared memory, and this address is elsewhere
@@ -204,10 +189,7 @@ FAULT(copy_from_shared) {
 __global__ void copy_global(float *out) {
     __pipeline_memcpy_async(&out[4], &out[0], 4); // HERE
 }
-FAULT(copy_to_global) {
-    copy_global<<<1, 1>>>(device<float>(1000));
-    ends_with(cudaErrorIllegalInstruction);
-}
+FAULT_ENDS(copy_to_global, cudaErrorIllegalInstruction, copy_global<<<1, 1>>>(device<float>(1000)))
 
 /* --- what else ends a kernel ------------------------------------------------------------------ */
 
@@ -217,10 +199,7 @@ FAULT(copy_to_global) {
 __global__ void divide(int *x, int by) {
     *x = 100 / by; // HERE
 }
-FAULT(division_by_zero) {
-    divide<<<1, 1>>>(device<int>(1), 0);
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(division_by_zero, cudaErrorLaunchFailure, divide<<<1, 1>>>(device<int>(1), 0))
 
 /* __trap() ends the kernel with an error. */
 // expect: {HERE}: __trap\(\) was called
@@ -229,20 +208,14 @@ __global__ void stops(int *x) {
     if (threadIdx.x == 7) __trap(); // HERE
     *x = 1;
 }
-FAULT(trap) {
-    stops<<<1, 32>>>(device<int>(1));
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(trap, cudaErrorLaunchFailure, stops<<<1, 32>>>(device<int>(1)))
 
 /* A failed assert prints CUDA's line and nothing more. */
 // expect: {HERE}: .*even.*: block: \[1,0,0\], thread: \[1,0,0\] Assertion `threadIdx\.x % 2 == 0` failed\.
 __global__ void even() {
     if (blockIdx.x == 1) assert(threadIdx.x % 2 == 0); // HERE
 }
-FAULT(assert_message) {
-    even<<<2, 2>>>();
-    ends_with(cudaErrorAssert);
-}
+FAULT_ENDS(assert_message, cudaErrorAssert, even<<<2, 2>>>())
 
 /* A thread whose local array is larger than a thread's local memory. */
 // expect: .*faults\.cu:\d+: stack overflow: .*
@@ -292,10 +265,7 @@ static __host__ __device__ __attribute__((noinline)) void start(int *x) {
     child<<<1, 1>>>(x); // HERE
 }
 __global__ void parent(int *x) { start(x); }
-FAULT(launch_from_kernel) {
-    parent<<<4, 32>>>(nullptr);
-    ends_with(cudaErrorNotSupported);
-}
+FAULT_ENDS(launch_from_kernel, cudaErrorNotSupported, parent<<<4, 32>>>(nullptr))
 
 /* A call by name is refused when it is compiled; one through a pointer when it runs. */
 // expect: __syncthreads\(\) was called by host code; only a kernel may call it
@@ -317,10 +287,8 @@ __global__ void first_in_branch(int *x, int n) {
     x[threadIdx.x] = 1;
     __syncthreads();
 }
-FAULT(barrier_in_branch) {
-    first_in_branch<<<1, 100>>>(device<int>(100), 20);
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(barrier_in_branch, cudaErrorLaunchFailure,
+           first_in_branch<<<1, 100>>>(device<int>(100), 20))
 
 /* Lanes that do not take the branch are at the next iteration's first barrier, the one that all have
  * just left: it is the other one that they have passed by. */
@@ -334,10 +302,8 @@ __global__ void second_in_branch(int *x, int n) {
         if (blockIdx.x == 0 || (int)threadIdx.x < n) __syncthreads(); // HERE
     }
 }
-FAULT(barrier_at_the_end_of_a_loop) {
-    second_in_branch<<<2, 64>>>(device<int>(64), 33);
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(barrier_at_the_end_of_a_loop, cudaErrorLaunchFailure,
+           second_in_branch<<<2, 64>>>(device<int>(64), 33))
 
 /* A barrier that counts is one, too; and others that have returned, the last thread among them, are
  * not waited for. */
@@ -349,10 +315,8 @@ __global__ void counts_in_branch(int *x) {
     if (threadIdx.x < 2) x[0] = __syncthreads_count(1); // HERE
     else x[1] = __syncthreads_or(x[1]);
 }
-FAULT(barrier_that_counts_in_branch) {
-    counts_in_branch<<<1, 40>>>(device<int>(40));
-    ends_with(cudaErrorLaunchFailure);
-}
+FAULT_ENDS(barrier_that_counts_in_branch, cudaErrorLaunchFailure,
+           counts_in_branch<<<1, 40>>>(device<int>(40)))
 
 /* Whole warps may come to barriers of their own: they are counted. So may lanes that return before
  * a barrier, those of one block and not of another, and a barrier that is compiled twice. */
@@ -395,10 +359,7 @@ __global__ void two_ways(int *x) {
     if (threadIdx.x >= 16) __syncwarp(); else __syncthreads(); // HERE
     x[threadIdx.x] = 1;
 }
-FAULT(deadlock) {
-    two_ways<<<1, 32>>>(device<int>(32));
-    ends_with(cudaErrorLaunchTimeout);
-}
+FAULT_ENDS(deadlock, cudaErrorLaunchTimeout, two_ways<<<1, 32>>>(device<int>(32)))
 
 /* All lanes but one have returned or wait at a warp operation for the last, which waits at another:
  * the place that is named lies in the kernel, not in the emulator's own code. */
@@ -409,10 +370,7 @@ __global__ void two_masks(int *x) {
     unsigned mask = threadIdx.x == 20 ? 0xFFF00000u : 0xFFFF0000u;
     x[threadIdx.x] = __shfl_sync(mask, 1, 16); // HERE
 }
-FAULT(deadlock_in_warp) {
-    two_masks<<<1, 32>>>(device<int>(32));
-    ends_with(cudaErrorLaunchTimeout);
-}
+FAULT_ENDS(deadlock_in_warp, cudaErrorLaunchTimeout, two_masks<<<1, 32>>>(device<int>(32)))
 
 /* A kernel that does not end is stopped at the time limit, and the place is its loop. */
 // expect: {HERE}: the kernel does not end: a block was still running here after [\d.]+ s

@@ -110,7 +110,7 @@ def test_features(request: pytest.FixtureRequest, setup: str) -> None:
 def read_faults(text: str) -> Iterator[tuple[str, list[str], int]]:
     """Name, regular expressions and status of each: what lies between two comments at the start of a line."""
     for part in re.finditer(r"^/\* .*?(?=^/\* |\Z)", text, re.MULTILINE | re.DOTALL):
-        name = re.search(r"^FAULT\((\w+)\)", part[0], re.MULTILINE)
+        name = re.search(r"^FAULT(?:_ENDS)?\((\w+)", part[0], re.MULTILINE)
         if not name:
             continue
         before_here = text[: part.start()] + part[0].partition("// HERE")[0]

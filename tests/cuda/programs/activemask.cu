@@ -50,34 +50,29 @@ __global__ void behind_an_operation(unsigned *mask) {
 
 int main() {
     int *counter = visible<int>(1), *rank = visible<int>(300);
-    one_atomic_for_a_branch<<<3, 100>>>(counter, rank);
-    RUN();
+    RUN(one_atomic_for_a_branch<<<3, 100>>>(counter, rank));
     EXPECT(*counter, 100);
     bool seen[100] = {};
     for (int i = 0; i < 300; i += 3) seen[rank[i]] = true;
     for (bool each : seen) EXPECT(each, true);
 
     unsigned *mask = visible<unsigned>(192);
-    both_branches<<<1, 32>>>(mask, rank);
-    RUN();
+    RUN(both_branches<<<1, 32>>>(mask, rank));
     EXPECT(mask[3], 0x000000FFu);
     EXPECT(mask[9], 0xFFFFFF00u);
     EXPECT(rank[0], 28);
     EXPECT(rank[8], 92);
 
-    in_a_loop<<<1, 32>>>(mask);
-    RUN();
+    RUN(in_a_loop<<<1, 32>>>(mask));
     EXPECT(mask[6], 0xFFFFFFC0u);
     EXPECT(mask[31], 0xFFFFFFC0u);
 
-    before_a_barrier<<<1, 64>>>(mask);
-    RUN();
+    RUN(before_a_barrier<<<1, 64>>>(mask));
     EXPECT(mask[33], 0xAAAAAAAAu);
     EXPECT(mask[64 + 5], 0xFFFFFFFFu);
     EXPECT(mask[128 + 40], 0x1FFu);
 
-    behind_an_operation<<<1, 32>>>(mask);
-    RUN();
+    RUN(behind_an_operation<<<1, 32>>>(mask));
     EXPECT(mask[0], 0xFFFFFFFFu);
     return verdict();
 }

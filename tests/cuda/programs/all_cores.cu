@@ -27,8 +27,7 @@ int main() {
 #endif
     int *arrived = visible<int>(1);
     unsigned long *who = visible<unsigned long>(cores);
-    meet<<<cores, 1>>>(arrived, cores, who);
-    RUN();
+    RUN(meet<<<cores, 1>>>(arrived, cores, who));
     for (int i = 0; i < cores; ++i)
         for (int j = 0; j < i; ++j) CHECK(who[i] != who[j]);
     return verdict();

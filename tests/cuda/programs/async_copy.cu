@@ -98,16 +98,14 @@ __global__ void in_dynamic(const float *in, float *out, int words) {
 int main() {
     float *in = visible<float>(TILE * TILES), *out = visible<float>(256);
     for (int i = 0; i < TILE * TILES; ++i) in[i] = i % TILE + 1;
-    sums<<<1, 16>>>(in, out);
-    RUN();
+    RUN(sums<<<1, 16>>>(in, out));
     for (int i = 0; i < 16; ++i) {
         float sum = 0;
         for (int j = 0; j < 4; ++j) sum += TILES * (TILE - (i * 4 + j));
         EXPECT(out[i], sum);
     }
 
-    filled<<<1, 1>>>(in, out);
-    RUN();
+    RUN(filled<<<1, 1>>>(in, out));
     const float expected[] = {1, 2, 0, 0, 1, 2, 2, 0, 1, 2, 3, 0, 0, -1, -1, -1};
     for (int i = 0; i < 16; ++i)
         if (i != 12) EXPECT(out[i], expected[i]);
@@ -115,22 +113,18 @@ int main() {
     memcpy(&word, &out[12], sizeof word);
     EXPECT(word, 0x00800000u); /* of 1.0f, 0x3F800000 */
 
-    own_groups<<<1, 32>>>(in, out);
-    RUN();
+    RUN(own_groups<<<1, 32>>>(in, out));
     for (int i = 0; i < 32; ++i) EXPECT(out[i], (i + 1) * (i + 2) / 2.0f);
 
-    returns_early<<<1, 32>>>(in, out);
-    RUN();
+    RUN(returns_early<<<1, 32>>>(in, out));
     for (int i = 1; i < 32; ++i) EXPECT(out[i], in[i]);
 
-    many_groups<<<1, 1>>>(in, out);
-    RUN();
+    RUN(many_groups<<<1, 1>>>(in, out));
     for (int i = 0; i < 100; ++i) EXPECT(out[i], in[i]);
 
     const int bytes = 100 * 1024;
     OK(cudaFuncSetAttribute(in_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    in_dynamic<<<1, 128, bytes>>>(in, out, bytes / 4);
-    RUN();
+    RUN(in_dynamic<<<1, 128, bytes>>>(in, out, bytes / 4));
     for (int i = 0; i < 128; ++i) EXPECT(out[i], bytes / 4 / 128 * (64 - i % 64) * 1.0f);
     return verdict();
 }

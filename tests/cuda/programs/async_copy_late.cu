@@ -45,8 +45,7 @@ __global__ void leaves_many(const float *in, float *seen) {
 int main() {
     float *in = visible<float>(3), *seen = visible<float>(7);
     for (int i = 0; i < 3; ++i) in[i] = i + 1;
-    looks_early<<<1, 1>>>(in, seen);
-    RUN();
+    RUN(looks_early<<<1, 1>>>(in, seen));
 #ifdef CUDA_EMULATOR
     const bool late = true;
 #else
@@ -55,8 +54,7 @@ int main() {
     const float expected[] = {-1, -1, 1, -1, 2, -1, 3}, arrived[] = {1, 1, 1, 2, 2, 3, 3};
     for (int i = 0; i < 7; ++i) CHECK(seen[i] == expected[i] || (!late && seen[i] == arrived[i]));
 
-    leaves_many<<<1, 1>>>(in, seen);
-    RUN();
+    RUN(leaves_many<<<1, 1>>>(in, seen));
     EXPECT(seen[0] + seen[1], 2.0f);
     CHECK(seen[2] == -1 || (!late && seen[2] == 1));
     return verdict();

@@ -1,5 +1,5 @@
 /* Atomics of all threads of many blocks on one word, in every overload, in global and shared
- * memory; each returns the old value. */
+ * memory; each returns the old value. (atomicAdd of double: compute capability 6.0 and later.) */
 #include "check.h"
 
 enum { BLOCKS = 20, THREADS = 128, N = BLOCKS * THREADS };
@@ -21,8 +21,7 @@ template <class T> static void check_integers() {
     unsigned char *seen = visible<unsigned char>(N);
     x[1] = 1000000;
     x[4] = (T)-1;
-    integers<T><<<BLOCKS, THREADS>>>(x, seen);
-    RUN();
+    RUN(integers<T><<<BLOCKS, THREADS>>>(x, seen));
     EXPECT(x[0], (T)N);
     for (int i = 0; i < N; ++i) EXPECT((int)seen[i], 1);
     EXPECT(x[1], (T)3);
@@ -55,16 +54,35 @@ __global__ void inc_dec_beyond(unsigned *x) {
     x[3] = atomicDec(&x[1], 5); /* 100 is above the limit: becomes 5 */
 }
 
-__global__ void in_shared(int *histogram, const int *in) {
-    __shared__ int bins[10];
+__global__ void floats(float *f, double *d) {
+    float old = atomicAdd(&f[0], 1.0f);
+    if (old == 0) atomicAdd(&f[1], 1.0f); /* exactly one thread found the zero */
+    atomicAdd(f + 2, -0.5f);
+    atomicAdd(&d[0], 0.25);
+    atomicAdd(&d[1], (double)threadIdx.x);
+    atomicExch(&f[3], 7.5f);
+}
+
+template <class T> __global__ void in_shared(T *histogram, const int *in) {
+    __shared__ T bins[10];
     if (threadIdx.x < 10) bins[threadIdx.x] = 0;
     __syncthreads();
-    atomicAdd(&bins[in[blockIdx.x * blockDim.x + threadIdx.x]], 1);
+    atomicAdd(&bins[in[blockIdx.x * blockDim.x + threadIdx.x]], (T)1);
     __syncthreads();
     if (threadIdx.x < 10) atomicAdd(&histogram[threadIdx.x], bins[threadIdx.x]);
 }
 
+template <class T> static void check_histogram() {
+    T *histogram = visible<T>(10);
+    int *in = visible<int>(N);
+    for (int i = 0; i < N; ++i) in[i] = i % 10;
+    RUN(in_shared<T><<<BLOCKS, THREADS>>>(histogram, in));
+    for (int i = 0; i < 10; ++i) EXPECT(histogram[i], (T)(N / 10));
+}
+
 int main() {
+    check_histogram<int>();
+    check_histogram<float>();
     check_integers<int>();
     check_integers<unsigned>();
     check_integers<unsigned long long>();
@@ -72,39 +90,29 @@ int main() {
     int *x = visible<int>(4);
     long long *l = visible<long long>(2);
     x[1] = l[1] = -1000000;
-    negative<<<1, 128>>>(x, l);
-    RUN();
-    EXPECT(x[0], -64);
-    EXPECT(x[1], -1);
-    EXPECT(x[2], -256);
-    EXPECT(x[3], -64);
-    EXPECT(l[0], -64 * (1LL << 40));
-    EXPECT(l[1], -1LL);
+    RUN(negative<<<1, 128>>>(x, l));
+    EXPECT_EACH(x, -64, -1, -256, -64);
+    EXPECT_EACH(l, -64 * (1LL << 40), -1LL);
 
     unsigned *u = visible<unsigned>(4), *seen = visible<unsigned>(32);
     u[0] = 1000;
-    subtract<<<2, 100>>>(u);
-    RUN();
+    RUN(subtract<<<2, 100>>>(u));
     EXPECT(u[0], 400u);
     u[0] = 0;
     u[1] = 6;
-    inc_dec<<<7, 100>>>(u, seen);
-    RUN();
-    EXPECT(u[0], 0u);
-    EXPECT(u[1], 6u);
+    RUN(inc_dec<<<7, 100>>>(u, seen));
+    EXPECT_EACH(u, 0u, 6u);
     for (int i = 0; i < 10; ++i) EXPECT(seen[i], 70u);
     for (int i = 0; i < 7; ++i) EXPECT(seen[16 + i], 100u);
     u[0] = u[1] = 100;
-    inc_dec_beyond<<<1, 1>>>(u);
-    RUN();
-    EXPECT(u[0], 0u);
-    EXPECT(u[1], 5u);
+    RUN(inc_dec_beyond<<<1, 1>>>(u));
+    EXPECT_EACH(u, 0u, 5u);
     EXPECT(u[2] + u[3], 200u);
 
-    int *histogram = visible<int>(10), *in = visible<int>(N);
-    for (int i = 0; i < N; ++i) in[i] = i % 10;
-    in_shared<<<BLOCKS, THREADS>>>(histogram, in);
-    RUN();
-    for (int i = 0; i < 10; ++i) EXPECT(histogram[i], N / 10);
+    float *f = visible<float>(4);
+    double *d = visible<double>(2);
+    RUN(floats<<<40, 256>>>(f, d));
+    EXPECT_EACH(f, 10240, 1, -5120, 7.5);
+    EXPECT_EACH(d, 2560, 40 * 32640);
     return verdict();
 }

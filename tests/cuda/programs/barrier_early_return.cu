@@ -30,15 +30,6 @@ __global__ void all_but_one(int *out) {
     *out = __syncthreads_count(1);
 }
 
-__global__ void first_returns_last_waits(int *out) {
-    if (threadIdx.x < 32) return;
-    __syncthreads();
-    out[threadIdx.x] = 1;
-    if (threadIdx.x < 64) return;
-    __syncthreads();
-    out[threadIdx.x] = 2;
-}
-
 __global__ void half_a_warp_returns(int *out) {
     __syncthreads();
     if (threadIdx.x >= 48) return;
@@ -53,23 +44,16 @@ __global__ void half_a_warp_returns(int *out) {
 
 int main() {
     int *out = visible<int>(256);
-    guard_first<<<1, 256>>>(out, 100);
-    RUN();
+    RUN(guard_first<<<1, 256>>>(out, 100));
     for (int i = 0; i < 100; ++i) EXPECT(out[i], 5 * (99 - i) + 10);
     EXPECT(out[100], 0);
     memset(out, 0, 1024);
-    one_by_one<<<10, 320>>>(out);
-    RUN();
+    RUN(one_by_one<<<10, 320>>>(out));
     for (int i = 0; i < 10; ++i) EXPECT(out[i], 9);
-    all_but_one<<<1, 64>>>(out);
-    RUN();
+    RUN(all_but_one<<<1, 64>>>(out));
     EXPECT(out[0], 1);
     memset(out, 0, 1024);
-    first_returns_last_waits<<<1, 128>>>(out);
-    RUN();
-    for (int i = 0; i < 128; ++i) EXPECT(out[i], i / 32 == 0 ? 0 : i / 32 == 1 ? 1 : 2);
-    half_a_warp_returns<<<1, 64>>>(out);
-    RUN();
-    for (int i = 0; i < 64; ++i) EXPECT(out[i], i < 32 ? 3 : i < 48 ? 4 : 1);
+    RUN(half_a_warp_returns<<<1, 64>>>(out));
+    for (int i = 0; i < 64; ++i) EXPECT(out[i], i < 32 ? 3 : i < 48 ? 4 : 0);
     return verdict();
 }

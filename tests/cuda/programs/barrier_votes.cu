@@ -34,8 +34,7 @@ int main() {
     int *out = visible<int>(8 * 1024);
     const int sizes[] = {1, 31, 33, 100, 1024};
     for (int n : sizes) {
-        votes<<<1, n>>>(out);
-        RUN();
+        RUN(votes<<<1, n>>>(out));
         for (int i = 0; i < n; ++i) {
             EXPECT(out[i * 8], (n + 2) / 3);
             CHECK(out[i * 8 + 1] != 0);
@@ -46,11 +45,9 @@ int main() {
             CHECK(out[i * 8 + 6] != 0);
         }
     }
-    ordered<<<1, 128>>>(out);
-    RUN();
+    RUN(ordered<<<1, 128>>>(out));
     for (int i = 0; i < 128; ++i) EXPECT(out[i], 127 - i);
-    until_done<<<1, 64>>>(out);
-    RUN();
+    RUN(until_done<<<1, 64>>>(out));
     for (int i = 0; i < 64; ++i) EXPECT(out[i], 16);
     return verdict();
 }

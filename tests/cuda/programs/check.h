@@ -3,8 +3,7 @@
  *
  *     int main() {
  *         int *x = visible<int>(100);
- *         kernel<<<1, 100>>>(x);
- *         RUN();
+ *         RUN(kernel<<<1, 100>>>(x));
  *         EXPECT(x[5], 25);
  *         return verdict();
  *     }
@@ -12,6 +11,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 #include <cuda_runtime.h>
+#include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,9 +67,31 @@ OUT_OF_LINE static void check(const char *file, int line, const char *what, bool
     fprintf(stderr, ": does not hold\n");
 }
 
+/* The first elements, with their type whatever that of the numbers is. */
+template <class T> struct as_it_is { typedef T type; };
+template <class T>
+OUT_OF_LINE static void expect_each(const char *file, int line, const char *what, const T *got,
+                                    std::initializer_list<typename as_it_is<T>::type> expected) {
+    char element[200];
+    int i = 0;
+    for (T value : expected) {
+        snprintf(element, sizeof element, "element %d of %s", i, what);
+        expect(file, line, element, got[i++], value);
+    }
+}
+
 #define EXPECT(got, expected) expect(__FILE__, __LINE__, #got, got, expected)
+#define EXPECT_EACH(got, ...) expect_each(__FILE__, __LINE__, #got, got, {__VA_ARGS__})
 #define CHECK(condition) check(__FILE__, __LINE__, #condition, condition)
 #define OK(call) EXPECT(call, cudaSuccess)
+
+/* It returns this error, and leaves it for cudaGetLastError(). */
+#define FAILS(call, error) fails(__FILE__, __LINE__, #call, call, error)
+OUT_OF_LINE static void fails(const char *file, int line, const char *what, cudaError_t got,
+                              cudaError_t error) {
+    expect(file, line, what, got, error);
+    expect(file, line, "cudaGetLastError()", cudaGetLastError(), error);
+}
 
 /* What a launch with an impossible grid or block gives: CUDA 13 has changed it (seen on an H200).
  */
@@ -79,11 +101,20 @@ OUT_OF_LINE static void check(const char *file, int line, const char *what, bool
 #define IMPOSSIBLE_CONFIGURATION cudaErrorInvalidValue
 #endif
 
-/* The launches so far were possible and ran to their end. */
-#define RUN() finish(__FILE__, __LINE__)
+/* This launch and those before it, if there are any, were possible and ran to their end. */
+#define RUN(...)                                                                                   \
+    do {                                                                                           \
+        __VA_ARGS__;                                                                               \
+        finish(__FILE__, __LINE__);                                                                \
+    } while (0)
 OUT_OF_LINE static void finish(const char *file, int line) {
     expect(file, line, "cudaGetLastError()", cudaGetLastError(), cudaSuccess);
     expect(file, line, "cudaDeviceSynchronize()", cudaDeviceSynchronize(), cudaSuccess);
+}
+
+/* In a kernel: the first elements become these. */
+template <class T, class... Values> __device__ void store(T *out, Values... values) {
+    ((*out++ = values), ...);
 }
 
 static inline int verdict() { return failures != 0; }

@@ -35,14 +35,11 @@ int main() {
     of_the_host = only_for_the_host();
 #endif
     int *out = visible<int>(3), major, minor;
-    kernel<<<1, 1>>>(out);
-    RUN();
+    RUN(kernel<<<1, 1>>>(out));
     OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     OK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
-    EXPECT(out[0], major * 100 + minor * 10);
-    EXPECT(out[1], 1);
-    EXPECT(out[2], 24);
+    EXPECT_EACH(out, major * 100 + minor * 10, 1, 24);
     EXPECT(of_the_host, 2);
-    EXPECT(__LINE__, 46);
+    EXPECT(__LINE__, 43);
     return verdict();
 }

@@ -1,6 +1,8 @@
-/* Functions that kernels call: __device__, __forceinline__, __noinline__, for both sides, and
- * __device__ variables that they share. */
+/* Functions that kernels call: __device__, __forceinline__, __noinline__, for both sides, and such
+ * as call themselves; uint and its siblings, warpSize, and the sizes of plain types on the device.
+ */
 #include "check.h"
+#include <stdint.h>
 
 __device__ __forceinline__ float square(float x) { return x * x; }
 static __device__ __forceinline__ int index_of(int row, int col, int n) { return row * n + col; }
@@ -32,12 +34,8 @@ __global__ void functions(float *out, const float *in) {
 
 __global__ void integers(int *out) {
     int array[constant(2)];
-    out[0] = plus_one(10);
-    out[1] = plus_two(10);
-    out[2] = plus_three(10);
-    out[3] = divide_up(33, 16);
-    out[4] = declared_first(10);
-    out[5] = (int)(sizeof array / sizeof *array);
+    store(out, plus_one(10), plus_two(10), plus_three(10), divide_up(33, 16), declared_first(10),
+          (int)(sizeof array / sizeof *array));
 }
 
 __global__ void members(matrix m) {
@@ -53,25 +51,56 @@ __global__ void lambda(int *out) {
 
 __device__ int declared_first(int x) { return x * x; }
 
+/* With a barrier at the bottom, and no deeper than the 1 KB of stack that a thread of a GPU has if
+ * nobody asks for more. */
+__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+
+__device__ int down(int depth, int *slot) {
+    if (depth == 0) {
+        slot[threadIdx.x] = threadIdx.x;
+        __syncthreads();
+        return slot[blockDim.x - 1 - threadIdx.x];
+    }
+    int below = down(depth - 1, slot);
+    return below + 1;
+}
+
+__global__ void recurse(int *out) {
+    __shared__ int slot[64];
+    out[threadIdx.x] = fibonacci(threadIdx.x % 11);
+    out[threadIdx.x + 64] = down(12, slot);
+}
+
+__global__ void types(uint *out, uint n) {
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+    ushort narrow = (ushort)(i + 65535u);
+    if (i < n) out[i] = narrow;
+    if (i == 0) {
+        out[1] = warpSize;
+        out[2] = sizeof(long);
+        out[3] = sizeof(size_t);
+        out[4] = sizeof(wchar_t);
+        out[5] = (uint)(int8_t)-1 + (uint)(uint64_t)2;
+    }
+}
+
 int main() {
     float *in = visible<float>(16), *out = visible<float>(16);
-    int *n = visible<int>(32);
+    int *n = visible<int>(128);
+    uint *u = visible<uint>(100);
     for (int i = 0; i < 16; ++i) in[i] = i;
-    functions<<<1, dim3(4, 4)>>>(out, in);
-    RUN();
+    RUN(functions<<<1, dim3(4, 4)>>>(out, in));
     for (int i = 0; i < 16; ++i) EXPECT(out[i], (float)((i % 4 * 4 + i / 4) * (i % 4 * 4 + i / 4)));
-    integers<<<1, 1>>>(n);
-    RUN();
-    EXPECT(n[0], 11);
-    EXPECT(n[1], 12);
-    EXPECT(n[2], 13);
-    EXPECT(n[3], divide_up(33, 16));
-    EXPECT(n[4], 100);
-    EXPECT(n[5], 6);
+    RUN(integers<<<1, 1>>>(n));
+    EXPECT_EACH(n, 11, 12, 13, divide_up(33, 16), 100, 6);
     members<<<1, 32>>>(matrix(3, 5, out));
-    lambda<<<1, 32>>>(n);
-    RUN();
+    RUN(lambda<<<1, 32>>>(n));
     EXPECT(out[7], 15.0f);
     EXPECT(n[31], 131);
+    RUN(recurse<<<1, 64>>>(n));
+    EXPECT(n[10], 55);
+    for (int i = 0; i < 64; ++i) EXPECT(n[64 + i], 63 - i + 12);
+    RUN(types<<<1, 100>>>(u, 1));
+    EXPECT_EACH(u, 65535, 32, 8, 8, 4, 1);
     return verdict();
 }

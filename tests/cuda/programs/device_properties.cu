@@ -1,8 +1,14 @@
 /* What host code asks about the device before it chooses a configuration. */
 #include "check.h"
 
+static int attribute(cudaDeviceAttr which) {
+    int value = 0;
+    OK(cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
 int main() {
-    int count = 0, device = -1, value = 0, version = 0;
+    int count = 0, device = -1, version = 0;
     OK(cudaGetDeviceCount(&count));
     CHECK(count >= 1);
     OK(cudaSetDevice(0));
@@ -14,12 +20,8 @@ int main() {
     CHECK(strlen(prop.name) > 0);
     EXPECT(prop.warpSize, 32);
     EXPECT(prop.maxThreadsPerBlock, 1024);
-    EXPECT(prop.maxThreadsDim[0], 1024);
-    EXPECT(prop.maxThreadsDim[1], 1024);
-    EXPECT(prop.maxThreadsDim[2], 64);
-    EXPECT(prop.maxGridSize[0], 2147483647);
-    EXPECT(prop.maxGridSize[1], 65535);
-    EXPECT(prop.maxGridSize[2], 65535);
+    EXPECT_EACH(prop.maxThreadsDim, 1024, 1024, 64);
+    EXPECT_EACH(prop.maxGridSize, 2147483647, 65535, 65535);
     EXPECT(prop.sharedMemPerBlock, (size_t)48 * 1024);
     EXPECT(prop.totalConstMem, (size_t)64 * 1024);
     EXPECT(prop.regsPerBlock, 65536);
@@ -34,16 +36,11 @@ int main() {
     CHECK(prop.unifiedAddressing == 1 && prop.managedMemory == 1);
     CHECK(prop.l2CacheSize >= 0 && prop.memoryBusWidth >= 0);
 
-    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
-    EXPECT(value, 1024);
-    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
-    EXPECT(value, prop.multiProcessorCount);
-    OK(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
-    EXPECT(value, prop.major);
-    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlock, 0));
-    EXPECT(value, (int)prop.sharedMemPerBlock);
-    OK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0));
-    EXPECT(value, 32);
+    EXPECT(attribute(cudaDevAttrMaxThreadsPerBlock), 1024);
+    EXPECT(attribute(cudaDevAttrMultiProcessorCount), prop.multiProcessorCount);
+    EXPECT(attribute(cudaDevAttrComputeCapabilityMajor), prop.major);
+    EXPECT(attribute(cudaDevAttrMaxSharedMemoryPerBlock), (int)prop.sharedMemPerBlock);
+    EXPECT(attribute(cudaDevAttrWarpSize), 32);
     OK(cudaDriverGetVersion(&version));
     CHECK(version >= 11000);
     OK(cudaRuntimeGetVersion(&version));
@@ -51,7 +48,6 @@ int main() {
 
     EXPECT(cudaSetDevice(count), cudaErrorInvalidDevice);
     EXPECT(cudaSetDevice(-1), cudaErrorInvalidDevice);
-    EXPECT(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidDevice);
+    FAILS(cudaGetDeviceProperties(&prop, count), cudaErrorInvalidDevice);
     return verdict();
 }

@@ -47,8 +47,7 @@ int main() {
     EXPECT(cudaGetErrorString((cudaError_t)123456), "unrecognized error code");
 
     RUN();
-    add<<<1, 1>>>(x);
-    RUN();
+    RUN(add<<<1, 1>>>(x));
     EXPECT(*x, 2);
     return verdict();
 }

@@ -33,8 +33,7 @@ int main() {
     const unsigned threads = 6 * 7 * 8, blocks = 3 * 4 * 5;
     place *places = visible<place>(threads * blocks);
     int *changed = visible<int>(1);
-    note<<<grid, block>>>(places, changed);
-    RUN();
+    RUN(note<<<grid, block>>>(places, changed));
     EXPECT(*changed, 0);
     for (unsigned b = 0; b < blocks; ++b)
         for (unsigned t = 0; t < threads; ++t) {

@@ -19,13 +19,7 @@ enum class shape : short { ROUND = 9 };
 
 __global__ void converts(int i, float f, double d, unsigned u, char c, bool b, long long l,
                          double *out) {
-    out[0] = i;
-    out[1] = f;
-    out[2] = d;
-    out[3] = u;
-    out[4] = c;
-    out[5] = b;
-    out[6] = (double)l;
+    store(out, i, f, d, u, c, b, (double)l);
 }
 __global__ void nulls(const int *a, float *b, void *c, int *out) {
     *out = (a == NULL) + (b == nullptr) + !c;
@@ -40,6 +34,11 @@ __global__ void adds_const(const int *in, int *const out) {
 __global__ void pointer_to_pointer(int **rows) { rows[1][threadIdx.x] = 3; }
 __global__ void array_parameter(int values[], int n) { values[threadIdx.x] = n; }
 __global__ void nothing() {}
+__global__ void nothing_either(void) {}
+__global__ void text(const char *s, int *out) { *out = s != NULL; }
+__global__ void two(int a, int b, int *out) { *out = a * 10 + b; }
+template <class A, class B> static int sum(A a, B b) { return a + b; }
+#define ONE_AND(x) 1, x
 __global__ void twelve(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k,
                        int *out) {
     *out = a + b + c + d + e + f + g + h + i + j + k;
@@ -55,26 +54,19 @@ int main() {
     int *out = visible<int>(64), **rows = visible<int *>(2);
 
     double fraction = 3.9; // compilers warn about a literal
-    converts<<<1, 1>>>(fraction, 2, 5.5f, 7, 'A', 17, 1u << 31, d);
-    RUN();
-    const double expected[] = {3, 2, 5.5, 7, 65, 1, 2147483648.0};
-    for (int i = 0; i < 7; ++i) EXPECT(d[i], expected[i]);
+    RUN(converts<<<1, 1>>>(fraction, 2, 5.5f, 7, 'A', 17, 1u << 31, d));
+    EXPECT_EACH(d, 3, 2, 5.5, 7, 65, 1, 2147483648.0);
     size_t size = 12;
     unsigned short narrow = 13;
     int minus_one = -1;
-    converts<<<1, 1>>>(size, narrow, size * 2, minus_one, 66, false, -5, d);
-    RUN();
-    const double again[] = {12, 13, 24, 4294967295.0, 66, 0, -5};
-    for (int i = 0; i < 7; ++i) EXPECT(d[i], again[i]);
+    RUN(converts<<<1, 1>>>(size, narrow, size * 2, minus_one, 66, false, -5, d));
+    EXPECT_EACH(d, 12, 13, 24, 4294967295.0, 66, 0, -5);
 
-    nulls<<<1, 1>>>(NULL, nullptr, 0, out);
-    RUN();
+    RUN(nulls<<<1, 1>>>(NULL, nullptr, 0, out));
     EXPECT(out[0], 3);
-    nulls<<<1, 1>>>(0, NULL, NULL, out);
-    RUN();
+    RUN(nulls<<<1, 1>>>(0, NULL, NULL, out));
     EXPECT(out[0], 3);
-    nulls<<<1, 1>>>(out, 0, out, out); /* int* becomes const int* and void* */
-    RUN();
+    RUN(nulls<<<1, 1>>>(out, 0, out, out)); /* int* becomes const int* and void* */
     EXPECT(out[0], 1);
 
     big b = {100, {{0, 0, 0, 0, 50}}, "A"};
@@ -83,21 +75,28 @@ int main() {
     RUN();
     EXPECT(out[63], 101 + 50 + 65 + 5 + 7 + 9);
 
-    adds_const<<<1, 64>>>(out, out);
-    RUN();
+    RUN(adds_const<<<1, 64>>>(out, out));
     EXPECT(out[63], 238);
     rows[0] = NULL;
     rows[1] = out;
-    pointer_to_pointer<<<1, 64>>>(rows);
-    RUN();
+    RUN(pointer_to_pointer<<<1, 64>>>(rows));
     EXPECT(out[63], 3);
     array_parameter<<<1, 64>>>(out, 4);
     nothing<<<1, 1>>>();
-    RUN();
+    RUN(nothing_either<<<1, 1>>>());
     EXPECT(out[63], 4);
+    RUN(text<<<1, 1>>>(
+        "a string of more than a hundred characters, which is to be whole where it is "
+        "written once more by the rewriter, >>>(",
+        out));
+    EXPECT(out[0], 1);
+    RUN(two<<<1, 1>>>(ONE_AND((sum<long, char>(3, 1))), out));
+    EXPECT(out[0], 14);
+    RUN(two<<<1, 1>>>(
+        sum<int, int>(1, 2), [] { return 1; }(), out));
+    EXPECT(out[0], 31);
     twelve<<<1, 1>>>(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, out);
-    changes_its_own<<<1, 63>>>(10, out + 1);
-    RUN();
+    RUN(changes_its_own<<<1, 63>>>(10, out + 1));
     EXPECT(out[0], 66);
     EXPECT(out[63], 144);
     return verdict();

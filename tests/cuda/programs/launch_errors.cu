@@ -18,39 +18,28 @@ static cudaError_t launch(dim3 grid, dim3 block, size_t shared = 0) {
     EXPECT(*blocks, error == cudaSuccess ? wanted : 0ULL);
     return error;
 }
-#define IMPOSSIBLE(...) EXPECT(launch(__VA_ARGS__), IMPOSSIBLE_CONFIGURATION)
+
+struct config {
+    dim3 grid, block;
+};
 
 int main() {
     blocks = visible<unsigned long long>(1);
-    IMPOSSIBLE(dim3(0), dim3(1));
-    IMPOSSIBLE(dim3(1, 0), dim3(1));
-    IMPOSSIBLE(dim3(1, 1, 0), dim3(1));
-    IMPOSSIBLE(dim3(1), dim3(0));
-    IMPOSSIBLE(dim3(1), dim3(16, 0));
-    IMPOSSIBLE(dim3(1), dim3(16, 16, 0));
-    IMPOSSIBLE(dim3(1), dim3(1025));
-    IMPOSSIBLE(dim3(1), dim3(1, 1025));
-    IMPOSSIBLE(dim3(1), dim3(1, 1, 65));
-    IMPOSSIBLE(dim3(1), dim3(32, 33));
-    IMPOSSIBLE(dim3(1), dim3(64, 64));
-    IMPOSSIBLE(dim3(1), dim3(16, 16, 5));
-    IMPOSSIBLE(dim3(1), dim3(65536, 65536)); /* the product is 0 in 32 bits */
-    IMPOSSIBLE(dim3(1, 65536), dim3(1));
-    IMPOSSIBLE(dim3(1, 1, 65536), dim3(1));
-    IMPOSSIBLE(dim3(2147483648u), dim3(1));
-    IMPOSSIBLE(dim3((unsigned)-1), dim3(1));
+    const config impossible[] = {
+        {0, 1},           {{1, 0}, 1},        {{1, 1, 0}, 1},      {1, 0},           {1, {16, 0}},
+        {1, {16, 16, 0}}, {1, 1025},          {1, {1, 1025}},      {1, {1, 1, 65}},  {1, {32, 33}},
+        {1, {64, 64}},    {1, {16, 16, 5}},   {1, {65536, 65536}}, /* the product is 0 in 32 bits */
+        {{1, 65536}, 1},  {{1, 1, 65536}, 1}, {2147483648u, 1},    {(unsigned)-1, 1}};
+    for (const config &each : impossible)
+        EXPECT(launch(each.grid, each.block), IMPOSSIBLE_CONFIGURATION);
     EXPECT(launch(dim3(1), dim3(1), 48 * 1024 + 1), cudaErrorInvalidValue);
     EXPECT(launch(dim3(1), dim3(1), 1 << 20), cudaErrorInvalidValue);
     EXPECT(launch(dim3(1), dim3(1), (size_t)-1), cudaErrorInvalidValue);
 
-    OK(launch(dim3(1), dim3(1024)));
-    OK(launch(dim3(1), dim3(1, 1024)));
-    OK(launch(dim3(1), dim3(1, 1, 64)));
-    OK(launch(dim3(1), dim3(32, 32)));
-    OK(launch(dim3(1), dim3(4, 4, 64)));
-    OK(launch(dim3(1, 65535), dim3(1)));
-    OK(launch(dim3(1, 1, 65535), dim3(1)));
-    OK(launch(dim3(65536 + 1), dim3(1)));
+    const config possible[] = {{1, 1024},          {1, {1, 1024}},  {1, {1, 1, 64}},
+                               {1, {32, 32}},      {1, {4, 4, 64}}, {{1, 65535}, 1},
+                               {{1, 1, 65535}, 1}, {65536 + 1, 1}};
+    for (const config &each : possible) OK(launch(each.grid, each.block));
     OK(launch(dim3(2, 2), dim3(1), 48 * 1024));
     return verdict();
 }

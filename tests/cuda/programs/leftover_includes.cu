@@ -42,13 +42,11 @@ __global__ void works(float *x) { x[threadIdx.x] = max(ceil(1.5f), (float)min(3,
 
 int main() {
     float *x = visible<float>(32);
-    works<<<1, 32>>>(x);
-    RUN();
+    RUN(works<<<1, 32>>>(x));
     EXPECT(x[31], 3.0f);
     x[31] = 5.0f;
     OK(cudaProfilerStart());
-    shares<<<1, 32>>>(x);
-    RUN();
+    RUN(shares<<<1, 32>>>(x));
     EXPECT(x[0], 5.0f);
     vector<int> v(3, max(1, 2));
     EXPECT(v[2], 2);

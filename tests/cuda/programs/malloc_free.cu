@@ -12,7 +12,8 @@ __global__ void fill(int *x, size_t n) {
 /* Bytes of it that this process has. */
 static long address_space(void) {
     unsigned long first, end, all = 0;
-    FILE *maps = fopen("/proc/self/maps", "r"); /* emulators of other machines have this, not statm */
+    FILE *maps =
+        fopen("/proc/self/maps", "r"); /* emulators of other machines have this, not statm */
     CHECK(maps != NULL);
     while (fscanf(maps, "%lx-%lx%*[^\n]", &first, &end) == 2) all += end - first;
     fclose(maps);
@@ -25,8 +26,7 @@ int main() {
     OK(cudaMalloc(&x, n * sizeof(int)));
     CHECK(x != NULL);
     EXPECT((uintptr_t)x % 256, (uintptr_t)0); /* the alignment that CUDA promises */
-    fill<<<n / 256, 256>>>(x, n);
-    RUN();
+    RUN(fill<<<n / 256, 256>>>(x, n));
     OK(cudaMemcpy(&on_host, x + n - 1, sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT(on_host, (int)n - 1);
     OK(cudaFree(x));
@@ -41,10 +41,8 @@ int main() {
     OK(cudaFree(0));
     OK(cudaFree(NULL));
 
-    EXPECT(cudaMalloc((int **)NULL, 4), cudaErrorInvalidValue);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
-    EXPECT(cudaMalloc(&x, (size_t)1 << 60), cudaErrorMemoryAllocation);
-    EXPECT(cudaGetLastError(), cudaErrorMemoryAllocation);
+    FAILS(cudaMalloc((int **)NULL, 4), cudaErrorInvalidValue);
+    FAILS(cudaMalloc(&x, (size_t)1 << 60), cudaErrorMemoryAllocation);
 
     OK(cudaMalloc(&x, 1000));
     OK(cudaFree(x));

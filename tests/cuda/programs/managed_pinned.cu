@@ -13,8 +13,7 @@ int main() {
 
     twice<<<1, 32>>>(managed);
     twice<<<1, 32>>>(pinned); /* unified addressing: one pointer for both sides */
-    twice<<<1, 32>>>(mapped);
-    RUN();
+    RUN(twice<<<1, 32>>>(mapped));
     for (int i = 0; i < 32; ++i) EXPECT(managed[i] + pinned[i] + mapped[i], 6 * i);
 
     OK(cudaMemcpy(device, pinned, 128, cudaMemcpyHostToDevice));
@@ -34,7 +33,6 @@ int main() {
     OK(cudaFreeHost(pinned));
     OK(cudaFreeHost(mapped));
     OK(cudaFreeHost(NULL));
-    EXPECT(cudaFreeHost(y), cudaErrorInvalidValue);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+    FAILS(cudaFreeHost(y), cudaErrorInvalidValue);
     return verdict();
 }

@@ -1,9 +1,10 @@
-/* cudaMemcpy in every direction. */
+/* cudaMemcpy in every direction; cudaMemset, which sets bytes; and arguments that are wrong, each
+ * found before a byte moves. */
 #include "check.h"
 
 __global__ void add(float *x, float what) { x[threadIdx.x] += what; }
 
-int main() {
+static void copies() {
     enum { N = 100 };
     const size_t bytes = N * sizeof(float);
     float a[N], b[N], *d, *e;
@@ -31,8 +32,7 @@ int main() {
     /* Parts, and nothing. */
     OK(cudaMemcpy(d + 50, a, 10 * sizeof(float), cudaMemcpyHostToDevice));
     OK(cudaMemcpy(b, d + 49, 12 * sizeof(float), cudaMemcpyDeviceToHost));
-    EXPECT(b[0], 49.0f);
-    EXPECT(b[1], 0.0f);
+    EXPECT_EACH(b, 49.0f, 0.0f);
     EXPECT(b[10], 9.0f);
     EXPECT(b[11], 60.0f);
     OK(cudaMemcpy(d, a, 0, cudaMemcpyHostToDevice));
@@ -43,5 +43,60 @@ int main() {
     EXPECT(a[11], 60.0f);
     OK(cudaFree(d));
     OK(cudaFree(e));
+}
+
+static void sets() {
+    unsigned *d, h[4];
+    OK(cudaMalloc(&d, sizeof h));
+    OK(cudaMemset(d, 0, sizeof h));
+    OK(cudaMemset(d + 1, 0xAB, 4));
+    OK(cudaMemset((char *)d + 9, 0x1FF, 1)); /* the low byte of the value counts */
+    OK(cudaMemset(d, 7, 0));
+    OK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+    EXPECT_EACH(h, 0, 0xABABABAB, 0xFF00, 0);
+    OK(cudaMemsetAsync(d, 0, sizeof h));
+    OK(cudaMemsetAsync(d, 2, 4, 0));
+    RUN();
+    OK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+    EXPECT_EACH(h, 0x02020202, 0, 0, 0);
+    OK(cudaFree(d));
+}
+
+static void errors() {
+    int *d, *e, a[100] = {7}, b[100] = {8}, c[100];
+    OK(cudaMalloc(&d, 400));
+    OK(cudaMalloc(&e, 400));
+    OK(cudaMemset(d, 0, 400));
+
+    FAILS(cudaMemcpy(d, a, 400, (cudaMemcpyKind)5), cudaErrorInvalidMemcpyDirection);
+    FAILS(cudaMemcpy(NULL, a, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(a, NULL, 400, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(NULL, a, 400, cudaMemcpyDefault), cudaErrorInvalidValue);
+    /* One end is not where the direction says. */
+    FAILS(cudaMemcpy(a, b, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(a, b, 400, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(a, b, 400, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(a, d, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(d, a, 400, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    /* More bytes than there are. */
+    const size_t too_many = (size_t)1 << 30;
+    static char large[1 << 20];
+    FAILS(cudaMemcpy(large, d, too_many, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemset(d, 0, too_many), cudaErrorInvalidValue);
+    FAILS(cudaMemset(NULL, 0, 4), cudaErrorInvalidValue);
+    FAILS(cudaMemset(a, 0, 4), cudaErrorInvalidValue);
+    OK(cudaFree(e));
+    FAILS(cudaMemcpy(e, a, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+
+    EXPECT(a[0] + b[0], 15);
+    OK(cudaMemcpy(c, d, 400, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 100; ++i) EXPECT(c[i], 0);
+    RUN();
+}
+
+int main() {
+    copies();
+    sets();
+    errors();
     return verdict();
 }

@@ -7,45 +7,18 @@ template <class A> struct same_type<A, A> { static const bool value = true; };
 #define TYPE_OF(expression, type) CHECK((same_type<decltype(expression), type>::value))
 
 __global__ void on_device(double *out, int i, unsigned u, long long l, float f, double d) {
-    int n = 0;
-    out[n++] = min(i, 7);
-    out[n++] = max(i, 7);
-    out[n++] = max(u, 3u);
-    out[n++] = min(u, i);
-    out[n++] = max(i, u);
-    out[n++] = min(l, 7LL);
-    out[n++] = max(f, 2.5f);
-    out[n++] = min(f, 2.5f);
-    out[n++] = max(f, d);
-    out[n++] = min(d, f);
-    out[n++] = min(d, 0.25);
-    out[n++] = max(f, 0.0f / (f - f)); /* NaN gives way to the number */
-    out[n++] = min(blockDim.x, 16);
-    out[n++] = max(threadIdx.x, 4u);
-    out[n++] = max((size_t)5, (size_t)6);
+    store(out, min(i, 7), max(i, 7), max(u, 3u), min(u, i), max(i, u), min(l, 7LL), max(f, 2.5f),
+          min(f, 2.5f), max(f, d), min(d, f), min(d, 0.25),
+          max(f, 0.0f / (f - f)) /* NaN gives way to the number */, min(blockDim.x, 16),
+          max(threadIdx.x, 4u), max((size_t)5, (size_t)6));
 }
 
 int main() {
     CHECK(std::min(4, std::numeric_limits<int>::max()) == 4);
     double *out = visible<double>(16);
-    on_device<<<1, 1>>>(out, -5, 4000000000u, -1099511627776LL, 1.5f, 3.25);
-    RUN();
-    const double expected[] = {-5,
-                               7,
-                               4000000000.0,
-                               4000000000.0,
-                               4294967291.0,
-                               -1099511627776.0,
-                               2.5,
-                               1.5,
-                               3.25,
-                               1.5,
-                               0.25,
-                               1.5,
-                               1,
-                               4,
-                               6};
-    for (size_t n = 0; n < sizeof expected / sizeof *expected; ++n) EXPECT(out[n], expected[n]);
+    RUN(on_device<<<1, 1>>>(out, -5, 4000000000u, -1099511627776LL, 1.5f, 3.25));
+    EXPECT_EACH(out, -5, 7, 4000000000.0, 4000000000.0, 4294967291.0, -1099511627776.0, 2.5, 1.5,
+                3.25, 1.5, 0.25, 1.5, 1, 4, 6);
 
     int i = 3;
     unsigned u = 4;

@@ -1,9 +1,18 @@
-/* Launch configurations that CUDA proposes: whole warps, no more than a multiprocessor holds. */
+/* What host code may ask and wish about a kernel; and launch configurations that CUDA proposes:
+ * whole warps, no more than a multiprocessor holds. */
 #include "check.h"
 
 __global__ void plain(float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] = i;
+}
+
+__global__ void with_480_bytes(float *x) {
+    __shared__ int a[100];
+    __shared__ double b[10];
+    a[threadIdx.x] = b[threadIdx.x % 10] = threadIdx.x;
+    __syncthreads();
+    *x = a[0] + (int)b[0];
 }
 
 template <int N> __global__ void with_shared(float *x) {
@@ -18,7 +27,7 @@ __global__ void with_dynamic(float *x) { dynamic[threadIdx.x] = x[threadIdx.x]; 
 
 static size_t four_bytes_each(int threads) { return threads * sizeof(float); }
 
-int main() {
+static void proposals() {
     int grid = 0, block = 0, blocks = 0;
     cudaDeviceProp device;
     OK(cudaGetDeviceProperties(&device, 0));
@@ -31,8 +40,7 @@ int main() {
 
     const int n = 1000;
     float *x = visible<float>(n);
-    plain<<<(n + block - 1) / block, block>>>(x, n);
-    RUN();
+    RUN(plain<<<(n + block - 1) / block, block>>>(x, n));
     EXPECT(x[n - 1], n - 1.0f);
 
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain, 0, 128)); /* at most so many */
@@ -58,5 +66,43 @@ int main() {
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, plain, 64, 0,
                                                               cudaOccupancyDefault));
     EXPECT(other_grid, blocks * device.multiProcessorCount);
+}
+
+static void attributes() {
+    int blocks = 0;
+    cudaFuncAttributes a = {};
+    OK(cudaFuncGetAttributes(&a, plain));
+    EXPECT(a.sharedSizeBytes, (size_t)0);
+    EXPECT(a.maxThreadsPerBlock, 1024);
+    EXPECT(a.maxDynamicSharedSizeBytes, 48 * 1024);
+    OK(cudaFuncGetAttributes(&a, with_480_bytes));
+    EXPECT(a.sharedSizeBytes, (size_t)480);
+    EXPECT(a.maxDynamicSharedSizeBytes, 48 * 1024 - 480);
+    OK(cudaFuncGetAttributes(&a, (const void *)with_shared<1024>));
+    EXPECT(a.sharedSizeBytes, (size_t)4096);
+    OK(cudaFuncGetAttributes(&a, with_shared<256>));
+    EXPECT(a.sharedSizeBytes, (size_t)1024);
+    OK(cudaFuncSetAttribute(plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    OK(cudaFuncGetAttributes(&a, plain));
+    EXPECT(a.maxDynamicSharedSizeBytes, 60000);
+
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_480_bytes, 1024, 0));
+    EXPECT(blocks, 2);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_480_bytes, 100, 0));
+    EXPECT(blocks, 16);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 32, 50000));
+    EXPECT(blocks, 4);
+    FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 0, 0),
+          cudaErrorInvalidValue);
+
+    OK(cudaFuncSetCacheConfig(plain, cudaFuncCachePreferShared));
+    OK(cudaFuncSetCacheConfig(with_shared<256>, cudaFuncCachePreferL1));
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+    RUN();
+}
+
+int main() {
+    proposals();
+    attributes();
     return verdict();
 }

@@ -29,32 +29,25 @@ __global__ void by_value(const __grid_constant__ parameters p, int *x) {
 int main() {
     int *x = visible<int>(256);
     float *a = visible<float>(256), *b = visible<float>(256), *c = visible<float>(256);
-    before_the_name<<<1, 256>>>(x);
-    RUN();
+    RUN(before_the_name<<<1, 256>>>(x));
     EXPECT(x[255], 1);
-    first<<<1, THREADS>>>(x);
-    RUN();
+    RUN(first<<<1, THREADS>>>(x));
     EXPECT(x[127], 2);
-    between<<<1, 256>>>(x);
-    RUN();
+    RUN(between<<<1, 256>>>(x));
     EXPECT(x[255], 3);
-    of_template<64><<<1, 64>>>(x);
-    RUN();
+    RUN(of_template<64><<<1, 64>>>(x));
     EXPECT(x[63], 64);
 
     for (int i = 0; i < 256; ++i) a[i] = i;
     restricted<<<2, 128>>>(256, a, a, b);
-    other_spelling<<<1, 256>>>(b, c);
-    RUN();
+    RUN(other_spelling<<<1, 256>>>(b, c));
     EXPECT(b[255], 510.0f);
     EXPECT(c[255], 1020.0f);
-    constants<<<1, 256>>>(5, c, b);
-    RUN();
+    RUN(constants<<<1, 256>>>(5, c, b));
     EXPECT(b[255], 1025.0f);
     parameters p;
     for (int i = 0; i < 10; ++i) p.value[i] = i * i;
-    by_value<<<1, 10>>>(p, x);
-    RUN();
+    RUN(by_value<<<1, 10>>>(p, x));
     EXPECT(x[9], 81);
     return verdict();
 }

@@ -1,5 +1,7 @@
-/* extern __shared__: in a function, at the file's level, several in one program, its size from the
- * launch's third argument, and one array cut into several. */
+/* extern __shared__: its size from the launch's third argument, one array cut into several, beside
+ * static arrays. Up to 48 KB are for everyone, above only for kernels that asked for it with
+ * cudaFuncSetAttribute, and never more than the device has. Nothing of the block before is in it.
+ */
 #include "check.h"
 
 extern __shared__ float of_the_file[];
@@ -8,27 +10,6 @@ __global__ void at_file_scope(float *out) {
     of_the_file[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = of_the_file[blockDim.x - 1 - threadIdx.x];
-}
-
-__global__ void at_function_scope(int *out) {
-    extern __shared__ int of_the_function[];
-    of_the_function[threadIdx.x] = threadIdx.x * 2;
-    __syncthreads();
-    out[threadIdx.x] = of_the_function[blockDim.x - 1 - threadIdx.x];
-}
-
-/* The usual two tiles in one array. */
-__global__ void two_tiles(const float *a, const float *b, float *c, int tile) {
-    extern __shared__ float both[];
-    float *A_s = both;
-    float *B_s = &both[tile * tile];
-    int at = threadIdx.y * tile + threadIdx.x;
-    A_s[at] = a[at];
-    B_s[at] = b[at];
-    __syncthreads();
-    float sum = 0;
-    for (int i = 0; i < tile; ++i) sum += A_s[threadIdx.y * tile + i] * B_s[i * tile + threadIdx.x];
-    c[at] = sum;
 }
 
 /* Arrays of several types, the widest first, by casts of one array of bytes. */
@@ -45,65 +26,100 @@ __global__ void cut_by_casts(double *out) {
     out[i] = doubles[other] + ints[other] + chars[other];
 }
 
-/* All extern __shared__ arrays of a program are the same memory. */
-__device__ float *in_helper() {
-    extern __shared__ float of_the_helper[];
-    return of_the_helper;
-}
-__global__ void same_memory(int *out) { *out = in_helper() == of_the_file; }
-
-/* Static and dynamic shared memory do not overlap. */
-__global__ void with_static(int *out, int n) {
-    __shared__ int fixed[64];
+/* Static and dynamic shared memory count together, and do not overlap. */
+__global__ void with_static(int *out) {
+    __shared__ int fixed[8 * 1024];
     extern __shared__ int sized[];
-    for (int i = threadIdx.x; i < 64; i += blockDim.x) fixed[i] = 1;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) sized[i] = 1000;
+    for (int i = threadIdx.x; i < 8 * 1024; i += blockDim.x) fixed[i] = 1;
+    for (int i = threadIdx.x; i < 4 * 1024; i += blockDim.x) sized[i] = 1000;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < 64; ++i) *out += fixed[i];
-        for (int i = 0; i < n; ++i) *out += sized[i];
-    }
+    for (int i = threadIdx.x; i < 8 * 1024; i += blockDim.x) atomicAdd(out, fixed[i]);
+    for (int i = threadIdx.x; i < 4 * 1024; i += blockDim.x) atomicAdd(out, sized[i]);
 }
 
-template <class T> __global__ void in_template(T *out) {
-    extern __shared__ char raw[];
-    T *values = (T *)raw;
-    values[threadIdx.x] = (T)(threadIdx.x + 0.25);
+__global__ void fills(int *out, int n) {
+    extern __shared__ int values[];
+    for (int i = threadIdx.x; i < n; i += blockDim.x) values[i] = i;
     __syncthreads();
-    out[threadIdx.x] = values[threadIdx.x ^ 1];
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        atomicAdd(out, values[n - 1 - i] == n - 1 - i);
+}
+template <int N> __global__ void of_template(int *out) {
+    extern __shared__ int values[];
+    values[N - 1] = N;
+    *out = values[N - 1];
+}
+
+static cudaError_t launch(int *out, size_t bytes) {
+    *out = 0;
+    fills<<<1, 128, bytes>>>(out, bytes / sizeof(int));
+    cudaError_t error = cudaGetLastError();
+    OK(cudaDeviceSynchronize());
+    EXPECT(*out, error == cudaSuccess ? (int)(bytes / sizeof(int)) : 0);
+    return error;
+}
+
+/* A GPU leaves there what it likes, so a kernel that forgets to write it may look right; the
+ * emulator fills it with NaN when a block starts. */
+__shared__ float three_of_the_file[3];
+__global__ void read_unwritten(float *out) {
+    __shared__ float fixed[64];
+    extern __shared__ float floats[];
+    float *mine = out + blockIdx.x * 4;
+    if (threadIdx.x == 0) {
+        mine[0] = fixed[63];
+        mine[1] = floats[63];
+        mine[2] = three_of_the_file[2];
+        mine[3] = fixed[0] + 1;
+    }
+    __syncthreads();
+    fixed[threadIdx.x] = floats[threadIdx.x] = 1;
+    if (threadIdx.x < 3) three_of_the_file[threadIdx.x] = 1;
 }
 
 int main() {
-    float *f = visible<float>(256), *a = visible<float>(256), *b = visible<float>(256);
-    int *n = visible<int>(256), *sum = visible<int>(1), *equal = visible<int>(1);
-    double *d = visible<double>(256), *t = visible<double>(2);
-
-    at_file_scope<<<1, 256, 256 * sizeof(float)>>>(f);
-    at_function_scope<<<1, 256, 256 * sizeof(int)>>>(n);
-    RUN();
-    for (int i = 0; i < 256; ++i) {
-        EXPECT(f[i], 255.0f - i);
-        EXPECT(n[i], 510 - 2 * i);
-    }
-
-    for (int i = 0; i < 256; ++i) {
-        a[i] = 1;
-        b[i] = i % 16;
-    }
-    size_t bytes = 2 * 16 * 16 * sizeof(float);
-    two_tiles<<<1, dim3(16, 16), bytes>>>(a, b, f, 16);
-    RUN();
-    for (int i = 0; i < 256; ++i) EXPECT(f[i], 16.0f * (i % 16));
-
-    cut_by_casts<<<1, 100, 100 * (sizeof(double) + sizeof(int) + 1)>>>(d);
-    same_memory<<<1, 1, 4>>>(equal);
-    with_static<<<1, 32, 1000 * sizeof(int)>>>(sum, 1000);
-    in_template<double><<<1, 2, 2 * sizeof(double)>>>(t);
-    RUN();
+    float *f = visible<float>(400);
+    double *d = visible<double>(100);
+    int *out = visible<int>(1), most = 0;
+    RUN(at_file_scope<<<1, 256, 256 * sizeof(float)>>>(f));
+    for (int i = 0; i < 256; ++i) EXPECT(f[i], 255.0f - i);
+    RUN(cut_by_casts<<<1, 100, 100 * (sizeof(double) + sizeof(int) + 1)>>>(d));
     for (int i = 0; i < 100; ++i) EXPECT(d[i], (i + 1) % 100 * 1002.0 + 0.5);
-    EXPECT(*equal, 1);
-    EXPECT(*sum, 64 + 1000000);
-    EXPECT(t[0], 1.25);
-    EXPECT(t[1], 0.25);
+
+    OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    CHECK(most > 48 * 1024);
+    EXPECT(launch(out, 1024), cudaSuccess);
+    EXPECT(launch(out, 48 * 1024), cudaSuccess);
+    EXPECT(launch(out, 48 * 1024 + 4), cudaErrorInvalidValue);
+    EXPECT(launch(out, 64 * 1024), cudaErrorInvalidValue);
+    const cudaFuncAttribute size = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    OK(cudaFuncSetAttribute(fills, size, 64 * 1024));
+    EXPECT(launch(out, 64 * 1024), cudaSuccess);
+    EXPECT(launch(out, 64 * 1024 + 4), cudaErrorInvalidValue);
+    OK(cudaFuncSetAttribute(fills, size, most));
+    EXPECT(launch(out, most), cudaSuccess);
+    EXPECT(launch(out, most + 4), cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetAttribute(fills, size, most + 1), cudaErrorInvalidValue);
+    FAILS(cudaFuncSetAttribute(fills, size, -2), cudaErrorInvalidValue);
+
+    *out = 0;
+    RUN(with_static<<<1, 128, 16 * 1024>>>(out));
+    EXPECT(*out, 8 * 1024 + 4 * 1024 * 1000);
+    with_static<<<1, 128, 16 * 1024 + 4>>>(out);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+
+    of_template<20000><<<1, 1, 80000>>>(out);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+    OK(cudaFuncSetAttribute(of_template<20000>, size, 80000));
+    RUN(of_template<20000><<<1, 1, 80000>>>(out));
+    EXPECT(*out, 20000);
+    OK(cudaFuncSetAttribute((const void *)of_template<20000>,
+                            cudaFuncAttributePreferredSharedMemoryCarveout,
+                            cudaSharedmemCarveoutMaxShared));
+
+    RUN(read_unwritten<<<100, 64, 64 * sizeof(float)>>>(f));
+#ifdef CUDA_EMULATOR /* no GPU does this */
+    for (int i = 0; i < 400; ++i) CHECK(f[i] != f[i]);
+#endif
     return verdict();
 }

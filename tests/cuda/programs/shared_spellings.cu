@@ -5,6 +5,9 @@
 
 #define TILE 16
 #define SHARED_FLOATS(name) __shared__ float name[TILE]
+const int FILE_CONST = 8;
+constexpr int CONSTEXPR = 8;
+enum { ENUMERATOR = 8 };
 
 __shared__ float file_tile[TILE][TILE];
 extern __shared__ float dynamic_floats[];
@@ -12,6 +15,17 @@ extern __shared__ float dynamic_floats[];
 template <class T> __device__ static bool aligned(const T *p, size_t n) {
     return (unsigned long long)p % n == 0;
 }
+
+/* In a function that a kernel calls, and at the file's level. */
+__shared__ int of_the_file[32];
+__device__ static int through_helper(int value) {
+    __shared__ int of_the_helper[32];
+    of_the_helper[threadIdx.x] = value;
+    of_the_file[threadIdx.x] = value * 10;
+    __syncthreads();
+    return of_the_helper[31 - threadIdx.x] + of_the_file[31 - threadIdx.x];
+}
+__global__ void in_helper(int *out) { out[threadIdx.x] = through_helper(threadIdx.x); }
 
 __global__ void static_variables(int *sum) {
     const int n = 8;
@@ -31,13 +45,16 @@ __global__ void static_variables(int *sum) {
     __shared__
     int
     o;
+    __shared__ float p[FILE_CONST][CONSTEXPR], q[ENUMERATOR * CONSTEXPR];
 
-    a[7][8] = b[7] = c[3] = d[3] = i[3] = j[TILE - 1] = file_tile[15][15] = 1.0f;
+    a[7][8] = b[7] = c[3] = d[3] = i[3] = j[TILE - 1] = file_tile[15][15] = p[7][7] =
+        q[63] = 1.0f;
     e = f[1] = h = k.y = o = 2;
     g = &a[0][0];
     m = (float (*)[4])&b[0];
     k.x = l[3].w = 3.0f;
-    sum[0] = a[7][8] + b[7] + c[3] + d[3] + i[3] + j[TILE - 1] + file_tile[15][15];
+    sum[0] = a[7][8] + b[7] + c[3] + d[3] + i[3] + j[TILE - 1] + file_tile[15][15] +
+             p[7][7] + q[63];
     sum[1] = e + f[1] + h + k.y + o;
     sum[2] = g == &a[0][0] && m[1] == &b[4] && k.x + l[3].w == 6.0f;
 }
@@ -93,15 +110,15 @@ template <typename T, int N> __global__ void templated(T value, int *right) {
 }
 
 int main() {
-    int *got = visible<int>(8);
+    int *got = visible<int>(32);
     static_variables<<<1, 1>>>(got);
     alignments<<<1, 1>>>(got + 3);
     dynamic_arrays<<<1, 1, 128>>>(got + 4);
     inner::dynamic_in_a_namespace<<<1, 1, 64>>>(got + 5);
     templated<float, 4><<<1, 1, 64>>>(1.0f, got + 6);
-    templated<double, 8><<<1, 1, 64>>>(2.0, got + 7);
-    RUN();
-    const int expected[] = {7, 10, 1, 6, 8, 1, 1, 1};
-    for (int i = 0; i < 8; ++i) EXPECT(got[i], expected[i]);
+    RUN(templated<double, 8><<<1, 1, 64>>>(2.0, got + 7));
+    EXPECT_EACH(got, 9, 10, 1, 6, 8, 1, 1, 1);
+    RUN(in_helper<<<1, 32>>>(got));
+    for (int i = 0; i < 32; ++i) EXPECT(got[i], (31 - i) * 11);
     return verdict();
 }

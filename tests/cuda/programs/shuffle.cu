@@ -1,5 +1,5 @@
-/* The four shuffles with widths of 32, 16, 8 and 1 (CUDA C++ Programming Guide, "Warp Shuffle
- * Functions"). */
+/* The four shuffles with widths of 32, 16, 8 and 1, and of every type that CUDA overloads them for
+ * (CUDA C++ Programming Guide, "Warp Shuffle Functions"). */
 #include "check.h"
 
 #define ALL 0xFFFFFFFFu
@@ -16,35 +16,36 @@ __global__ void shuffles(int *out, int width) {
     mine[7] = __shfl_down_sync(ALL, value, 31, width);
 }
 
-__global__ void default_width(int *out) {
-    int sum = threadIdx.x, most = threadIdx.x * 7 % 32, scan = 1;
-    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(ALL, sum, offset);
-    for (int mask = 16; mask > 0; mask /= 2) {
-        int other = __shfl_xor_sync(ALL, most, mask);
-        most = other > most ? other : most;
+template <class T> __global__ void reversed(T *out, T step) {
+    int lane = threadIdx.x % 32;
+    T value = (T)(step * (T)lane);
+    out[threadIdx.x] = __shfl_sync(ALL, value, 31 - lane);
+    out[threadIdx.x + 32] = __shfl_xor_sync(ALL, value, 1);
+    out[threadIdx.x + 64] = __shfl_down_sync(ALL, value, 1);
+    out[threadIdx.x + 96] = __shfl_up_sync(ALL, value, 1);
+}
+
+template <class T> static void check_type(T step) {
+    T *out = visible<T>(128);
+    RUN(reversed<T><<<1, 32>>>(out, step));
+    for (int i = 0; i < 32; ++i) {
+        EXPECT(out[i], (T)(step * (T)(31 - i)));
+        EXPECT(out[i + 32], (T)(step * (T)(i ^ 1)));
+        EXPECT(out[i + 64], (T)(step * (T)(i < 31 ? i + 1 : i)));
+        EXPECT(out[i + 96], (T)(step * (T)(i ? i - 1 : i)));
     }
-    for (int offset = 1; offset < 32; offset *= 2) {
-        int other = __shfl_up_sync(ALL, scan, offset);
-        if ((int)threadIdx.x % 32 >= offset) scan += other;
-    }
-    out[threadIdx.x * 3] = __shfl_sync(ALL, sum, 0);
-    out[threadIdx.x * 3 + 1] = most;
-    out[threadIdx.x * 3 + 2] = scan;
 }
 
 int main() {
     int *out = visible<int>(64 * 8);
     const int widths[] = {32, 16, 8, 1};
     for (int w : widths) {
-        shuffles<<<1, 64>>>(out, w);
-        RUN();
+        RUN(shuffles<<<1, 64>>>(out, w));
         for (int i = 0; i < 64; ++i) {
             int lane = i % w, base = i - lane;
             const int *mine = out + i * 8;
-            EXPECT(mine[0], (base + 3 % w) * 10);
-            EXPECT(mine[1], (base + (i % 32 + 5) % w) * 10);
-            EXPECT(mine[2], (lane < 2 ? i : i - 2) * 10);
-            EXPECT(mine[3], (lane + 3 >= w ? i : i + 3) * 10);
+            EXPECT_EACH(mine, (base + 3 % w) * 10, (base + (i % 32 + 5) % w) * 10,
+                        (lane < 2 ? i : i - 2) * 10, (lane + 3 >= w ? i : i + 3) * 10);
             /* A lane beyond the own segment's end gives the own value; one before it is read. */
             int source = i % 32 ^ 5, end = base % 32 + w;
             EXPECT(mine[4], (source < end ? i - i % 32 + source : i) * 10);
@@ -53,12 +54,13 @@ int main() {
             EXPECT(mine[7], (w == 32 && lane == 0 ? i + 31 : i) * 10);
         }
     }
-    default_width<<<1, 64>>>(out);
-    RUN();
-    for (int i = 0; i < 64; ++i) {
-        EXPECT(out[i * 3], i < 32 ? 496 : 496 + 1024);
-        EXPECT(out[i * 3 + 1], 31);
-        EXPECT(out[i * 3 + 2], i % 32 + 1);
-    }
+    check_type<int>(-3);
+    check_type<unsigned>(100000000u);
+    check_type<float>(0.1f);
+    check_type<double>(0.1);
+    check_type<long>(-(1L << 40));
+    check_type<unsigned long>(1UL << 40);
+    check_type<long long>(-(1LL << 40));
+    check_type<unsigned long long>(1ULL << 58);
     return verdict();
 }

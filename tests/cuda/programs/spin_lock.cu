@@ -18,33 +18,15 @@ __global__ void between_blocks(int rounds) {
     }
 }
 
-/* Every thread of the block, also of one warp, wants the same lock. */
-__global__ void inside_block(int *sum) {
+/* Every thread of the block, also of one warp, wants the same lock; and takes it in either way. */
+__global__ void inside_block(int *sum, bool by_exchange) {
     __shared__ int block_lock, unprotected;
     if (threadIdx.x == 0) block_lock = unprotected = 0;
     __syncthreads();
     bool done = false;
     while (!done) {
-        if (atomicCAS(&block_lock, 0, 1) == 0) {
-            volatile int *value = &unprotected;
-            *value = *value + 1;
-            __threadfence_block();
-            atomicExch(&block_lock, 0);
-            done = true;
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) sum[blockIdx.x] = unprotected;
-}
-
-/* The other way to take a lock: exchange until it was free. */
-__global__ void by_exchange(int *sum) {
-    __shared__ int block_lock, unprotected;
-    if (threadIdx.x == 0) block_lock = unprotected = 0;
-    __syncthreads();
-    bool done = false;
-    while (!done) {
-        if (atomicExch(&block_lock, 1) == 0) {
+        int taken = by_exchange ? atomicExch(&block_lock, 1) : atomicCAS(&block_lock, 0, 1);
+        if (taken == 0) {
             volatile int *value = &unprotected;
             *value = *value + 1;
             __threadfence_block();
@@ -86,23 +68,18 @@ __global__ void one_after_another(int *out, int step) {
 int main() {
     int *sum = visible<int>(32);
     long long total = 0;
-    between_blocks<<<8, 32>>>(100);
-    RUN();
+    RUN(between_blocks<<<8, 32>>>(100));
     OK(cudaMemcpyFromSymbol(&total, protected_sum, sizeof total));
     EXPECT(total, 800LL);
-    inside_block<<<4, 256>>>(sum);
-    RUN();
-    for (int i = 0; i < 4; ++i) EXPECT(sum[i], 256);
-    by_exchange<<<4, 256>>>(sum);
-    RUN();
-    for (int i = 0; i < 4; ++i) EXPECT(sum[i], 256);
+    for (int by_exchange = 0; by_exchange < 2; ++by_exchange) {
+        RUN(inside_block<<<4, 256>>>(sum, by_exchange));
+        EXPECT_EACH(sum, 256, 256, 256, 256);
+    }
     sum[0] = sum[1] = 0;
-    wait_for_flag<<<1, 100>>>(sum);
-    RUN();
+    RUN(wait_for_flag<<<1, 100>>>(sum));
     EXPECT(sum[1], 99 * 5);
     for (int step = -1; step <= 1; step += 2) {
-        one_after_another<<<1, 32>>>(sum, step);
-        RUN();
+        RUN(one_after_another<<<1, 32>>>(sum, step));
         for (int i = 0; i < 32; ++i) EXPECT(sum[i], step > 0 ? i : 31 - i);
     }
     return verdict();

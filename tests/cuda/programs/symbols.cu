@@ -30,8 +30,7 @@ int main() {
     int *out = visible<int>(4), count = -1, new_scalar = 50;
     for (int i = 0; i < 8; ++i) x[i] = i;
     OK(cudaMemcpyToSymbol(coefficients, h, sizeof h));
-    polynomial<<<1, 8>>>(x);
-    RUN();
+    RUN(polynomial<<<1, 8>>>(x));
     EXPECT(x[2], 1 + 4 + 12 + 32.0f);
     OK(cudaMemcpyFromSymbol(&count, counter, sizeof count));
     EXPECT(count, 8);
@@ -51,11 +50,8 @@ int main() {
     parameters p = {1, 2, 3};
     OK(cudaMemcpyToSymbol(shape, &p, sizeof p));
     OK(cudaMemcpyToSymbol(scalar, &new_scalar, sizeof scalar));
-    read<<<1, 1>>>(out);
-    RUN();
-    EXPECT(out[0], 10203);
-    EXPECT(out[1], 50);
-    EXPECT(out[2], 6);
+    RUN(read<<<1, 1>>>(out));
+    EXPECT_EACH(out, 10203, 50, 6);
 
     size_t bytes = 0;
     OK(cudaGetSymbolSize(&bytes, coefficients));
@@ -66,12 +62,10 @@ int main() {
     OK(cudaMemcpyFromSymbol(&count, counter, sizeof count));
     EXPECT(count, 99);
 
-    EXPECT(cudaMemcpyToSymbol(coefficients, h, 2 * sizeof h), cudaErrorInvalidValue);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
+    FAILS(cudaMemcpyToSymbol(coefficients, h, 2 * sizeof h), cudaErrorInvalidValue);
     EXPECT(cudaMemcpyToSymbol(coefficients, h, sizeof h, 4), cudaErrorInvalidValue);
     EXPECT(cudaMemcpyFromSymbol(back, coefficients, 4, sizeof h), cudaErrorInvalidValue);
-    EXPECT(cudaMemcpyToSymbol(coefficients, h, 4, 0, cudaMemcpyDeviceToHost),
-           cudaErrorInvalidMemcpyDirection);
-    EXPECT(cudaGetLastError(), cudaErrorInvalidMemcpyDirection);
+    FAILS(cudaMemcpyToSymbol(coefficients, h, 4, 0, cudaMemcpyDeviceToHost),
+          cudaErrorInvalidMemcpyDirection);
     return verdict();
 }

@@ -1,4 +1,6 @@
-/* Kernels with template parameters that the launch names, in full or up to the defaults. */
+/* Kernels with template parameters that the launch names, in full or up to the defaults, or that
+ * its arguments choose; and overloads. (The emulator finds them where each argument has just the
+ * type of its parameter.) */
 #include "check.h"
 
 template <int TILE> __global__ void sized(int *out) {
@@ -7,8 +9,12 @@ template <int TILE> __global__ void sized(int *out) {
     __syncthreads();
     out[threadIdx.x] = tile[TILE - 1 - threadIdx.x];
 }
+template <int TILE> void launch(int *out) { sized<TILE><<<1, TILE>>>(out); }
 
 template <typename T> __global__ void typed(T *out, T value) { out[threadIdx.x] = value; }
+template <> __global__ void typed<double>(double *out, double value) {
+    out[threadIdx.x] = value + 1000;
+}
 
 template <typename T, int ROWS, int COLS = 2, bool NEGATIVE = false> __global__ void many(T *out) {
     T value = ROWS * 100 + COLS;
@@ -23,11 +29,13 @@ template <typename T, template <typename> class F> __global__ void applied(T *ou
     out[threadIdx.x] = F<T>::of(threadIdx.x);
 }
 
-template <> __global__ void typed<double>(double *out, double value) {
-    out[threadIdx.x] = value + 1000;
-}
+template <typename T = int> __global__ void defaulted(int *out) { out[threadIdx.x] = sizeof(T); }
+template <int ROWS, typename T> __global__ void half(T *out) { out[threadIdx.x] = ROWS; }
+template <class... T> __global__ void pack(int *out, T... x) { out[threadIdx.x] = (x + ...); }
 
-template <int TILE> void launch(int *out) { sized<TILE><<<1, TILE>>>(out); }
+__global__ void overloaded(int *x, int what) { x[threadIdx.x] = what; }
+__global__ void overloaded(int *x, const int *what) { x[threadIdx.x] = what[threadIdx.x] + 1000; }
+__global__ void overloaded(int *x) { x[threadIdx.x] = 7; }
 
 int main() {
     int *n = visible<int>(64);
@@ -35,36 +43,48 @@ int main() {
     double *d = visible<double>(64);
     const int TILE = 16;
 
-    sized<TILE><<<1, TILE>>>(n);
-    RUN();
+    RUN(sized<TILE><<<1, TILE>>>(n));
     EXPECT(n[15], 16);
-    launch<32>(n);
-    RUN();
+    RUN(launch<32>(n));
     EXPECT(n[31], 32);
-    sized<(TILE > 8 ? 8 : 4)><<<1, 8>>>(n);
-    RUN();
+    RUN(sized<(TILE > 8 ? 8 : 4)><<<1, 8>>>(n));
     EXPECT(n[7], 8);
 
-    typed<float><<<1, 64>>>(f, 1.5f);
-    typed<int><<<1, 64>>>(n, 3);
-    typed<double><<<1, 64>>>(d, 2.5);
-    RUN();
-    EXPECT(f[63], 1.5f);
-    EXPECT(n[63], 3);
+    typed<float><<<1, 64>>>(f, 2.5f);
+    typed<int><<<1, 64>>>(n, 4);
+    RUN(typed<double><<<1, 64>>>(d, 2.5));
+    EXPECT(f[63], 2.5f);
+    EXPECT(n[63], 4);
     EXPECT(d[63], 1002.5);
+    typed<<<1, 64>>>(n, 3);
+    RUN(typed<<<1, 64>>>(f, 1.5f));
+    EXPECT(n[63], 3);
+    EXPECT(f[63], 1.5f);
 
     many<int, 4><<<1, 1>>>(n);
     many<float, 4, 5><<<1, 1>>>(f);
-    many<double, 4, 5, true><<<1, 1>>>(d);
-    RUN();
+    RUN(many<double, 4, 5, true><<<1, 1>>>(d));
     EXPECT(n[0], 402);
     EXPECT(f[0], 405.0f);
     EXPECT(d[0], -405.0);
 
     applied<int, twice><<<1, 8>>>(n);
-    applied<float, twice><<<dim3(1), dim3(8)>>>(f);
-    RUN();
+    RUN(applied<float, twice><<<dim3(1), dim3(8)>>>(f));
     EXPECT(n[7], 14);
     EXPECT(f[7], 14.0f);
+
+    RUN(half<7><<<1, 32>>>(f));
+    EXPECT(f[31], 7.0f);
+    EXPECT(f[32], 1.5f);
+    RUN(defaulted<<<1, 64>>>(n));
+    EXPECT(n[63], 4);
+    RUN(pack<<<1, 1>>>(n, 1, 2.0, 'A'));
+    EXPECT(n[0], 68);
+    RUN(overloaded<<<1, 64>>>(n, 5));
+    EXPECT(n[63], 5);
+    RUN(overloaded<<<1, 64>>>(n, (const int *)n));
+    EXPECT(n[63], 1005);
+    RUN(overloaded<<<1, 64>>>(n));
+    EXPECT(n[63], 7);
     return verdict();
 }

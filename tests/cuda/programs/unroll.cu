@@ -70,8 +70,7 @@ template <int N> __global__ void sums(const int *in, int *out, int n) {
 int main() {
     int *in = visible<int>(TILE), *out = visible<int>(16);
     for (int i = 0; i < TILE; ++i) in[i] = i + 1;
-    sums<TILE><<<1, 1>>>(in, out, TILE);
-    RUN();
+    RUN(sums<TILE><<<1, 1>>>(in, out, TILE));
     for (int i = 0; i < 10; ++i) EXPECT(out[i], 136);
     EXPECT(out[10], 78 - 4);
     for (int i = 11; i < 14; ++i) EXPECT(out[i], 136);

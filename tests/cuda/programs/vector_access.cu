@@ -1,5 +1,6 @@
 /* float arrays read and written through float4 and float2 pointers, in global, shared and local
- * memory, as kernels that move four elements at once do. */
+ * memory, as kernels that move four elements at once do. __ldg and its relatives load what a plain
+ * read loads. */
 #include "check.h"
 
 #define FETCH_FLOAT4(pointer) (reinterpret_cast<float4 *>(&(pointer))[0])
@@ -9,13 +10,6 @@ __global__ void copy_reversed(const float *in, float *out, int n) {
     if (i >= n / 4) return;
     float4 v = reinterpret_cast<const float4 *>(in)[i];
     reinterpret_cast<float4 *>(out)[n / 4 - 1 - i] = make_float4(v.w, v.z, v.y, v.x);
-}
-
-__global__ void c_casts(float *data) {
-    float4 v = *(float4 *)&data[threadIdx.x * 4];
-    v.x *= 2;
-    v.w = v.x + v.y;
-    *((float4 *)(data + threadIdx.x * 4)) = v;
 }
 
 __global__ void through_shared(float *data) {
@@ -46,31 +40,41 @@ __global__ void packed(const uchar4 *pixels, int4 *sums) {
     sum->z = *(const int *)&p;
 }
 
+__global__ void loads(const float *__restrict__ in, const float4 *fours, const int *ints,
+                      float *out) {
+    int i = threadIdx.x;
+    float4 four = __ldg(&fours[i]);
+    out[i * 4] = __ldg(in + i) + __ldg(&ints[i]);
+    out[i * 4 + 1] = four.x + four.w;
+    out[i * 4 + 2] = __ldca(in + i) + __ldcs(in + i) + __ldcg(in + i);
+    __stcs(&out[i * 4 + 3], 5.0f);
+    __stwt(&out[i * 4 + 3], __ldlu(&out[i * 4 + 3]));
+    __stwb(&out[i * 4 + 3], __ldcv(&out[i * 4 + 3]) + 1);
+}
+
 int main() {
     enum { N = 256 };
     float *in = visible<float>(N), *out = visible<float>(N);
     for (int i = 0; i < N; ++i) in[i] = i;
-    copy_reversed<<<4, 16>>>(in, out, N);
-    RUN();
+    RUN(copy_reversed<<<4, 16>>>(in, out, N));
     for (int i = 0; i < N; ++i) EXPECT(out[i], (float)(N - 1 - i));
-    c_casts<<<1, 64>>>(out);
-    RUN();
-    EXPECT(out[0], 510.0f);
-    EXPECT(out[3], 764.0f);
-    through_shared<<<1, 64>>>(in);
-    RUN();
+    RUN(through_shared<<<1, 64>>>(in));
     for (int i = 0; i < N; ++i) EXPECT(in[i], (float)(i % 16 * 16 + i / 16));
-    both_ways<<<1, 32>>>(in, out);
-    RUN();
+    RUN(both_ways<<<1, 32>>>(in, out));
     EXPECT(out[31], 24.0f);
 
     uchar4 *pixels = visible<uchar4>(4);
     int4 *sums = visible<int4>(4);
     pixels[3] = make_uchar4(200, 100, 5, 6);
-    packed<<<1, 4>>>(pixels, sums);
-    RUN();
+    RUN(packed<<<1, 4>>>(pixels, sums));
     EXPECT(sums[3].x, 300);
     EXPECT(sums[3].y, -1);
     EXPECT(sums[3].z, 200 + (100 << 8) + (5 << 16) + (6 << 24));
+
+    int *ints = visible<int>(64);
+    for (int i = 0; i < N; ++i) in[i] = i;
+    for (int i = 0; i < 64; ++i) ints[i] = 1000;
+    RUN(loads<<<1, 64>>>(in, (const float4 *)in, ints, out));
+    for (int i = 0; i < 64; ++i) EXPECT_EACH(out + i * 4, i + 1000.0f, i * 8 + 3.0f, i * 3.0f, 6);
     return verdict();
 }

@@ -1,5 +1,6 @@
 /* Warp operations that not all 32 lanes take part in: masks, a last warp that is not full, lanes
- * that have returned. */
+ * that have returned; and __syncwarp, which orders what the threads of one warp, or some of them,
+ * do to shared memory. */
 #include "check.h"
 
 __global__ void masked(int *out) {
@@ -72,18 +73,33 @@ __global__ void two_dimensions(int *out) {
     out[i] = __shfl_sync(0xFFFFFFFFu, i, 0);
 }
 
+/* Half of a warp by itself; the other half does something else meanwhile. */
+__global__ void half(int *out) {
+    __shared__ int values[32];
+    int i = threadIdx.x;
+    if (i < 16) {
+        values[i] = i;
+        __syncwarp(0x0000FFFF);
+        out[i] = values[15 - i];
+    } else {
+        for (int round = 0; round < 3; ++round) {
+            values[i] = i + round;
+            __syncwarp(0xFFFF0000);
+            out[i] = values[47 - i];
+            __syncwarp(0xFFFF0000);
+        }
+    }
+}
+
 int main() {
     int *out = visible<int>(64);
     unsigned *u = visible<unsigned>(64);
-    masked<<<1, 32>>>(out);
-    RUN();
+    RUN(masked<<<1, 32>>>(out));
     for (int i = 0; i < 32; ++i) EXPECT(out[i], i % 2 ? 3100 : i ^ 2);
-    uneven<<<1, 32>>>(out);
-    RUN();
+    RUN(uneven<<<1, 32>>>(out));
     EXPECT(out[0], 28);
     for (int i = 8; i < 32; ++i) EXPECT(out[i], 28);
-    part_then_all<<<1, 32>>>(out);
-    RUN();
+    RUN(part_then_all<<<1, 32>>>(out));
     for (int i = 0; i < 32; ++i) {
         int wanted = 600;
         if (i < 4) wanted += 4 * ((i ^ 1) - (i ^ 2));
@@ -92,20 +108,17 @@ int main() {
         if (i < 2) wanted += 8 * (i ^ 1);
         EXPECT(out[i], wanted);
     }
-    last_warp<<<1, 40>>>(u);
-    RUN();
-    EXPECT(u[0], 32u);
-    EXPECT(u[1], 8u);
+    RUN(last_warp<<<1, 40>>>(u));
+    EXPECT_EACH(u, 32u, 8u);
     EXPECT(u[2 + 31], 0xFFFFFFFFu);
     EXPECT(u[2 + 39], 0xFFu);
-    after_return<<<1, 32>>>(out);
-    RUN();
+    RUN(after_return<<<1, 32>>>(out));
     for (int i = 0; i < 20; ++i) EXPECT(out[i], 19 - i);
-    all_but_returned<<<1, 32>>>(out);
-    RUN();
+    RUN(all_but_returned<<<1, 32>>>(out));
     for (int i = 4; i < 20; ++i) EXPECT(out[i], 31 - i % 8 + 23 - i);
-    two_dimensions<<<1, dim3(8, 8)>>>(out);
-    RUN();
+    RUN(two_dimensions<<<1, dim3(8, 8)>>>(out));
     for (int i = 0; i < 64; ++i) EXPECT(out[i], i / 32 * 32);
+    RUN(half<<<1, 32>>>(out));
+    for (int i = 0; i < 32; ++i) EXPECT(out[i], i < 16 ? 15 - i : 47 - i + 2);
     return verdict();
 }
