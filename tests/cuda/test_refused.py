@@ -137,7 +137,8 @@ TAKEN = sorted((Path(__file__).parent / "taken").glob("*.cu"))
 
 
 @pytest.mark.parametrize("cxx", ["c++", pytest.param("clang++", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", sample(TAKEN, 2), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", slow_but(TAKEN, lambda _, path: path.stem != "extended_lambda"),
+                         ids=lambda path: path.stem)
 def test_what_nvcc_takes_is_taken(path: Path, cxx: str, trees: dict[str, Tree]) -> None:
     """Calls and data that look like mistakes."""
     need(cxx)

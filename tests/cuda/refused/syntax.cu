@@ -7,7 +7,7 @@ void basicSgemm(float *C) {
     mysgemm<<grid, block>>(C); // refused: three angle brackets
 }
 
-// ==== launch_of_template_with_two_brackets: the same, of a template
+// ==== launch_of_template_with_two_brackets
 template <int tile> __global__ void mysgemm(float *C) { C[threadIdx.x] = tile; }
 void basicSgemm(float *C) {
     if (C)
@@ -96,13 +96,6 @@ __global__ auto mysgemm(float *C) // refused: must return void
 __global__ auto mysgemm(float *C) -> float // refused: must return void
 {
     return C[threadIdx.x];
-}
-
-// ==== kernel_returns_int
-__global__ int mysgemm(float *C) // refused: must return void
-{
-    C[threadIdx.x] = 1.0f;
-    return 0;
 }
 
 // ==== kernel_returns_pointer
@@ -198,12 +191,6 @@ template <class T> __global__ void mysgemm(T *C) {
     C[threadIdx.x] = sum;
 }
 void basicSgemm(float *C) { mysgemm<<<1, 16>>>(C); }
-
-// ==== shared_initializer_list
-__global__ void mysgemm(float *C) {
-    __shared__ float tile[16] = {0}; // refused: cannot have an initializer
-    C[threadIdx.x] = tile[threadIdx.x];
-}
 
 // ==== shared_initializer_parentheses
 __global__ void mysgemm(float *C) {

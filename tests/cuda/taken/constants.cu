@@ -1,4 +1,5 @@
-/* Constants of the host's that device code may use by value: nvcc knows what they are. */
+/* Constants of the host's that device code may use by value: nvcc knows what they are. And device
+ * data that host code uses by name, which reads the host's own copy of it: nvcc only warns. */
 #include <limits.h>
 #include <math.h>
 
@@ -33,6 +34,7 @@ __constant__ Settings of_device = {1, 2, 3.0f};
 __device__ float in_global[2];
 __device__ const int table[3] = {1, 2, 3};
 static __device__ int counter;
+__device__ int *where;
 __device__ dim3 corner(1, 2, 3);
 __managed__ int shared_by_both = 4;
 __shared__ int at_file_scope[4];
@@ -52,8 +54,11 @@ __global__ void use(float *p, int n) {
 
 int main() {
     shared_by_both = 5;
-    float *p;
+    float values[4] = {1, 2, 3, 4}, *p;
+    void *address;
+    cudaMemcpyToSymbol(in_constant, values, sizeof values);
+    cudaGetSymbolAddress(&address, counter);
     cudaMalloc(&p, 6 * sizeof *p);
     use<<<1, 4>>>(p, width);
-    return cudaDeviceSynchronize() != cudaSuccess;
+    return counter + (in_constant[0] != 1 && !where) + (cudaDeviceSynchronize() != cudaSuccess);
 }
