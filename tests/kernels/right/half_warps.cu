@@ -1,5 +1,6 @@
 /* RIGHT: each half of a warp computes an element of C, and adds up its lanes' parts in shared memory
- * with __syncwarp() for its own lanes. */
+ * with __syncwarp() for its own lanes. Lanes without a part of the sum store a zero for the others
+ * and return before. */
 
 #define HALF 16
 #define HALVES 8 /* a block */
@@ -15,6 +16,10 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         return;
     int row = element / n, col = element % n;
 
+    if (lane >= k) {
+        part[half][lane] = 0.0f;
+        return;
+    }
     float sum = 0.0f;
     for (int i = lane; i < k; i += HALF)
         sum += A[row * k + i] * B[i * n + col];
