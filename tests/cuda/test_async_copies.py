@@ -1,7 +1,7 @@
 """Asynchronous copies under ./sgemm-check: what is found, what is not, and how they are counted.
 
 Kernels with the usual mistakes are in instructor/faulty/20_*; here are small ones, for what these
-do not show. Without the checker: tests/cuda/programs/async_copy*.cu.
+do not show. Without the checker: tests/cuda/programs/async_copy.cu.
 """
 
 from __future__ import annotations

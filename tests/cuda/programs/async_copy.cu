@@ -1,4 +1,4 @@
-/* __pipeline_memcpy_async: tiles that are fetched while the ones before are worked on. */
+/* __pipeline_memcpy_async: tiles that are fetched while the ones before are worked on; and waits. */
 #include "check.h"
 #include <cuda_pipeline.h>
 
@@ -95,6 +95,46 @@ __global__ void in_dynamic(const float *in, float *out, int words) {
     out[threadIdx.x] = sum;
 }
 
+/* Copies arrive here as late as a GPU may let them, so that a wait which is missing, or too weak,
+ * shows. A GPU has mostly made the copy by then, and these kernels pass there, too. */
+__device__ void take(const float *from, float *seen) { *seen = *(const volatile float *)from; }
+
+/* seen: before any wait; after one for too few groups; after one for all that are committed; and
+ * what was committed later. */
+__global__ void looks_early(const float *in, float *seen) {
+    __shared__ float to[3];
+    to[0] = to[1] = to[2] = -1;
+    __pipeline_memcpy_async(&to[0], &in[0], 4);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&to[1], &in[1], 4);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&to[2], &in[2], 4); /* in no group yet */
+    take(&to[0], &seen[0]);
+    __pipeline_wait_prior(2);
+    take(&to[0], &seen[1]);
+    __pipeline_wait_prior(1);
+    take(&to[0], &seen[2]);
+    take(&to[1], &seen[3]);
+    __pipeline_wait_prior(0);
+    take(&to[1], &seen[4]);
+    take(&to[2], &seen[5]);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    take(&to[2], &seen[6]);
+}
+
+/* A wait leaves 8 groups at most, whatever it is asked for. */
+__global__ void leaves_many(const float *in, float *seen) {
+    __shared__ float to[10];
+    for (int i = 0; i < 10; ++i) {
+        to[i] = -1;
+        __pipeline_memcpy_async(&to[i], &in[0], 4);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(9);
+    for (int i = 0; i < 3; ++i) take(&to[i], &seen[i]);
+}
+
 int main() {
     float *in = visible<float>(TILE * TILES), *out = visible<float>(256);
     for (int i = 0; i < TILE * TILES; ++i) in[i] = i % TILE + 1;
@@ -126,5 +166,18 @@ int main() {
     OK(cudaFuncSetAttribute(in_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     RUN(in_dynamic<<<1, 128, bytes>>>(in, out, bytes / 4));
     for (int i = 0; i < 128; ++i) EXPECT(out[i], bytes / 4 / 128 * (64 - i % 64) * 1.0f);
+
+    RUN(looks_early<<<1, 1>>>(in, out));
+#ifdef CUDA_EMULATOR
+    const bool late = true;
+#else
+    const bool late = false;
+#endif
+    const float waited_for[] = {-1, -1, 1, -1, 2, -1, 3}, arrived[] = {1, 1, 1, 2, 2, 3, 3};
+    for (int i = 0; i < 7; ++i) CHECK(out[i] == waited_for[i] || (!late && out[i] == arrived[i]));
+
+    RUN(leaves_many<<<1, 1>>>(in, out));
+    EXPECT(out[0] + out[1], 2.0f);
+    CHECK(out[2] == -1 || (!late && out[2] == 1));
     return verdict();
 }

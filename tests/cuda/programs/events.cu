@@ -15,7 +15,7 @@ static double now() {
 }
 
 int main() {
-    float *x = visible<float>(1024), ms = -1, longer = -1;
+    float *x = visible<float>(1024), ms = -1;
     cudaEvent_t start, stop, never;
     OK(cudaEventCreate(&start));
     OK(cudaEventCreate(&stop));
@@ -31,13 +31,6 @@ int main() {
     OK(cudaEventQuery(stop));
     OK(cudaEventElapsedTime(&ms, start, stop));
     CHECK(ms > 0.1 && ms <= host + 0.5);
-
-    OK(cudaEventRecord(start, 0));
-    for (int i = 0; i < 5; ++i) works<<<1, 32>>>(x, 300000);
-    OK(cudaEventRecord(stop));
-    OK(cudaEventSynchronize(stop));
-    OK(cudaEventElapsedTime(&longer, start, stop));
-    CHECK(longer > 2 * ms / 1.5f && longer < 5 * ms * 20);
 
     EXPECT(cudaEventElapsedTime(&ms, start, never), cudaErrorInvalidResourceHandle);
     FAILS(cudaEventElapsedTime(NULL, start, stop), cudaErrorInvalidValue);

@@ -208,11 +208,6 @@ __global__ void mysgemm(float *C) {
     fprintf(stderr, "%f", C[0]); // refused: stderr
 }
 
-// ==== copies_in_kernel
-__global__ void mysgemm(float *C) {
-    cudaMemcpy(C, C + 1, 4, cudaMemcpyDeviceToDevice); // refused: calling a __host__ function (cudaMemcpy)
-}
-
 // ==== synchronizes_in_kernel
 __global__ void mysgemm(float *C) {
     cudaDeviceSynchronize(); // refused: calling a __host__ function (cudaDeviceSynchronize)
