@@ -1,8 +1,7 @@
 """What ./sgemm and ./sgemm-check print about every kernel of the corpora: kept, and compared.
 
     python tests/same_words.py keep FOLDER [--compilers gcc,clang] [--kernels GLOB] [--every N] [--jobs N]
-                                           [--renamed]
-    python tests/same_words.py compare OLD NEW [--renamed]
+    python tests/same_words.py compare OLD NEW
 
 A change that moves code must change no word; this is the yardstick for it. `keep` works on the checkout
 that it is started in, so that an older version, which may lack this file, can be asked, too:
@@ -35,8 +34,6 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import renamed
 
 FOLDERS = ("instructor/solutions", "instructor/faulty", "instructor/faulty/styles",
            "tests/kernels/right")
@@ -140,8 +137,6 @@ def keep(arguments: argparse.Namespace) -> int:
         globs = arguments.kernels.split(",")
         kernels = [each for each in corpus(Path("build/mistakes"))
                    if any(fnmatch.fnmatchcase(Path(each).stem, glob) for glob in globs)][::arguments.every]
-        if arguments.renamed:
-            kernels = renamed.rename(Path("lab"), kernels)
         todo = [(kernel, compiler) for compiler in arguments.compilers for kernel in kernels]
         cores = sorted(os.sched_getaffinity(0))
 
@@ -169,8 +164,6 @@ def texts(folder: Path) -> dict[str, str]:
 def compare(arguments: argparse.Namespace) -> int:
     """Print what differs, as diff -u does, and how much."""
     old, new = texts(arguments.old), texts(arguments.new)
-    if arguments.renamed:
-        old = {name: renamed.in_text(text) for name, text in old.items() if name in new}
     for name in sorted(old.keys() ^ new.keys()):
         print(f"only in {arguments.old if name in old else arguments.new}: {name}")
     both = sorted(old.keys() & new.keys())
@@ -195,12 +188,10 @@ def main() -> int:
     one.add_argument("--kernels", default="*", metavar="GLOB,...", help="only these, without .cu")
     one.add_argument("--every", type=int, default=1, metavar="N", help="only each Nth of them")
     one.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
-    one.add_argument("--renamed", action="store_true", help="with other names: renamed.py")
     one.set_defaults(run=keep)
     two = ways.add_parser("compare", help="show what differs")
     two.add_argument("old", type=Path)
     two.add_argument("new", type=Path)
-    two.add_argument("--renamed", action="store_true", help="NEW was kept with --renamed, OLD without")
     two.set_defaults(run=compare)
     arguments = parser.parse_args()
     return arguments.run(arguments)
