@@ -19,7 +19,7 @@ from grader.errors import BadInput
 from instructor.release import tile
 
 TEXT = (REPOSITORY / "handout.md").read_text(encoding="utf-8")
-COMMAND = re.compile(r"(make|\./sgemm|\./sgemm-check|sed)( |$)")
+COMMAND = re.compile(r"(make|\./\w+(?:-check)?|sed)( |$)")
 
 
 # ---- what the handout says -----------------------------------------------------------------------

@@ -7,18 +7,16 @@ of trees, is what they compute.
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_SECONDS, BUILT, REPOSITORY, Tree, clean_environment, sample
+from conftest import BUILT, REPOSITORY, Tree, finished, sample
+from test_handout import sections, to_tick_off
 
 from grader.build.parts import described
 from grader.cases.read import load_suites
 
 LABS = REPOSITORY / "labs"
-COMMAND = re.compile(r"(make|\./\w+(?:-check)?)( |$)")
 # The kernel of each step that has commands, in instructor/.
 NAIVE, BUFFERS, TREE = (
     "solutions/1_naive.cu", "faulty/styles/two_buffers.cu", "solutions/3_work_efficient.cu")
@@ -27,7 +25,6 @@ STUDENTS = {
     "reduction": {"1": "solutions/1_tree.cu", "2": "solutions/1_tree.cu"},
     "stencil": {"1": NAIVE, "2": NAIVE, "3": "solutions/2_tile.cu"},
 }
-GRADE = "`make grade` says `score: "
 
 
 def text_of(lab: str) -> str:
@@ -35,19 +32,7 @@ def text_of(lab: str) -> str:
 
 
 def steps(lab: str) -> dict[str, str]:
-    parts = re.split(r"^## (?:Step (\d)[^\n]*|[^\n]*)\n", text_of(lab), flags=re.MULTILINE)[1:]
-    return {number: text for number, text in zip(parts[::2], parts[1::2], strict=True) if number}
-
-
-def to_tick_off(text: str) -> Iterator[tuple[str, list[str]]]:
-    """- [ ] `command` says `words`, and `command` says `words`."""
-    for item in re.findall(r"^- \[ \] .*\n(?:  .*\n)*", text, re.MULTILINE):
-        spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", item)]
-        commands = [i for i, span in enumerate(spans) if COMMAND.match(span)]
-        assert commands[0] == 0, item
-        for begin, end in zip(commands, [*commands[1:], len(spans)], strict=True):
-            assert end > begin + 1, f"{spans[begin]} says nothing"
-            yield spans[begin], spans[begin + 1:end]
+    return {number: text for number, text in sections(text_of(lab)).items() if number.isdigit()}
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +45,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
 @pytest.mark.parametrize(("lab", "number"), sample(
     [(lab, number) for lab, kernels in STUDENTS.items() for number in kernels], every=15, start=9))
 def test_a_step(tree: Tree, lab: str, number: str) -> None:
-    commands = [*to_tick_off(steps(lab)[number])]
-    assert commands
     kernel = (LABS / lab / "instructor" / STUDENTS[lab][number]).read_text()
     (tree.path / "labs" / lab / "kernel.cu").write_text(kernel)
     tree.write("broken.cu", re.sub(r" *__syncthreads\(\);\n", "", kernel, count=1))
-    for command, words in commands:
-        line = re.sub(r"\bmake\b", f"make LAB=labs/{lab}", command)
-        done = subprocess.run(["sh", "-c", line], cwd=tree.path, text=True, capture_output=True,
-                              env=clean_environment({"BACKEND": "cpu"}), timeout=BUILD_SECONDS,
-                              stdin=subprocess.DEVNULL, check=False)
+    for command in to_tick_off(steps(lab)[number]):
+        line = re.sub(r"\bmake\b", f"make LAB=labs/{lab}", command.line)
+        done = finished(["sh", "-c", line], tree.path, {"BACKEND": "cpu"})
         said = " ".join(done.stdout.split())
-        for word in words:
-            assert word in said, f"{command}: {word!r} is not in\n{done.stdout}{done.stderr}"
+        assert command.says and [word for word in command.says if word not in said] == [], done
 
 
 @pytest.mark.parametrize("lab", STUDENTS)
@@ -82,7 +62,8 @@ def test_the_last_step_is_to_grade_and_points_are_those_of_the_cases(lab: str) -
     public, hidden = (sum(suite.worth for suite in load_suites(described(f"labs/{lab}"), which) if suite.hidden == own)
                       for which, own in (("public", False), ("all", True)))
     text = steps(lab)[last]
-    assert f"{GRADE}{public:g} of {public:g}`" in text and f"| **sum** | **{public:g}** | **{hidden:g}** |" in text
+    assert f"`make grade` says `score: {public:g} of {public:g}`" in text
+    assert f"| **sum** | **{public:g}** | **{hidden:g}** |" in text
     for column, whole in ((0, public), (1, hidden)):
         rows = re.findall(r"^\| [^*|]+ \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
         assert sum(int(row[column]) for row in rows) == whole
