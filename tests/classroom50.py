@@ -4,9 +4,9 @@ those that its runner checks beside the schema, written down from its documentat
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import jsonschema
+from pydantic import BaseModel, Field
 
 ENVIRONMENT = {
     "CLASSROOM": "cs101", "ASSIGNMENT": "sgemm", "ASSIGNMENT_TYPE": "individual", "OWNER": "alice",
@@ -18,47 +18,51 @@ ENVIRONMENT = {
 }  # fmt: skip
 """What the runner sets for an autograder.py, beside GitHub's own variables."""
 
-TEXT = {"type": "string", "minLength": 1}
-WHOLE_POINTS = {"type": "integer", "minimum": 0}
-TIME = {"type": "string",
-        "pattern": r"^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$"}
-TEST = {
-    "type": "object",  # further members are allowed, and kept
-    "required": ["test-name", "passed", "score", "max-score"],
-    "properties": {"test-name": TEXT, "passed": {"type": "boolean"}, "score": WHOLE_POINTS,
-                   "max-score": WHOLE_POINTS},
-}
-MEMBERS = {
-    "schema": {"const": "classroom50/result/v1"}, "classroom": TEXT, "assignment": TEXT,
-    "assignment_type": {"enum": ["individual", "group"]}, "owner": TEXT,
-    "submission": {"type": "string", "pattern": "^submit/"}, "commit": TEXT, "release": TEXT,
-    "review": TEXT, "datetime": TIME, "score": WHOLE_POINTS, "max-score": WHOLE_POINTS,
-    "tests": {"type": "array", "items": TEST},
-}  # fmt: skip
-OPTIONAL = {
-    "graded_at": TIME,
-    "submitted_by": {"type": "object", "additionalProperties": False, "required": ["username"],
-                     "properties": {"username": TEXT, "id": {"type": ["integer", "null"]}}},
-}  # fmt: skip
-SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object", "additionalProperties": False,
-    "required": list(MEMBERS), "properties": MEMBERS | OPTIONAL,
-}  # fmt: skip
+Text = Annotated[str, Field(min_length=1)]
+WholePoints = Annotated[int, Field(ge=0)]  # 4.0 is a float to its runner
+Time = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$")]
+
+
+class Scored(BaseModel, extra="allow", strict=True):
+    """A test of a result, of which further members are kept."""
+
+    name: Text = Field(alias="test-name")
+    passed: bool
+    score: WholePoints
+    max_score: WholePoints = Field(alias="max-score")
+
+
+class Submitter(BaseModel, extra="forbid", strict=True):
+    username: Text
+    id: int | None = None
+
+
+class Result(BaseModel, extra="forbid", strict=True):
+    version: Literal["classroom50/result/v1"] = Field(alias="schema")
+    classroom: Text
+    assignment: Text
+    assignment_type: Literal["individual", "group"]
+    owner: Text
+    submission: Annotated[str, Field(pattern="^submit/")]
+    commit: Text
+    release: Text
+    review: Text
+    datetime: Time
+    score: WholePoints
+    max_score: WholePoints = Field(alias="max-score")
+    tests: list[Scored]
+    graded_at: Time = ""
+    submitted_by: Submitter = Submitter(username="alice")
 
 
 def check(result: Any) -> None:
     """Fails where the runner would record an error instead of this result."""
-    jsonschema.Draft202012Validator(SCHEMA).validate(result)
-    assert result["classroom"] == ENVIRONMENT["CLASSROOM"]
-    assert result["assignment"] == ENVIRONMENT["ASSIGNMENT"]
-    assert result["assignment_type"] == ENVIRONMENT["ASSIGNMENT_TYPE"]
-    assert result["owner"] == ENVIRONMENT["OWNER"]
-    for one in (result, *result["tests"]):
-        assert one["score"] <= one["max-score"]
-        assert type(one["score"]) is type(one["max-score"]) is int  # 4.0 is a float to its runner
-    for total in ("score", "max-score"):
-        assert result[total] == sum(test[total] for test in result["tests"])
+    read = Result.model_validate(result)
+    for name in ("classroom", "assignment", "assignment_type", "owner"):
+        assert result[name] == ENVIRONMENT[name.upper()]
+    assert all(each.score <= each.max_score for each in (read, *read.tests))
+    assert (read.score, read.max_score) == (sum(test.score for test in read.tests),
+                                            sum(test.max_score for test in read.tests))
 
 
 def status(result: Any) -> str:

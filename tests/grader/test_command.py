@@ -21,7 +21,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import jsonschema
 import grader_fake
 import pytest
 from conftest import REPOSITORY, Tree, clean_environment, finished, heed_signals, need, sample, slow_but
@@ -381,10 +380,9 @@ def test_relative_paths_are_those_of_the_working_directory(kernel: Path) -> None
     assert "record: out/Bob B/result.json" in run.stdout
 
 
-def test_the_schema_describes_a_result(graded: Graded) -> None:
-    printed = json.loads(fake_grader().run(["-m", "grader.record"], clean_environment(), REPOSITORY).stdout)
-    assert printed == schema()
-    jsonschema.validate(json.loads(graded(MIXED)[1].model_dump_json()), printed)
+def test_the_schema_of_a_result_is_printed() -> None:
+    done = fake_grader().run(["-m", "grader.record"], clean_environment(), REPOSITORY)
+    assert json.loads(done.stdout) == schema()
 
 
 def test_every_option_and_key_of_a_case_is_documented() -> None:

@@ -9,11 +9,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-import jsonschema
 import pytest
 from markdown_it import MarkdownIt
+from pydantic import BaseModel
 
 import classroom50 as demands
 from kinds import words_of
@@ -29,7 +29,8 @@ from grader.record.store import read_record
 from grader.record.student import student_view
 
 SECRET = "printedInAHiddenCase"
-VISIBILITIES = ["hidden", "after_published", "after_due_date", "visible"]
+Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
+VISIBILITIES = list(get_args(Visibility))
 
 # ---- records -------------------------------------------------------------------------------------
 
@@ -179,34 +180,42 @@ def unescaped(text: str, is_property: bool) -> str:
 
 # ---- Gradescope ----------------------------------------------------------------------------------
 
-visibility = {"enum": VISIBILITIES}
-text_format = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
-GRADESCOPE: dict[str, Any] = {  # gradescope-autograders.readthedocs.io, "Output format"
-    "type": "object", "additionalProperties": False,
-    "anyOf": [{"required": ["score"]}, {"required": ["tests"]}],
-    "properties": {
-        "score": {"type": "number"}, "execution_time": {"type": "number"},
-        "output": {"type": "string"}, "output_format": text_format,
-        "test_output_format": text_format, "test_name_format": text_format,
-        "visibility": visibility, "stdout_visibility": visibility, "extra_data": {"type": "object"},
-        "tests": {"type": "array", "items": {
-            "type": "object", "additionalProperties": False,
-            "properties": {
-                "score": {"type": "number"}, "max_score": {"type": "number"},
-                "status": {"enum": ["passed", "failed"]}, "name": {"type": "string"},
-                "name_format": text_format, "number": {"type": "string"},
-                "output": {"type": "string"}, "output_format": text_format,
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "visibility": visibility, "extra_data": {"type": "object"},
-            }}},
-    },
-}  # fmt: skip
+TextFormat = Literal["text", "html", "simple_format", "md", "ansi"]
+
+
+class GradescopeTest(BaseModel, extra="forbid", strict=True):
+    score: float = 0
+    max_score: float = 0
+    status: Literal["passed", "failed"] = "passed"
+    name: str = ""
+    name_format: TextFormat = "text"
+    number: str = ""
+    output: str = ""
+    output_format: TextFormat = "text"
+    tags: list[str] = []
+    visibility: Visibility = "visible"
+    extra_data: dict[str, Any] = {}
+
+
+class Gradescope(BaseModel, extra="forbid", strict=True):
+    """gradescope-autograders.readthedocs.io, "Output format"."""
+
+    score: float = 0
+    execution_time: float = 0
+    output: str = ""
+    output_format: TextFormat = "text"
+    test_output_format: TextFormat = "text"
+    test_name_format: TextFormat = "text"
+    visibility: Visibility = "visible"
+    stdout_visibility: Visibility = "visible"
+    extra_data: dict[str, Any] = {}
+    tests: list[GradescopeTest]
 
 
 def gradescope_results(record: Record, hidden_cases: Any = "hidden") -> Any:
     """Checked: the schema, the grade, and that nothing is taken for markup."""
     results = strict_json(gradescope.export(record, student_view(record), hidden_cases))
-    jsonschema.Draft202012Validator(GRADESCOPE).validate(results)
+    Gradescope.model_validate(results)
     assert all(value == "text" for key, value in results.items() if key.endswith("_format"))
     total = sum(test.get("score", 0) for test in results["tests"])
     # A score at the top replaces the sum of the tests'.
