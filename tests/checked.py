@@ -56,15 +56,15 @@ would take as long to build."""
 
 @pytest.fixture(scope="session")
 def checker(build_checker: Callable[..., Path]) -> Builder:
-    """The program as users have it."""
-    return build_checker
+    """Without the program in it that says which blocks write: all are watched, as where it does not
+    compile. Built in half the time."""
+    return partial(build_checker, lean=True)
 
 
 @pytest.fixture(scope="session")
-def lean_checker(build_checker: Callable[..., Path]) -> Builder:
-    """Without the program in it that says which blocks write: all are watched, as where it does not
-    compile. Built in half the time; for tests that are not about blocks, as their `checker`."""
-    return partial(build_checker, lean=True)
+def whole_checker(build_checker: Callable[..., Path]) -> Builder:
+    """The program as users have it: for tests that are about blocks."""
+    return build_checker
 
 
 @pytest.fixture(scope="session")

@@ -112,24 +112,24 @@ def run(checker: Builder, programs: Path, m: int, *arguments: object, setup: str
     return run_check(checker(setup, kernel), "--json", "--seed", 1, m, *arguments)
 
 
-def test_found(lean_checker: Builder, programs: Path) -> None:
+def test_found(checker: Builder, programs: Path) -> None:
     """With the line of the copy, or of who touches what it is to bring."""
     for m, (name, (_, finding, said)) in enumerate(FOUND.items(), 34):
-        got = run(lean_checker, programs, m, 34, 34).finding
+        got = run(checker, programs, m, 34, 34).finding
         assert got and {key: got[key] for key in finding} == finding, (name, got)
         assert said in " ".join([got["what"], *got["detail"], got["hint"] or ""]), (name, got)
         assert got["line"] == 12, (name, got)
 
 
 @pytest.mark.parametrize("setup", ["gcc -O1", pytest.param("clang -O2", marks=pytest.mark.slow)])
-def test_not_found(lean_checker: Builder, programs: Path, setup: str) -> None:
-    assert run(lean_checker, programs, 33, 34, 34, setup=setup).finding is None
+def test_not_found(checker: Builder, programs: Path, setup: str) -> None:
+    assert run(checker, programs, 33, 34, 34, setup=setup).finding is None
 
 
-def test_counted_as_loads_and_stores(lean_checker: Builder, programs: Path) -> None:
+def test_counted_as_loads_and_stores(checker: Builder, programs: Path) -> None:
     """Each copy is a load from global memory and a store into shared memory, a vector is one
     request; of what is filled with zeros nothing is loaded."""
-    counted = run(lean_checker, programs, 8, 1, 64, "--counts").json["counts"][0]
+    counted = run(checker, programs, 8, 1, 64, "--counts").json["counts"][0]
     naive = 8 * 64  # loads of B for the product: k is 1, and a warp of 16 threads
     loads, stores = counted["global"]["B"]["loads"], counted["shared"]["stores"]
     assert loads["elements"] - naive == 16 * 4 + 8
@@ -138,10 +138,10 @@ def test_counted_as_loads_and_stores(lean_checker: Builder, programs: Path) -> N
     assert stores["conflicts"] == 0
 
 
-def test_phases_show_what_has_arrived(lean_checker: Builder) -> None:
+def test_phases_show_what_has_arrived(checker: Builder) -> None:
     """An array has its values in the phase in which they arrive, not in that of the copies' call:
     when the first buffer is read, the second one's copies have begun."""
-    program = lean_checker("gcc -O1", "instructor/faulty/20_copied_over_readers.cu")  # one block is right
+    program = checker("gcc -O1", "instructor/faulty/20_copied_over_readers.cu")  # one block is right
     run = run_check(program, "--phases", "--json", "--fill", "counting", 4, 40, 4)
     first, second = (phase["arrays"][0] for phase in run.json["phases"]["phases"][:2])
     assert first["name"] == second["name"] == "As" and first["dimensions"] == [2, 16, 16]

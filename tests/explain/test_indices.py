@@ -17,11 +17,6 @@ from conftest import REPOSITORY, sample
 from instructor.faulty.mistakes import replaced
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 NAIVE = "instructor/solutions/1_naive.cu"
 REGISTER_TILE = "instructor/faulty/styles/register_tile.cu"
 B_STRIDE_K = "instructor/faulty/18_b_stride_k.cu"

@@ -18,11 +18,6 @@ from conftest import slow_but
 from instructor.faulty.mistakes import replaced
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
 WRAPPER = f"""
 void basicSgemm{PARAMETERS} {{

@@ -32,14 +32,14 @@ GOOD = [path for path in RIGHT if path.parent.name in ("solutions", "styles")
 
 
 @pytest.fixture
-def checker(request: pytest.FixtureRequest, checker: Builder, lean_checker: Builder) -> Builder:
+def build(request: pytest.FixtureRequest, checker: Builder, whole_checker: Builder) -> Builder:
     """At night as users have it."""
-    return checker if request.node.get_closest_marker("slow") else lean_checker
+    return whole_checker if request.node.get_closest_marker("slow") else checker
 
 
 @pytest.fixture(scope="module")
-def tiled(lean_checker: Builder) -> Path:
-    return lean_checker("gcc -O1", TILED)
+def tiled(checker: Builder) -> Path:
+    return checker("gcc -O1", TILED)
 
 
 # ---- faulty kernels ------------------------------------------------------------------------------
@@ -166,8 +166,8 @@ def by_day(values: list, chosen: list, setup: str) -> list:
     *by_day(FAULTS, FAULTS[103:104], "gcc -O2"),
     *by_day(FAULTS, [], "clang -O2"),
 ], ids=lambda value: value.path.stem if isinstance(value, Fault) else value)  # fmt: skip
-def test_fault(checker: Builder, fault: Fault, setup: str) -> None:
-    program = checker(setup, fault.path)
+def test_fault(build: Builder, fault: Fault, setup: str) -> None:
+    program = build(setup, fault.path)
     run = run_check(program, "--json", "--seed", 1, *fault.arguments)
     assert run.status == 1, f"{fault.path} is faulty, but\n{run}"
     assert not differences(fault, run.finding), run.json
@@ -209,8 +209,8 @@ def test_compiles_with_nvcc(kernel: Fault | Path, tmp_path: Path) -> None:
     *by_day(RIGHT[::2], RIGHT[2:3], "gcc -O2"),
     *by_day(RIGHT[1::2], [], "clang -O2"),
 ], ids=lambda value: value.stem if isinstance(value, Path) else value)  # fmt: skip
-def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setup: str) -> None:
-    program = checker(setup, kernel.relative_to(REPOSITORY))
+def test_nothing_is_found_in_a_right_kernel(build: Builder, kernel: Path, setup: str) -> None:
+    program = build(setup, kernel.relative_to(REPOSITORY))
     run = run_check(program, "--json", "--seed", 1)
     assert run.status == 0, f"{kernel.name} is right, but\n{run_check(program, '--seed', 1).stdout}"
     shapes = [(shape["m"], shape["k"], shape["n"]) for shape in run.json["checked"]]
@@ -221,10 +221,10 @@ def test_nothing_is_found_in_a_right_kernel(checker: Builder, kernel: Path, setu
 
 @pytest.mark.parametrize("shape", ["1 1 1", "33 7 18", "120 201 250", "100 3 70"])
 @pytest.mark.parametrize("kernel", sample(["split_k", "2_tiled", "prefetch", "last_block_reduces"], every=2))
-def test_nothing_is_found_on_other_shapes(checker: Builder, kernel: str, shape: str) -> None:
+def test_nothing_is_found_on_other_shapes(build: Builder, kernel: str, shape: str) -> None:
     """Larger ones run on all cores, where blocks come in another order each time."""
     path = next(path for path in RIGHT if path.stem == kernel)
-    run = run_check(checker("gcc -O1", path.relative_to(REPOSITORY)), *shape.split())
+    run = run_check(build("gcc -O1", path.relative_to(REPOSITORY)), *shape.split())
     assert run.status == 0, run.stdout
 
 
@@ -371,11 +371,11 @@ void basicSgemm{PROTOTYPE} {{
 
 
 @pytest.mark.parametrize("number", range(len(PRINTED)), ids=PRINTED)
-def test_a_finding_begins_on_a_line_of_its_own(lean_checker: Builder, number: int) -> None:
+def test_a_finding_begins_on_a_line_of_its_own(checker: Builder, number: int) -> None:
     """It used to end as a copy that failed: the machine's fault."""
-    folder = lean_checker("gcc -O1", TILED).parent
+    folder = checker("gcc -O1", TILED).parent
     (folder / "prints.cu").write_text(PRINTS)
-    program, shape = lean_checker("gcc -O1", "prints.cu"), [str(number + 1), "1", "1"]
+    program, shape = checker("gcc -O1", "prints.cu"), [str(number + 1), "1", "1"]
     run = run_check(program, *shape)
     printed = PRINTED[number].removesuffix("\n").split("\n")
     for lines in (run.stdout.splitlines(), screen(in_terminal(program, *shape, cwd=folder))):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 
-import pytest
 from checked import Builder, run_check
 from conftest import REPOSITORY
 from corpus import SEEDED
@@ -13,11 +12,6 @@ from corpus import SEEDED
 from instructor.faulty import diagnosis
 
 EXAMPLES = diagnosis.examples()
-
-
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
 
 
 def test_an_entry_has_the_headline_and_its_name(checker: Builder) -> None:

@@ -20,11 +20,6 @@ from instructor.faulty import mistakes
 from instructor.faulty.mistakes import Seeded
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 @pytest.mark.parametrize("seeded", sample(SEEDED, every=122), ids=lambda each: each.name)
 def test_mistake(checker: Builder, tmp_path: Path, seeded: Seeded) -> None:
     kernel = seeded.write(tmp_path)

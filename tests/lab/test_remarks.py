@@ -20,11 +20,6 @@ from instructor.faulty.mistakes import replaced
 GCC = "gcc -O1"
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 LAST_LOOP = "        for (int i = 0"
 STORE = "    if (row < m && col < n)\n"
 BLOCKS_OF_X = "(n + TILE_SIZE - 1) / TILE_SIZE, "

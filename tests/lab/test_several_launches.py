@@ -18,11 +18,6 @@ from conftest import REPOSITORY, sample, slow_but
 from instructor.faulty.mistakes import replaced
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 HEAD = """\
 #define T 16
 #define ROW (blockIdx.y * T + threadIdx.y)

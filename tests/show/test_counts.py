@@ -18,11 +18,6 @@ from conftest import REPOSITORY, first_of_each, in_terminal, sample, screen, slo
 from corpus import faulty
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 NAIVE = "instructor/solutions/1_naive.cu"
 TILED = "instructor/solutions/2_tiled.cu"
 MEMCPY = "tests/kernels/right/memcpy_rows.cu"

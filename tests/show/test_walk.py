@@ -22,11 +22,6 @@ from conftest import REPOSITORY, clean_environment, first_of_each, sample, slow_
 from corpus import faulty
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 NAIVE = "instructor/solutions/1_naive.cu"
 RIGHT = "tests/kernels/right"
 STYLES = "instructor/faulty/styles"

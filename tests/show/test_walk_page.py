@@ -31,11 +31,6 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 
-@pytest.fixture(scope="session")
-def checker(lean_checker: Builder) -> Builder:
-    return lean_checker
-
-
 class Page:
     """A page of the walkthrough, opened; `again`: also if it is open already."""
 

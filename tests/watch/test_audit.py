@@ -26,12 +26,12 @@ RUNS = 8
 
 @pytest.mark.parametrize(("setup", "shape"), sample(
     [(setup, shape) for setup in COMPILERS for shape in ((34, 35, 36), (5, 100, 3))], every=4))
-def test_a_kernel_without_announcements(lean_checker: Builder, programs: Path, setup: str,
+def test_a_kernel_without_announcements(checker: Builder, programs: Path, setup: str,
                                         shape: tuple[int, ...]) -> None:
     text = (REPOSITORY / "instructor/solutions/1_naive.cu").read_text()
     kernel = shared_kernel(programs, "unannounced.cu",
                            text.replace("__global__ void", f"{UNANNOUNCED} __global__ void"))
-    found = [run_check(lean_checker(setup, kernel), "--json", *shape).finding for _ in range(RUNS)]
+    found = [run_check(checker(setup, kernel), "--json", *shape).finding for _ in range(RUNS)]
     assert {finding["kind"] for finding in found if finding} == {"unseen"}
 
 
@@ -67,18 +67,18 @@ def kernel(programs: Path) -> Path:
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
 @pytest.mark.parametrize("k", slow_but([*BEFORE, 37], lambda _, k: k in (33, 35, 36)))
-def test_where_loads_are_counted_one_is_enough(lean_checker: Builder, kernel: Path, setup: str, k: int) -> None:
+def test_where_loads_are_counted_one_is_enough(checker: Builder, kernel: Path, setup: str, k: int) -> None:
     """One block is looked at from its first access to its last: in each run."""
-    program = lean_checker(setup, kernel)
+    program = checker(setup, kernel)
     found = [run_check(program, "--json", "--counts", 32, k, 32).finding for _ in range(2)]
     assert [finding and finding["kind"] for finding in found] == ["unseen"] * 2
     lines = kernel.read_text().splitlines()
     assert {lines[finding["line"] - 1].strip() for finding in found} == {"return *(volatile const float *)p;"}
 
 
-def test_no_clock_shows_that_memory_is_closed(lean_checker: Builder, kernel: Path) -> None:
+def test_no_clock_shows_that_memory_is_closed(checker: Builder, kernel: Path) -> None:
     """In a run of one block, which is looked at as a whole."""
-    run = run_check(lean_checker("gcc -O1", kernel), "--json", "--counts", 16, CLOCKS, 16)
+    run = run_check(checker("gcc -O1", kernel), "--json", "--counts", 16, CLOCKS, 16)
     assert run.finding is None
 
 
@@ -87,7 +87,7 @@ def test_no_clock_shows_that_memory_is_closed(lean_checker: Builder, kernel: Pat
                                 "shared_as_float4", "lock_for_each_element", "turns_by_flag",
                                 "counts_divergent", "shared_ints_and_chars")
      for setup in COMPILERS], every=20))
-def test_right_kernels_are_not_accused(lean_checker: Builder, setup: str, name: str) -> None:
-    program = lean_checker(setup, REPOSITORY / f"tests/kernels/right/{name}.cu")
+def test_right_kernels_are_not_accused(checker: Builder, setup: str, name: str) -> None:
+    program = checker(setup, REPOSITORY / f"tests/kernels/right/{name}.cu")
     for _ in range(3):
         assert run_check(program, "--json", "--counts", 48, 40, 36).finding is None

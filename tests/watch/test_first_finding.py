@@ -37,8 +37,8 @@ GRAVE = ["foreign-local", "tampering", "host-function", "unseen"]
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_what_is_grave_does_not_hide_behind_a_mistake(lean_checker: Builder, programs: Path, setup: str) -> None:
-    program = lean_checker(setup, shared_kernel(programs, "findings.cu", KERNEL))
+def test_what_is_grave_does_not_hide_behind_a_mistake(checker: Builder, programs: Path, setup: str) -> None:
+    program = checker(setup, shared_kernel(programs, "findings.cu", KERNEL))
     for n, kind in enumerate(GRAVE, 1):
         if (setup, kind) == ("clang -O1", "unseen"):
             continue  # clang announces the load

@@ -62,8 +62,8 @@ LINES = range(TEXT[:TEXT.index("case 1:")].count("\n") + 1, TEXT[:TEXT.index(STO
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_what_a_kernel_calls(lean_checker: Builder, programs: Path, setup: str) -> None:
-    program = lean_checker(setup, shared_kernel(programs, "calls.cu", TEXT))
+def test_what_a_kernel_calls(checker: Builder, programs: Path, setup: str) -> None:
+    program = checker(setup, shared_kernel(programs, "calls.cu", TEXT))
     for n, (call, found) in enumerate(CALLS.items(), 1):
         ran = run_check(program, "--json", 5, 6, n)
         if found is None:

@@ -74,8 +74,8 @@ TEXT = f"{KERNELS}void basicSgemm{PROTOTYPE}\n{{\nswitch (k) {{\n" + "".join(
 
 
 @pytest.fixture
-def program(lean_checker: Builder, programs: Path) -> Path:
-    return build(lean_checker, programs, "gcc -O1")
+def program(checker: Builder, programs: Path) -> Path:
+    return build(checker, programs, "gcc -O1")
 
 
 def build(checker: Builder, programs: Path, setup: str) -> Path:
@@ -92,8 +92,8 @@ def line_of(words: str, behind: str = "") -> int:
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_a_finding_shows_its_launch(lean_checker: Builder, programs: Path, setup: str) -> None:
-    program = build(lean_checker, programs, setup)
+def test_a_finding_shows_its_launch(checker: Builder, programs: Path, setup: str) -> None:
+    program = build(checker, programs, setup)
     for code, kind, text, words in LAUNCHES:
         finding = run(program, 34, code, "--json").finding
         launch, text = finding["launch"], text.replace("SIZE", "C has 34 columns and 34 rows")

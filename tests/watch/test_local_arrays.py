@@ -84,9 +84,9 @@ def kernel(programs: Path) -> Path:
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_another_threads_memory(lean_checker: Builder, setup: str, kernel: Path) -> None:
+def test_another_threads_memory(checker: Builder, setup: str, kernel: Path) -> None:
     for number, form in enumerate(FORMS, 1):
-        run = run_check(lean_checker(setup, kernel), "--json", 1, 1, number)
+        run = run_check(checker(setup, kernel), "--json", 1, 1, number)
         kinds = ("foreign-local", "local-out-of-bounds", "host-function")[:3 if form == TEXT else 2]
         assert run.finding and run.finding["kind"] in kinds, (form, run)
         named = [i for i, line in enumerate(BEFORE.splitlines(), 1)
@@ -101,9 +101,9 @@ WORDS = 60
 
 @pytest.mark.parametrize("form", first_of_each(FORMS[:-1], lambda _: None))
 @pytest.mark.parametrize("setup", EACH_COMPILER)
-def test_where_a_function_returns_to(lean_checker: Builder, setup: str, kernel: Path, form: str) -> None:
+def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path, form: str) -> None:
     """No store gets there: whatever else it changes, no run ends with an address that is 1.0f."""
-    runs = [run_check(lean_checker(setup, kernel), "--json", 2, words, FORMS.index(form) + 1)
+    runs = [run_check(checker(setup, kernel), "--json", 2, words, FORMS.index(form) + 1)
             for words in range(4, WORDS, 2)]
     found = [run.finding["kind"] for run in runs]
     assert "local-out-of-bounds" in found and "kernel-fault" not in found, found

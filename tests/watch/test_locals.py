@@ -134,10 +134,10 @@ CASES = [(cause, name) for cause, kernels in (("not-shared", NOT_SHARED), ("no-v
 @pytest.mark.parametrize(("setup", "cause", "name"), slow_but(
     [(setup, *case) for setup in ("gcc -O1", "clang -O1") for case in CASES],
     lambda _, value: value in (("gcc -O1", "not-shared", "both on a line"), ("gcc -O1", "no-value", "no else"))))
-def test_the_variable_is_named(lean_checker: Builder, tmp_path: Path, setup: str, cause: str, name: str) -> None:
+def test_the_variable_is_named(checker: Builder, tmp_path: Path, setup: str, cause: str, name: str) -> None:
     parts = (NOT_SHARED | NO_VALUE)[name]
     line, text = next((i, text) for i, text in enumerate(tiled(parts).splitlines(), 1) if text.endswith(HERE))
-    run = check(lean_checker, setup, tmp_path, parts)
+    run = check(checker, setup, tmp_path, parts)
     assert run.status == 1 and run.finding["cause"], run
     found = run.finding["cause"]
     assert (found["name"], found["line"]) == (cause, line), run
@@ -164,15 +164,15 @@ SOMETHING_ELSE = {
 
 
 @pytest.mark.parametrize("setup", EACH_SETUP)
-def test_a_right_kernel_has_no_finding(lean_checker: Builder, tmp_path: Path, setup: str) -> None:
-    assert check(lean_checker, setup, tmp_path, RIGHT).status == 0
+def test_a_right_kernel_has_no_finding(checker: Builder, tmp_path: Path, setup: str) -> None:
+    assert check(checker, setup, tmp_path, RIGHT).status == 0
 
 
 @pytest.mark.parametrize("mistake", sample([*SOMETHING_ELSE], every=3))
-def test_another_mistake_is_not_blamed_on_them(lean_checker: Builder, tmp_path: Path, mistake: str) -> None:
+def test_another_mistake_is_not_blamed_on_them(checker: Builder, tmp_path: Path, mistake: str) -> None:
     """That there are local variables without a value, and arrays of which threads store different
     parts, is no reason."""
-    run = check(lean_checker, "gcc -O1", tmp_path, RIGHT | SOMETHING_ELSE[mistake])
+    run = check(checker, "gcc -O1", tmp_path, RIGHT | SOMETHING_ELSE[mistake])
     assert run.status == 1, run
     assert not run.finding["cause"] or run.finding["cause"]["name"] not in ("not-shared", "no-value"), run
 

@@ -69,8 +69,8 @@ def edited(*edits: tuple[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def program(checker: Builder, programs: Path) -> Path:
-    return checker("gcc -O1", shared_kernel(programs, "surplus blocks.cu", edited(*EDITS)))
+def program(whole_checker: Builder, programs: Path) -> Path:
+    return whole_checker("gcc -O1", shared_kernel(programs, "surplus blocks.cu", edited(*EDITS)))
 
 
 def blocks_of(run: Checked) -> list[dict[str, int] | None]:
@@ -130,13 +130,13 @@ HANDED_ON = """
     int tx ="""
 
 
-def test_blocks_that_write_to_variables_of_the_program(checker: Builder, programs: Path) -> None:
+def test_blocks_that_write_to_variables_of_the_program(whole_checker: Builder, programs: Path) -> None:
     """Which the memory's hardware does not see: of such a kernel all blocks are watched. Block (0, 21)
     has to see what block (20, 20) wrote."""
     kernel = shared_kernel(programs, "handed on.cu", edited(
         (GRID, "dim3 grid(30, 30);"), (START, HANDED_ON),
         ("#define TILE_SIZE 16\n", "#define TILE_SIZE 16\n__device__ int handed;\n")))
-    run = run_check(checker("gcc -O1", kernel), "--json", 34)
+    run = run_check(whole_checker("gcc -O1", kernel), "--json", 34)
     assert blocks_of(run) == [None]
     assert run.finding and run.finding["kind"] == "global-race" and run.finding["line"]
 
