@@ -44,14 +44,11 @@ EACH_COMPILER = slow_but(["gcc -O1", "clang -O1"], lambda _, setup: setup == "gc
 """gcc by day, and in tests marked slow clang, too."""
 
 Builder = Callable[..., Path]
-"""Of a setup and a kernel; `right`: nothing is found in it."""
+"""Of a setup and a kernel; `with_locals`: for a test of a cause, for which local variables are tried."""
 
 LOCALS = ".locals"
-"""Beside a program that was kept: the one that it would have made, which knows local variables."""
-
-RIGHT_ONES = {"solutions", "right", "styles"}
-"""Folders of kernels in which nothing is found. Such a kernel's program asks nothing of the other one, which
-would take as long to build."""
+"""Beside a program that was kept: the one that it would have made, which knows local variables, and takes as
+long to build."""
 
 
 @pytest.fixture(scope="session")
@@ -91,16 +88,14 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
             copy.write_faulty_kernels()
         return trees[tools]
 
-    def build(setup: str, kernel: str | Path, lean: bool = False, right: bool = False) -> Path:
+    def build(setup: str, kernel: str | Path, lean: bool = False, with_locals: bool = False) -> Path:
         path = tree(setup).path
-        text = "\0".join([setup, str(kernel), str(lean), str(right)]).encode() + (path / kernel).read_bytes()
+        text = "\0".join([setup, str(kernel), str(lean), str(with_locals)]).encode() + (path / kernel).read_bytes()
         name = f"sgemm-check-{hashlib.sha256(text).hexdigest()[:16]}-{len(str(path))}"
         here, kept = path / name, programs / name  # it runs where its kernel is
         if here.exists():
             return here
-        targets = {"": "sgemm-check"}
-        if not right and Path(kernel).parent.name not in RIGHT_ONES:
-            targets[LOCALS] = "build/check/locals"
+        targets = {"": "sgemm-check"} | ({LOCALS: "build/check/locals"} if with_locals else {})
         with locked(programs / f"{name}.lock"):
             if not kept.exists():
                 # Who calls whom is not looked at again (kernel.spaces): test_refused.py and
@@ -111,6 +106,7 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
                 kept.with_suffix(".folder").write_text(str(path))
                 for suffix, target in reversed(targets.items()):
                     shutil.copy2(path / target, kept.with_suffix(suffix))
+        here.with_suffix(LOCALS).touch()  # empty, as where a kernel has no such variables
         # Its debug information has the folder's name, which is as long as that of this one.
         built_in = kept.with_suffix(".folder").read_bytes()
         for suffix in reversed(targets):

@@ -171,12 +171,6 @@ def test_intensity_is_as_counted(checker: Builder, rung: Path) -> None:
     assert 2 * m * n * k / (4 * loads) == pytest.approx(intensity_of(rung), rel=0.01)
 
 
-@pytest.mark.parametrize("file", [*SOLUTIONS.glob("*.cu"), *LAST.iterdir()], ids=lambda f: f.name)
-def test_files_are_short(file: Path) -> None:
-    lines = file.read_text().splitlines()
-    assert len(lines) <= 300 and max(map(len, lines)) <= 100
-
-
 # With an argument every_kernel.cu, without one driver.h.
 LAST_RUNG = """
 #define main every_kernel

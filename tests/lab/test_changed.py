@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment
+from conftest import REPOSITORY, Tree, finished
 
 PAGE = (REPOSITORY / "docs" / "instructor.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Changing the assignment"):PAGE.index("## Each term")]
@@ -37,8 +37,8 @@ criteria = ["memory", "tiled", "registers"]
 
 def grade(tree: Tree, kernel: Path, *words: str) -> Any:
     """The record."""
-    subprocess.run([sys.executable, "-B", "-m", "grader", "--submission", kernel, "--name", "my", "--protection", "none",
-                    *words], cwd=tree.path, env=clean_environment(), capture_output=True, timeout=RUN_SECONDS, check=False)
+    finished([sys.executable, "-B", "-m", "grader", "--submission", kernel, "--name", "my",
+              "--protection", "none", *words], tree.path)
     return json.loads((tree.path / "results/my/result.json").read_text())
 
 
@@ -75,7 +75,8 @@ def test_another_signature(fresh_tree: Tree) -> None:
     tree = fresh_tree
     text = (tree.path / "lab/lab.c").read_text()
     for line in LINES.splitlines():
-        text, found = re.subn(rf"^ *{re.escape(' '.join(line.split()[:2]))}[^\n]*\n", f"{line}\n", text, flags=re.MULTILINE)
+        begins = re.escape(" ".join(line.split()[:2]))
+        text, found = re.subn(rf"^ *{begins}[^\n]*\n", f"{line}\n", text, flags=re.MULTILINE)
         assert found == 1, line
     for name, content in (("lab.c", text), ("call.cu", CALL), ("truth.c", TRUTH)):
         (tree.path / "lab" / name).write_text(content)
@@ -83,8 +84,7 @@ def test_another_signature(fresh_tree: Tree) -> None:
     def run(kernel: str, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         tree.write("my.cu", kernel)
         tree.make("KERNEL=my.cu", program, "BACKEND=cpu")
-        return subprocess.run([f"./{program}", *words], cwd=tree.path, env=clean_environment(), capture_output=True,
-                              text=True, timeout=RUN_SECONDS, check=False)
+        return finished([f"./{program}", *words], tree.path)
 
     assert "TEST PASSED 700\n" in run(KERNEL, "sgemm", "35", "70", "20").stdout
     assert "no mistakes found" in run(KERNEL, "sgemm-check").stdout

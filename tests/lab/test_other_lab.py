@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, UNSPACED, Tree, clean_environment, need, repository_files, sample
+from conftest import REPOSITORY, UNSPACED, Tree, finished, need, repository_files, sample
 from other_lab import LAB, PAGE, check, kernel, run, tree_with_lab
 
 from instructor.faulty.mistakes import seeded
@@ -77,15 +77,13 @@ def test_the_other_lab_again(tree: Tree) -> None:
     """What was built for one is linked again for the other."""
     tree.make(f"LAB={LAB}", "BACKEND=cpu")
     tree.make("sgemm", "BACKEND=cpu", f"KERNEL={REPOSITORY / 'instructor/solutions/1_naive.cu'}")
-    done = subprocess.run([tree.path / "sgemm", "20"], capture_output=True, text=True, check=False)
-    assert "TEST PASSED 400\n" in done.stdout
+    assert "TEST PASSED 400\n" in finished([tree.path / "sgemm", "20"]).stdout
     tree.make(f"LAB={LAB}", "BACKEND=cpu")
     assert run(tree, "vector_add", "20").returncode == 0
 
 
 def test_a_lab_of_the_environment_is_another_thing() -> None:
-    done = subprocess.run([need("make"), "-n", "sgemm"], cwd=REPOSITORY, capture_output=True, text=True, check=False,
-                          env=clean_environment({"LAB": "chemistry", "BACKEND": "cpu"}))
+    done = finished([need("make"), "-n", "sgemm"], env={"LAB": "chemistry", "BACKEND": "cpu"})
     assert done.returncode == 0, done.stderr
 
 
@@ -96,8 +94,7 @@ def test_a_lab_of_the_environment_is_another_thing() -> None:
 def test_its_program_is_called_as_its_description_says(tmp_path: Path, text: str, asked: list[str]) -> None:
     """make reads what engine/asked.sh prints."""
     (tmp_path / "lab.c").write_text(f"const struct lab lab = {text};\n")
-    printed = subprocess.run(["sh", "engine/asked.sh", "all", ""], cwd=REPOSITORY, text=True, capture_output=True,
-                             env=clean_environment({"LAB": str(tmp_path), "BACKEND": "cpu"}), check=True).stdout
+    printed = finished(["sh", "engine/asked.sh", "all", ""], env={"LAB": str(tmp_path), "BACKEND": "cpu"}).stdout
     assert printed.split()[:2] == [word.format(folder=tmp_path) for word in asked]
 
 
@@ -107,9 +104,8 @@ def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None
     shutil.copy(REPOSITORY / ".gitignore", tmp_path)
     names = [*map(str, repository_files()), "other.cu", "notes.md", "new/file", ".mine/file", *programs]
     (tmp_path / ".git/info/exclude").write_text("/.mine/\n")  # one's own: no line of ours takes it back
-    ignored = subprocess.run(["git", "check-ignore", "--no-index", "--stdin"], cwd=tmp_path, text=True,
-                             input="\n".join(names), capture_output=True, check=True).stdout.split()
-    assert ignored == [".mine/file", *programs]
+    ignored = finished(["git", "check-ignore", "--no-index", "--stdin"], tmp_path, input="\n".join(names))
+    assert ignored.stdout.split() == [".mine/file", *programs]
 
 
 PROBE = """
@@ -134,8 +130,7 @@ def test_the_usual_shapes_have_several_blocks(tmp_path: Path, params: int, dimen
     source, program = tmp_path / "probe.c", tmp_path / "probe"
     source.write_text(text)
     subprocess.run([need("cc"), f"-I{REPOSITORY}", source, "-o", program, "-lm"], check=True)
-    said = subprocess.run([program], text=True, capture_output=True, check=True).stdout
-    assert said.split() == ["100", "1", "33", "64", "31", *more]
+    assert finished([program]).stdout.split() == ["100", "1", "33", "64", "31", *more]
 
 
 def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:
@@ -154,6 +149,5 @@ def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:
 def test_no_lab() -> None:
     for given, said in (("labs/none", "there is no lab here: labs/none/lab.c is missing"),
                         ("a b", "must have no blanks")):
-        done = subprocess.run([need("make"), f"LAB={given}"], cwd=REPOSITORY, env=clean_environment(None),
-                              capture_output=True, text=True, check=False)
+        done = finished([need("make"), f"LAB={given}"])
         assert done.returncode == 2 and said in done.stderr

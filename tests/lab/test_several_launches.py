@@ -103,11 +103,11 @@ BuiltOf = Callable[..., Built]
 def built_of(checker: Builder, programs: Path, tmp_path: Path) -> BuiltOf:
     """Of a text, which may be edited once; what many tests share is built once."""
 
-    def build(text: str, old: str = "", new: str = "") -> Built:
+    def build(text: str, old: str = "", new: str = "", **more: bool) -> Built:
         assert old in text
         text = text.replace(old, new) if old else text
         name = f"launches {hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
-        return Built(checker("gcc -O1", shared_kernel(programs, name, text)), tmp_path, text)
+        return Built(checker("gcc -O1", shared_kernel(programs, name, text), **more), tmp_path, text)
 
     return build
 
@@ -246,7 +246,7 @@ BY_DAY = ("zeroed: row of A", "split: grid", "split: row of A")
 @pytest.mark.parametrize("name", slow_but(list(CAUSES), lambda _, name: name in BY_DAY))
 def test_cause(built_of: BuiltOf, name: str) -> None:
     text, old, new, cause, where, launch = CAUSES[name]
-    built = built_of(text, old, new)
+    built = built_of(text, old, new, with_locals=True)
     found = built.json(status=1)["finding"]["cause"]
     assert found and (found["name"], found["line"]) == (cause, built.line(where)), found
     if launch:
@@ -269,7 +269,7 @@ INNOCENT = {
 @pytest.mark.parametrize("name", sample([*INNOCENT], 3))
 def test_launches_are_not_blamed_for_each_other(built_of: BuiltOf, name: str) -> None:
     text, old, new = INNOCENT[name]
-    finding = built_of(text, old, new).json(status=1)["finding"]
+    finding = built_of(text, old, new, with_locals=True).json(status=1)["finding"]
     assert finding["kind"] == "wrong-result" and finding["cause"] is None
 
 

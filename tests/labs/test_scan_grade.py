@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree, clean_environment, sample, slow_but
+from conftest import REPOSITORY, RUN_SECONDS, Tree, finished, sample, slow_but
 
 from instructor.faulty.mistakes import Seeded, seeded
 
@@ -27,10 +26,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
 def grade(tree: Tree, text: str, suite: str = "public", points: int = 40) -> Any:
     """The record."""
     tree.write("my.cu", text)
-    ran = subprocess.run(
-        [sys.executable, "-B", "-m", "grader", "--lab", "labs/scan", "--submission", "my.cu", "--seed", "1",
-         "--suite", suite, "--protection", "none"], cwd=tree.path, env=clean_environment(),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5 * RUN_SECONDS, check=False)
+    ran = finished([sys.executable, "-B", "-m", "grader", "--lab", "labs/scan", "--submission", "my.cu", "--seed", "1",
+                    "--suite", suite, "--protection", "none"], tree.path, timeout=5 * RUN_SECONDS)
     assert ran.returncode in (0, 1), ran.stdout + ran.stderr
     record = json.loads((tree.path / "results/my/result.json").read_text())
     assert record["max_score"] == points
@@ -104,10 +101,6 @@ time_limit = 0.1
     assert record["tests"][0]["seconds"] > 0.7
     spins = text.replace(launch[0], launch[0] + "    for (volatile unsigned j = 1; j; j += 2);\n")
     assert "was still running at its time limit" in grade(tree, spins, str(suite), 3)["tests"][0]["reason"]
-
-
-def test_at_least_five_get_nothing() -> None:
-    assert sum(not head(cheat.read_text(), "loses") for cheat in CHEATS) >= 5
 
 
 @pytest.mark.slow

@@ -1,10 +1,5 @@
 """The workflows: what linters say of them, what this project demands of them, and their steps run
-here, one after the other, as a runner would.
-
-actionlint is not to be had here: Debian has no package of it, and PyPI's is a source package that
-downloads the program from elsewhere while it is installed. Where it is installed it is run; zizmor,
-which PyPI has, parses and audits the workflows in any case.
-"""
+here, one after the other, as a runner would."""
 
 from __future__ import annotations
 
@@ -53,12 +48,6 @@ def test_zizmor_finds_nothing() -> None:
     done = finished([beside_python("zizmor"), "--offline", "--persona=pedantic", "--no-progress",
                      "--config", ".github/zizmor.yml", ".github/workflows"])
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_actionlint_finds_nothing() -> None:
-    program = shutil.which("actionlint") or pytest.skip("actionlint is not installed (nor in CI)")
-    done = finished([program, *WORKFLOWS])
-    assert done.returncode == 0, done.stdout
 
 
 # ---- this project's demands ----------------------------------------------------------------------

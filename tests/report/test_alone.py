@@ -4,10 +4,9 @@ again what it says."""
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-from conftest import REPOSITORY, need
+from conftest import REPOSITORY, finished, need
 
 REPORT = sorted((REPOSITORY / "engine" / "report").rglob("*.c"))
 PAGE = sorted((REPOSITORY / "engine" / "show" / "page" / "view").glob("*.js"))
@@ -29,11 +28,9 @@ def test_words_need_nothing_else(tmp_path: Path) -> None:
     test = REPOSITORY / "tests" / "report" / "test_record.c"
     program = tmp_path / "alone"
     others = [path for path in REPORT if path.name != "finding.c"]  # which the test includes
-    built = subprocess.run([need("cc"), "-std=c11", "-pthread", f"-I{REPOSITORY}", test, *others, "-o", program, "-lm"],
-                           capture_output=True, text=True, check=False)
+    built = finished([need("cc"), "-std=c11", "-pthread", f"-I{REPOSITORY}", test, *others, "-o", program, "-lm"])
     assert built.returncode == 0, built.stderr
-    ran = subprocess.run([program, "words_are_of_the_record_alone", "a_launch_is_refused_alone"],
-                         capture_output=True, text=True, check=False)
+    ran = finished([program, "words_are_of_the_record_alone", "a_launch_is_refused_alone"])
     assert ran.returncode == 0, ran.stdout
 
 

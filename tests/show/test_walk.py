@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from checked import SETUPS, TILED, Builder, run_check
-from conftest import REPOSITORY, clean_environment, first_of_each, sample, slow_but
+from conftest import REPOSITORY, finished, first_of_each, sample, slow_but
 from corpus import faulty
 
 
@@ -235,8 +235,7 @@ def test_make_walk(checker: Builder) -> None:
 
     def make(*variables: str) -> subprocess.CompletedProcess[str]:
         given = [f"{name}={value}" for name, value in SETUPS["gcc -O1"].items()]
-        return subprocess.run(["make", "walk", *given, *variables], cwd=folder, text=True,
-                              env=clean_environment(), capture_output=True, check=False)
+        return finished(["make", "walk", *given, *variables], folder)
 
     made = make(f"KERNEL={TILED}", "SHAPE=20 7 18", "BLOCK=1,0", "LAUNCH=1")
     assert made.returncode == 0, made

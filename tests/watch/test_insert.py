@@ -4,9 +4,8 @@ arrays; nothing else, and no line moves."""
 from __future__ import annotations
 
 import re
-import subprocess
 
-from conftest import Tree
+from conftest import Tree, finished
 
 MARKER = '# 1 "kernel.cu"\n'
 FOUND = {
@@ -40,8 +39,7 @@ NOT_FOUND = [
 
 def insert(tree: Tree, text: str) -> tuple[int, str]:
     tree.make_first()
-    ran = subprocess.run([tree.path / "build/check/insert", "engine/watch/locals/local.h"], input=MARKER + text,
-                         cwd=tree.path, capture_output=True, text=True, check=False)
+    ran = finished([tree.path / "build/check/insert", "engine/watch/locals/local.h"], tree.path, input=MARKER + text)
     return ran.returncode, ran.stdout
 
 

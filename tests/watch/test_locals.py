@@ -124,7 +124,7 @@ NO_VALUE = {
 def check(checker: Builder, setup: str, folder: Path, parts: dict[str, str]) -> Checked:
     path = folder / "kernel.cu"
     path.write_text(tiled(parts))
-    return run_check(checker(setup, path), "--json")
+    return run_check(checker(setup, path, with_locals=True), "--json")
 
 
 CASES = [(cause, name) for cause, kernels in (("not-shared", NOT_SHARED), ("no-value", NO_VALUE))
