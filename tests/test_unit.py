@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from functools import cache
 
 import pytest
 from conftest import REPOSITORY, finished, locked, missing, need, slow_but
@@ -32,16 +33,18 @@ def listed(source) -> list[str]:
 TESTS = [pytest.param(source, listed(source), id=source.stem) for source in SOURCES]
 
 
-def c_flags(tree) -> list[str]:
-    """As the Makefile compiles support.c."""
-    tree.make("build/c/settings")
-    shown = finished(["sh", "-c", '. build/c/settings; echo "$C_FLAGS"'], tree.path)
-    return shlex.split(shown.stdout)
-
-
 REPORT = ["engine/report", "engine/report/record", "engine/report/words", "engine/report/text"]
 PLAIN = [*REPORT, ".", "lab", "lab/verdict", "lab/mistakes", "engine", "engine/form", "engine/host",
          "engine/host/driver"]
+ARCHIVES = [f"build/lib{name}.a" for name in ("lab", "host", "report", "check", "engine")]
+
+
+@cache
+def c_flags(tree) -> list[str]:
+    """As the Makefile compiles support.c; and the archives are there."""
+    tree.make(*ARCHIVES)
+    shown = finished(["sh", "-c", '. build/c/settings; echo "$C_FLAGS"'], tree.path)
+    return shlex.split(shown.stdout)
 
 
 def compile_plain(tree, folders: list[str], *flags: str):
@@ -49,11 +52,9 @@ def compile_plain(tree, folders: list[str], *flags: str):
     library = tree.programs / f"{len(folders)}-sanitized.a"
     with locked(library.with_suffix(".lock")):
         if not library.exists():
-            objects = library.with_suffix(".objects")
-            objects.mkdir()
             sources = [path for folder in folders for path in tree.path.glob(f"{folder}/*.c")]
-            compile_c(tree, objects, *flags, "-c", *map(str, sources))
-            subprocess.run([need("ar"), "rcs", library, *objects.glob("*.o")], check=True)
+            objects = [compile_c(tree, source, *flags) for source in sources]
+            subprocess.run([need("ar"), "rcs", library, *objects], cwd=tree.path, check=True)
     return library
 
 
@@ -62,24 +63,28 @@ def compile_test(tree, source, *flags: str):
     program = tree.programs / f"{source.stem}{'-sanitized' if flags else ''}"
     with locked(program.with_suffix(".lock")):
         if not program.exists():
-            archives = ["build/liblab.a", "build/libhost.a", "build/libreport.a", "build/libcheck.a",
-                        "build/libengine.a"]
-            tree.make(*archives)
-            linked = archives
+            test, linked = compile_c(tree, tree.path / source.relative_to(REPOSITORY), *flags), ARCHIVES
             if flags:  # by day what reads these bytes, and the rest as users have it
-                linked = [compile_plain(tree, REPORT, *flags), *archives] if source.stem in BY_DAY else \
+                linked = [compile_plain(tree, REPORT, *flags), *ARCHIVES] if source.stem in BY_DAY else \
                     [compile_plain(tree, PLAIN, *flags)]
-            compile_c(tree, tree.path, *flags, str(source.relative_to(REPOSITORY)),
-                      "-Wl,-z,muldefs", "-Wl,--start-group", *map(str, linked), "-Wl,--end-group",
-                      "-o", str(program), "-lm")
+            call_cc(tree, *flags, test, "-Wl,-z,muldefs", "-Wl,--start-group", *linked, "-Wl,--end-group",
+                    "-o", program, "-lm")
             assert run_test(program, "--list").stdout.split() == listed(source), "a test that is not collected"
     return program
 
 
-def compile_c(tree, folder, *words: str) -> None:
-    """In this folder; a warning is an error."""
-    built = finished(["cc", *c_flags(tree), "-g", "-Werror", f"-I{tree.path}", f"-I{tree.path}/engine/cuda/include",
-                      *words], folder)
+def compile_c(tree, source, *flags: str) -> str:
+    """The object; a warning is an error. The command is one that kept_objects.c knows."""
+    name = str(source.relative_to(tree.path))
+    made = f"build/tested/{len(flags)}/{name}.o"
+    (tree.path / made).parent.mkdir(parents=True, exist_ok=True)
+    call_cc(tree, *c_flags(tree), "-g", "-Werror", "-I.", "-Iengine/cuda/include", *flags, "-MMD", "-MP",
+            "-MF", f"{made}.d", "-c", name, "-o", made)
+    return made
+
+
+def call_cc(tree, *words) -> None:
+    built = finished(["cc", *words], tree.path)
     assert built.returncode == 0, built.stderr
 
 

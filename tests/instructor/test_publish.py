@@ -252,7 +252,11 @@ def spoilt_trial(folder: Path, *changes: tuple[str, str, str]) -> student_copy.T
     return student_copy.Trial(folder / "copy", folder / "trial" / "student's copy", LAB)
 
 
-def test_what_does_not_work_is_refused(tmp_path: Path) -> None:
+def test_what_does_not_work_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three targets; test_a_students_copy plans all."""
+    named = student_copy.targets_in
+    monkeypatch.setattr(student_copy, "targets_in",
+                        lambda text: [each for each in named(text) if each in ("mistake", "chekc", "check")])
     target = "\n## make mistake  copies\nmistake: ; cp instructor/solutions/2_tiled.cu kernel.cu\n"
     trial = spoilt_trial(tmp_path, ("Makefile", "\nclean:", f"{target}\nclean:"),
                          ("Makefile", "## make check ", "## make chekc "),

@@ -4,11 +4,9 @@ again what it says."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from conftest import REPOSITORY, finished, need
+from conftest import REPOSITORY, Tree, finished, need
 
-REPORT = sorted((REPOSITORY / "engine" / "report").rglob("*.c"))
 PAGE = sorted((REPOSITORY / "engine" / "show" / "page" / "view").glob("*.js"))
 C_FILES = sorted(path for folder in ("engine", "lab", "grader")
                  for path in (REPOSITORY / folder).rglob("*.c"))
@@ -23,15 +21,12 @@ READ_AGAIN_IN_PAGE = re.compile(
     r"includes\([^;]*finding\.kind")
 
 
-def test_words_need_nothing_else(tmp_path: Path) -> None:
-    """No runtime, no names, no source of a kernel. (The tests of records run without them, too.)"""
-    test = REPOSITORY / "tests" / "report" / "test_record.c"
-    program = tmp_path / "alone"
-    others = [path for path in REPORT if path.name != "finding.c"]  # which the test includes
-    built = finished([need("cc"), "-std=c11", "-pthread", f"-I{REPOSITORY}", test, *others, "-o", program, "-lm"])
+def test_words_need_nothing_else(tree: Tree) -> None:
+    """No runtime, no names, no source of a kernel: tests of records need the library of this folder alone."""
+    tree.make("build/libreport.a")
+    built = finished([need("cc"), "-std=c11", "-pthread", "-I.", "tests/report/test_record.c", "-Wl,-z,muldefs",
+                      "build/libreport.a", "-o", "build/alone", "-lm"], tree.path)
     assert built.returncode == 0, built.stderr
-    ran = finished([program, "words_are_of_the_record_alone", "a_launch_is_refused_alone"])
-    assert ran.returncode == 0, ran.stdout
 
 
 def test_no_sentence_is_read_again() -> None:
