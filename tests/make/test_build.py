@@ -222,11 +222,10 @@ def test_cudas_own_headers_do_not_come_in(tree, toolkit, variable, cxx):
     tree.write("ours.cu", "#include <host_defines.h>\n#include <cuda_runtime.h>\n" + text)
     built = tree.make(*tools, "KERNEL=ours.cu", env=path)
     assert built.stderr == "" and run_sgemm(tree.path / "sgemm", 34).status == 0
-    for header in ("cuda_fp16.h", "cub/cub.h"):
+    for header, env in (("cub/cub.h", path), ("cuda_fp16.h", {})):  # there, and not there
         tree.write("theirs.cu", f"#include <stdio.h>\n#include <{header}>\n" + text)
-        for env in (path, {}):  # there, and not there
-            line = said_one_line(tree.make(*tools, "KERNEL=theirs.cu", env=env, check=False))
-            assert line == f"theirs.cu:2: <{header}> {NOT_FOR_THE_CPU}"
+        line = said_one_line(tree.make(*tools, "KERNEL=theirs.cu", env=env, check=False))
+        assert line == f"theirs.cu:2: <{header}> {NOT_FOR_THE_CPU}"
     tree.make(tools[0], f"{tools[1]} -I{toolkit}", "KERNEL=ours.cu", *UNSPACED)
     assert run_sgemm(tree.path / "sgemm", 34).status == 0
 
@@ -363,8 +362,8 @@ COMPILER_ERRORS = {
 ])
 def test_broken_kernel(tree, name, backend):
     """The last line names the file and what it lacks, in no linker's words; or a compiler's, with the student's
-    own file and line. Two makes say the same, and what is left of an older ./sgemm is removed. Else `make; ./sgemm`
-    would run the kernel before the last one and print TEST PASSED."""
+    own file and line. What is left of an older ./sgemm is removed, else `make; ./sgemm` would run the kernel before
+    the last one and print TEST PASSED; and the next make says the same."""
     if backend == "cuda":
         need_nvcc()
     text, message = (BROKEN | COMPILER_ERRORS)[name]
@@ -372,10 +371,11 @@ def test_broken_kernel(tree, name, backend):
     if text is not None:
         tree.write("broken.cu", text)
     tree.write("sgemm", "an older program")
-    lines, again = (said(tree.make(f"BACKEND={backend}", "ARCH=sm_90", "KERNEL=broken.cu", check=False))
-                    for _ in range(2))
-    assert lines and lines[-1] == again[-1]
+    words = [f"BACKEND={backend}", "ARCH=sm_90", "KERNEL=broken.cu"]
+    lines = said(tree.make(*words, check=False))
     assert not (tree.path / "sgemm").exists()
+    if name in ("no basicSgemm", "unknown name"):
+        assert lines[-1] == said(tree.make(*words, check=False))[-1]
     if backend == "cuda":
         assert lines[0].startswith("broken.cu")
         return
@@ -540,8 +540,7 @@ def test_the_two_commands_on_a_gpu(fresh_tree, gpu):
 
 def test_make_says_little(tree):
     """A student who sees sixty lines of commands does not see the one that matters."""
-    tree.make("sgemm", f"KERNEL={TILED}")
-    tree.make("sgemm-check", f"KERNEL={TILED}")
+    tree.make("sgemm", "sgemm-check", f"KERNEL={TILED}", *UNSPACED)
     forget_backend(tree)
     first = tree.make()
     assert first.stderr == "" and all(len(line) <= 80 for line in first.stdout.splitlines())
