@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from checked import EACH_COMPILER, Builder, run_check
+from checked import Builder, run_check
 from conftest import slow_but
 
 from instructor.faulty.mistakes import replaced
@@ -168,12 +168,16 @@ BY_DAY = ("first barrier missing", "second barrier missing", "second barrier in 
           "a part of dynamic shared memory is not stored", "an index below A by one row")
 
 
-@pytest.mark.parametrize("case", slow_but(CASES, lambda _, case: case.name in BY_DAY), ids=lambda case: case.name)
-def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("case", "setup"), slow_but(
+    [*((case, "gcc -O1") for case in CASES), *((case, "clang -O1") for case in CASES[:2])],
+    lambda _, values: values[0].name in BY_DAY and values[1] == "gcc -O1"),
+    ids=lambda value: getattr(value, "name", value))
+def test_words(checker: Builder, case: Case, setup: str, tmp_path: Path) -> None:
+    """Either compiler names one place for a missing barrier."""
     text, lines = source_of(case.edits)
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(text)
-    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1, 34, *case.options.split()).finding
+    finding = run_check(checker(setup, kernel), "--json", "--seed", 1, 34, *case.options.split()).finding
     said = " ".join([finding["what"], *finding["detail"], "hint: " + finding["hint"]])
     said = said.replace(str(kernel), "kernel.cu")
     assert finding["kind"] == case.kind, said
@@ -181,19 +185,3 @@ def test_words(checker: Builder, case: Case, tmp_path: Path) -> None:
     for words in case.says:
         assert words.format(**lines) in said
     assert not re.search(case.silent, said)
-
-
-@pytest.mark.slow  # by day test_words() has both, with gcc
-@pytest.mark.parametrize("setup", EACH_COMPILER)
-@pytest.mark.parametrize(("barrier", "place"), [
-    (FIRST, "after line {b}, before line {products}"),
-    (SECOND, "at the end of the loop of line {phases}, after line {read}"),
-], ids=["first", "second"])  # fmt: skip
-def test_compilers_name_one_place(
-    checker: Builder, tmp_path: Path, setup: str, barrier: str, place: str
-) -> None:
-    text, lines = source_of([barrier, "\n"])
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(text)
-    detail = run_check(checker(setup, kernel), "--json", "--seed", 1, 34).finding["detail"]
-    assert f"a __syncthreads() is missing {place.format(**lines)}" in " ".join(detail)

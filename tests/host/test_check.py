@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from checked import TILED, Builder, Checked, run_check
-from conftest import REPOSITORY, Tree, in_terminal, need_nvcc, sample, screen
+from conftest import REPOSITORY, UNSPACED, Tree, in_terminal, need_nvcc, sample, screen
 from corpus import FAULTS, KINDS, SOLUTIONS, Fault, faulty
 from corpus import RIGHT as OTHER_STYLES
 
@@ -327,12 +327,12 @@ def test_what_cannot_be_built(tree: Tree, text: str | None, message: str) -> Non
 def test_which_file_it_was_built_from(tree: Tree) -> None:
     """./sgemm-check is not built again by `make`: it must not answer for the file before."""
     kernel, program = tree.write("dated.cu", (REPOSITORY / TILED).read_text()), tree.path / "sgemm-check"
-    tree.make("sgemm-check", "KERNEL=dated.cu")
+    tree.make("sgemm-check", "KERNEL=dated.cu", *UNSPACED)
     clean = run_check(program, 34).stdout
     assert "    built from dated.cu\n" in clean and clean.endswith("\nnext: make grade KERNEL=dated.cu\n")
     assert run_check(program, 34, "--json").json["source"] == {"file": "dated.cu", "changed": False}
     kernel.write_text(kernel.read_text() + "\n")
-    tree.make("KERNEL=dated.cu")
+    tree.make("KERNEL=dated.cu", *UNSPACED)
     assert run_check(program, 34).stdout.endswith(
         "\nwarning: dated.cu has changed since ./sgemm-check was built\nnext: make check KERNEL=dated.cu\n")
     assert run_check(program, 34, "--json").json["source"]["changed"] is True

@@ -19,7 +19,8 @@ import pytest
 from grader.build.parts import trusted_parts
 
 import classroom50
-from conftest import REPOSITORY, Tree, finished, locked, need, sample, strict_json
+from conftest import REPOSITORY, Tree, clean_environment, finished, locked, need, sample, strict_json
+from forks import python
 
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
 STARTER = REPOSITORY / "kernel.cu"
@@ -38,8 +39,10 @@ def run(
 
 def pack(tree: Path, platform: str, out: Path, status: int = 0, lab: str = "lab") -> str:
     """What is printed."""
-    return run(sys.executable, "-m", "instructor.release.pack", "--lab", lab, platform, out, cwd=tree,
-               status=status).stdout
+    module = "instructor.release.pack"
+    done = python(tree, module).run(["-m", module, "--lab", lab, platform, str(out)], clean_environment())
+    assert done.returncode == status, done
+    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +311,8 @@ def test_an_image_that_cannot_grade_is_noticed_when_it_is_made(
 # ---- Autolab -------------------------------------------------------------------------------------
 
 
-def run_autolab(bundles: Path, job: Path, kernel: Path | None, *settings: str, python: str = sys.executable) -> str:
+def run_autolab(bundles: Path, job: Path, kernel: Path | None, *settings: str,
+                interpreter: str = sys.executable) -> str:
     """As Tango's autodriver: both files and the submission in an empty directory, `make`, and
     whatever it prints on either stream."""
     need("g++")
@@ -318,7 +322,7 @@ def run_autolab(bundles: Path, job: Path, kernel: Path | None, *settings: str, p
     shutil.copy(bundles / "autolab/autograde.tar", job)
     if kernel:
         shutil.copy(kernel, job / "kernel.cu")
-    return run(need("make"), *settings, cwd=job, status=None, env={"SGEMM_PYTHON": python}).stdout
+    return run(need("make"), *settings, cwd=job, status=None, env={"SGEMM_PYTHON": interpreter}).stdout
 
 
 def autoresult(printed: str) -> Any:
@@ -355,7 +359,7 @@ def test_autolab_gives_0_for_no_submission_and_no_scores_for_a_fault_of_the_mach
     printed = run_autolab(bundles, short_path, None)
     assert autoresult(printed) == {"Public": 0, "Hidden": 0}
     assert "kernel.cu" in printed.split("\n")[1]
-    printed = run_autolab(bundles, short_path, SOLUTION, python="/bin/false")
+    printed = run_autolab(bundles, short_path, SOLUTION, interpreter="/bin/false")
     assert autoresult(printed) is None
     assert "Nothing is wrong with the submission" in printed and '"scores"' not in printed
 

@@ -7,14 +7,14 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, Tree, finished
+from conftest import REPOSITORY, Tree, clean_environment, finished
+from forks import python
 
 from grader.build.parts import described
 from grader.cases.model import Suite
@@ -124,7 +124,8 @@ def test_a_kind_that_cannot_be_drawn(tmp_path: Path, change: dict[str, Any], sai
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return finished([sys.executable, "-B", "-m", "instructor.release.prove_cases", *words], place)
+    module = "instructor.release.prove_cases"
+    return python(place, module).run(["-m", module, *words], clean_environment())
 
 
 @pytest.mark.parametrize("seed", ["", "x", "7", "-271828182845904523", "9" * 30, "2.7", "１２３４５６７８９０１"])

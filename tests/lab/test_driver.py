@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 from conftest import (
-    REPOSITORY, RUN_SECONDS, Run, clean_environment, heed_signals, in_terminal, run_sgemm, sample, screen, strict_json,
+    REPOSITORY, RUN_SECONDS, UNSPACED, Run, clean_environment, heed_signals, in_terminal, run_sgemm, sample, screen,
+    strict_json,
 )  # fmt: skip
 from corpus import faulty
 
@@ -546,7 +547,7 @@ def test_the_next_command(untouched, tiled):
 def test_the_next_command_can_be_typed(tree, name):
     """The command works for any file name."""
     tree.write(name, f"__global__ void mysgemm{PARAMETERS} {{}}\nvoid basicSgemm{PARAMETERS} {{}}\n")
-    tree.make("BACKEND=cpu", f"KERNEL={name}")
+    tree.make("BACKEND=cpu", f"KERNEL={name}", *UNSPACED)
     run = run_sgemm(tree.path / "sgemm", 34)
     assert f"    built from {name}\n" in run.stdout
     command = run.stdout.splitlines()[-1].removeprefix("next: ")
@@ -558,7 +559,7 @@ def test_the_next_command_can_be_typed(tree, name):
 def test_a_file_that_has_changed(tree):
     """./sgemm runs what was built, not what is in the editor."""
     kernel = tree.write("edited.cu", (tree.path / TILED).read_text())
-    tree.make("BACKEND=cpu", "KERNEL=edited.cu")
+    tree.make("BACKEND=cpu", "KERNEL=edited.cu", *UNSPACED)
     text = kernel.read_text()
 
     def expect(changed: bool | None) -> None:

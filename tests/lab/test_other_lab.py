@@ -76,7 +76,7 @@ def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
 def test_the_other_lab_again(tree: Tree) -> None:
     """What was built for one is linked again for the other."""
     tree.make(f"LAB={LAB}", "BACKEND=cpu")
-    tree.make("sgemm", "BACKEND=cpu", f"KERNEL={REPOSITORY / 'instructor/solutions/1_naive.cu'}")
+    tree.make("sgemm", "BACKEND=cpu", f"KERNEL={REPOSITORY / 'instructor/solutions/1_naive.cu'}", *UNSPACED)
     assert "TEST PASSED 400\n" in finished([tree.path / "sgemm", "20"]).stdout
     tree.make(f"LAB={LAB}", "BACKEND=cpu")
     assert run(tree, "vector_add", "20").returncode == 0

@@ -429,7 +429,7 @@ def test_a_compiler_that_was_refused_is_not_remembered(tree):
     """After the failure the usual make works again."""
     for _ in range(2):
         assert "CXX=false" in said_one_line(tree.make("BACKEND=cpu", "CXX=false", check=False))
-    tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    tree.make("BACKEND=cpu", f"KERNEL={TILED}", *UNSPACED)
     assert verdict(tree) == 0
 
 
@@ -512,7 +512,7 @@ def test_cuda_compiles_without_a_gpu(tree, arch):
     nothing but machine code, for the architecture that was asked for; ./sgemm is always what the
     last make said."""
     need_nvcc()
-    tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    tree.make("BACKEND=cpu", f"KERNEL={TILED}", *UNSPACED)
     on_cpu = (tree.path / "sgemm").read_bytes()
     forget_backend(tree)
     built = tree.make("BACKEND=cuda", f"ARCH=sm_{arch}", f"KERNEL={TILED}")
@@ -522,7 +522,7 @@ def test_cuda_compiles_without_a_gpu(tree, arch):
     assert fat_binary_entries(tree.path / "build/cuda/main.o"), "C++ of the CPU backend"
     again = tree.make("BACKEND=cuda", f"ARCH=sm_{arch}", f"KERNEL={TILED}")
     assert again.stdout.splitlines() == [f"./sgemm is built from {TILED}, for a GPU (sm_{arch})"]
-    tree.make("BACKEND=cpu", f"KERNEL={TILED}")
+    tree.make("BACKEND=cpu", f"KERNEL={TILED}", *UNSPACED)
     assert (tree.path / "sgemm").read_bytes() == on_cpu
 
 
@@ -745,5 +745,5 @@ def test_a_checkout_that_cannot_be_written(tree):
 
 def test_variables_from_the_environment(tree):
     """`export BACKEND=cpu` once, in a shell where all builds are to be so."""
-    tree.make(env={"KERNEL": TILED, "BACKEND": "cpu"})
+    tree.make(*UNSPACED, env={"KERNEL": TILED, "BACKEND": "cpu"})
     assert verdict(tree) == 0

@@ -314,11 +314,3 @@ def test_page_that_cannot_be_written(checker: Builder, tmp_path: Path) -> None:
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # noqa: E731
     run = run_check(program, "--walk", page, 34, preexec_fn=limit, restore_signals=False)
     assert run.status in (2, 3) and "cannot be written" in run.stderr and not page.exists()
-
-
-@pytest.mark.slow
-def test_size(checker: Builder, tmp_path: Path) -> None:
-    """As that of all pages of test_replay()."""
-    page = tmp_path / "page.html"
-    data = walk(checker("gcc -O1", f"{STYLES}/tiles_32.cu"), page, "--block", "63,63", 2048, 8, 2048)
-    assert page.stat().st_size < 5_000_000 and data["left_out"] == 0 and data["steps"]
