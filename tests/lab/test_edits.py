@@ -20,17 +20,6 @@ FAULT = {
 }  # fmt: skip
 
 
-def test_a_right_kernel_with_an_edit() -> None:
-    text = faults.edit(FAULT).text
-    assert text.startswith("/* FAULT 6: stores too far.\n *\n * finds:    out-of-bounds\n"
-                           " * loses:    correct */\n\n#define TILE_SIZE 16\n")
-    assert text.count("/*") == 4  # the correct kernel's own head is gone
-    code = text.splitlines()
-    assert "    if (row <= m && col < n) {" in code
-    assert "        C[row * n + col] = sum; /* <- here */" in code
-    assert "            sum += A[row * k + i] * B[i * n + col]; /* <- other */" in code
-
-
 @pytest.mark.parametrize(("change", "words"), [
     ({"edits": ["TILE_SIZE", "8"]}, "occurs 7 times"),
     ({"edits": ["row < m", "row < m"]}, "changes nothing"),

@@ -91,20 +91,6 @@ def test_each_mistake_is_in_three_kernels() -> None:
     assert len({each.name for each in SEEDED}) == len({each.text for each in SEEDED}) == len(SEEDED)
 
 
-def test_lines_of_a_mistake_are_those_that_it_changes() -> None:
-    """What cannot be edited: test_edits.py."""
-    mistake = {"name": "a", "did": "b", "cause": "sum-start", "line": ["edit", "store C"]}
-    made = mistakes.seed(mistake, "handout", ["sum = 0.0f", "sum = 1.0f"], 1)
-    code = made.text.splitlines()
-    assert [code[line - 1].strip() for line in made.lines] == [
-        "float sum = 1.0f;", "C[row * n + col] = sum; // store C"
-    ]
-    assert (made.loses, made.shape) == ("correct", "")
-    # Lines that are gone are where the next one is.
-    assert mistakes.changed_lines("a\nb\nc\n", "a\nc\n") == [2]
-    assert mistakes.changed_lines("a\nb\nc\n", "a\nB\nB\nc\n") == [2, 3]
-
-
 def test_a_launch_is_named_where_it_is() -> None:
     for each in SEEDED:
         if set(each.causes) <= mistakes.AT_THE_LAUNCH and each.causes:
