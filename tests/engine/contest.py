@@ -15,9 +15,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
@@ -26,70 +25,44 @@ from alone import Alone, engine_in
 THREADS, BLOCKS = "256", "1024"  # the contest's own
 GRAPH = "input/DAG_100n_200e.egr"
 BY_NAME = ("atomicBug", "syncBug", "guardBug", "raceBug")
+FOUND, SILENT = "races found", "without a fault"
 
 
-@dataclass
-class Result:
-    program: str
-    kinds: list[str]
-    failure: str = ""
-
-    @property
-    def racy(self) -> bool:
-        return any(fault in self.program for fault in BY_NAME)
-
-    @property
-    def raced(self) -> bool:
-        return bool({"shared-race", "global-race"} & {*self.kinds})
-
-    @property
-    def accused(self) -> bool:
-        """Without a fault by its name."""
-        return bool(self.kinds) and not self.racy and "boundsBug" not in self.program
-
-
-def run(engine: Alone, suite: Path, program: Path) -> Result:
+def outcome(engine: Alone, suite: Path, program: Path) -> str:
+    """What came of it; anything but FOUND and SILENT is as it should not be."""
     made = engine.make("build/check/program", "CHECK=1", f"KERNEL={program}", f"INCLUDE={suite / 'indigo_include'}")
     if made.returncode:
-        return Result(program.stem, [], made.stderr)
+        return f"failed: {made.stderr[:100]}"
     try:
-        done = engine.run(str(suite / GRAPH), THREADS, BLOCKS, ENGINE_JSON="1")
-        report = json.loads(done.stdout)
+        report = json.loads(engine.run(str(suite / GRAPH), THREADS, BLOCKS, ENGINE_JSON="1").stdout)
     except (subprocess.TimeoutExpired, ValueError) as error:
-        return Result(program.stem, [], str(error)[:200])
-    failure = report["message"] or ("" if report["program"]["signal"] is None else "was stopped")
-    return Result(program.stem, [one["kind"] for one in report["findings"]], failure)
+        return f"failed: {str(error)[:100]}"
+    if report["message"] or report["program"]["signal"] is not None:
+        return f"failed: {report['message'] or 'was stopped'}"
+    kinds = {one["kind"] for one in report["findings"]}
+    raced = not kinds.isdisjoint(("shared-race", "global-race"))
+    if any(fault in program.stem for fault in BY_NAME):
+        return FOUND if raced else "missed"
+    if raced or kinds and "boundsBug" not in program.stem:
+        return f"accused of {', '.join(sorted(kinds))}"
+    return SILENT
 
 
-def contest(suite: Path, programs: list[Path], jobs: int) -> Iterator[Result]:
+def contest(suite: Path, programs: list[Path], jobs: int) -> list[str]:
     """In copies of the engine, each of which builds one program at a time."""
     free: Queue[Alone] = Queue()
 
-    def one(program: Path) -> Result:
+    def one(program: Path) -> str:
         engine = free.get()
         try:
-            return run(engine, suite, program)
+            return outcome(engine, suite, program)
         finally:
             free.put(engine)
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         for number in range(jobs):
             free.put(engine_in(Path(folder, str(number))))
-        yield from pool.map(one, programs)
-
-
-def judge(results: list[Result]) -> bool:
-    """Prints the figures. False: they are not as they should be."""
-    wrong = {"missed": [r for r in results if r.racy and not r.raced],
-             "no race there": [r for r in results if r.raced and not r.racy],
-             "accused": [r for r in results if r.accused],
-             "failed": [r for r in results if r.failure]}
-    print(f"{len(results)} programs; {sum(r.racy and r.raced for r in results)} of {sum(r.racy for r in results)} "
-          "races found;", *(f"{len(those)} {what};" for what, those in wrong.items()))
-    for what, those in wrong.items():
-        for r in those:
-            print(f"    {what}: {r.program} {r.kinds} {r.failure[:100]}")
-    return not any(wrong.values())
+        return list(pool.map(one, programs))
 
 
 def main() -> int:
@@ -102,7 +75,13 @@ def main() -> int:
     programs = sorted(p for p in suite.glob("indigo_sources/*/*.cu") if given.only in p.stem)
     if not programs or not (suite / GRAPH).is_file():
         parser.error(f"{suite}: no such programs, or no {GRAPH}")
-    return 0 if judge([*contest(suite, programs, given.jobs)]) else 1
+    outcomes = contest(suite, programs, given.jobs)
+    for program, came in zip(programs, outcomes, strict=True):
+        if came not in (FOUND, SILENT):
+            print(f"{program.stem}: {came}")
+    for came, count in Counter(outcomes).most_common():
+        print(f"{count} {came}")
+    return 0 if {*outcomes} <= {FOUND, SILENT} else 1
 
 
 if __name__ == "__main__":
