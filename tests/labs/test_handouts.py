@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import BUILT, REPOSITORY, Tree, finished, sample
+from conftest import BUILT, REPOSITORY, UNSPACED, Tree, finished, sample
 from test_handout import sections, to_tick_off
 
 from grader.build.parts import described
@@ -48,6 +48,7 @@ def test_a_step(tree: Tree, lab: str, number: str) -> None:
     kernel = (LABS / lab / "instructor" / STUDENTS[lab][number]).read_text()
     (tree.path / "labs" / lab / "kernel.cu").write_text(kernel)
     tree.write("broken.cu", re.sub(r" *__syncthreads\(\);\n", "", kernel, count=1))
+    tree.make(f"LAB=labs/{lab}", lab, f"{lab}-check", "BACKEND=cpu", *UNSPACED)  # as the step before leaves them
     for command in to_tick_off(steps(lab)[number]):
         line = re.sub(r"\bmake\b", f"make LAB=labs/{lab}", command.line)
         done = finished(["sh", "-c", line], tree.path, {"BACKEND": "cpu"})
