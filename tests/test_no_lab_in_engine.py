@@ -35,7 +35,7 @@ NO_NAME = re.compile(r'\bA (?:phase|block)|extern "C"|`k < k`')  # articles, C i
 
 
 def test_strings_with_a_labs_names() -> None:
-    """In what is printed: not in the emulator, which reads C++. (The walkthrough's page: show/test_walk_other_lab.py.)"""
+    """In what is printed: not in the emulator, which reads C++. (The page: show/test_walk_other_lab.py.)"""
     found = []
     for path in files():
         if path.suffix in {".c", ".h", ".cu", ".def"} and "engine/cuda/" not in path.as_posix():
