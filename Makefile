@@ -94,7 +94,7 @@ alone           += $(wildcard $(LAB)/*.c)
 build/c/$(LAB)/truth/cold.o build/c/$(LAB)/mistakes/cold.o: $($(LAB)/truth) $($(LAB)/mistakes)
 build/lab.name: FORCE build/c/settings                      ; $(step) keep $@ $(LAB)
 build/liblab.a: build/c/support.o build/c/$($(LAB)/mistakes)lessons.o $(call objects_of,$(LAB)/truth) build/lab.name
-build/libcheck.a: $(call objects_of,$(LAB)/mistakes)
+build/libcheck.a: $(call objects_of,$(LAB)/mistakes) build/lab.name
 build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
 build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 

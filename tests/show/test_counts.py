@@ -125,7 +125,7 @@ def test_against_a_gpu(checker: Builder, programs: Path, kernel: str) -> None:
     if kernel == "padded":
         text = (REPOSITORY / right("counts_transposed")).read_text()
         source = shared_kernel(programs, "padded.cu", text.replace("[TILE_SIZE];", "[TILE_SIZE + 1];", 1))
-    found = counts(checker(GCC, source, right=kernel == "padded"), 64)
+    found = counts(checker(GCC, source), 64)
     for way, (requests, sectors, percent) in (("loads", loads), ("stores", stores)):
         got = found["global"]["all"][way]
         assert (got["requests"], got["sectors"]) == (requests, sectors), way

@@ -192,7 +192,7 @@ def test_a_program_that_cannot_be_loaded_is_none_of_the_machines_faults(box: San
     (work / "program").write_bytes(program(""))
     (work / "program").chmod(0o755)
     with open(work / "program", "ab"):  # what is open for writing cannot be executed
-        assert execute(box, [str(work / "program")], work).unloadable == "Text file busy"
+        assert execute(box, [str(work / "program")], work, writable=[work]).unloadable == "Text file busy"
 
 
 # ---- limits --------------------------------------------------------------------------------------
