@@ -246,6 +246,11 @@ STOPPED = {
 }
 
 
+def time_limit(name: str) -> tuple[str, str]:
+    """A short one is for what waits for it: a slow machine may need long for anything else."""
+    return "--timeout", "0.5" if "hangs" in name or "time limit" in name else "30"
+
+
 @pytest.mark.parametrize("name", STOPPED)
 def test_stopped(tree, name):
     """It ends, by itself, with status 1, TEST FAILED, and words that help; for a grader, with its
@@ -253,7 +258,7 @@ def test_stopped(tree, name):
     wrapper, _, words = STOPPED[name]
     rows = rows_of(STOPPED, name)
     program = build_all(tree, "stopped", STOPPED)
-    run = run_sgemm(program, rows, 34, 34, "--timeout", "0.5")
+    run = run_sgemm(program, rows, 34, 34, *time_limit(name))
     assert run.status == 1, run
     places = {"kernel": f"stopped.cu:{2 + rows - FIRST}", "wrapper": f"stopped.cu:{BEHIND + rows - FIRST}"}
     for word in words:
@@ -262,7 +267,7 @@ def test_stopped(tree, name):
     assert (f"; C has 34 columns and {rows} rows next: make check" in failed) == ("<<<" in wrapper)
     assert run.stdout.endswith("\nnext: make check KERNEL=bodies/stopped.cu\n")
     assert "sgemm: " not in run.output, "that is how the machine's faults begin"
-    run = run_sgemm(program, rows, 34, 34, "--timeout", "0.5", "--json")
+    run = run_sgemm(program, rows, 34, 34, *time_limit(name), "--json")
     assert run.status == 1 and run.json["message"]
     assert RUN_KEYS <= run.json.keys()
     assert run.json["times"]["verify"] is None and run.json["backend"] == "cpu"
@@ -318,12 +323,12 @@ def odd(tree) -> Path:
 def test_a_wrapper_that_fails_behind_its_launches(odd, name):
     """The process that says so is not the one that has launched."""
     rows = rows_of(ODD, name)
-    run = run_sgemm(odd, rows, 3, 20, "--timeout", "0.5")
+    run = run_sgemm(odd, rows, 3, 20, *time_limit(name))
     assert run.status == 1 and run.stdout.splitlines()[-3:-1] == [
         f"mysgemm<<<1, 32>>>: 1 block of 32 threads; C has 20 columns and {rows} rows",
         f"mysgemm<<<(5, 2), 8>>>: 10 blocks of 8 threads; C has 20 columns and {rows} rows",
     ]
-    run = run_sgemm(odd, rows, 3, 20, "--timeout", "0.5", "--json")
+    run = run_sgemm(odd, rows, 3, 20, *time_limit(name), "--json")
     assert [each["grid"] for each in run.json["launches"]] == [[1, 1, 1], [5, 2, 1]]
 
 
@@ -586,7 +591,7 @@ def test_a_file_that_has_changed(tree):
 def test_what_is_printed_has_lines_of_its_own(odd, name):
     """Stages, findings and verdicts begin a line, and so does what is printed between them: in a pipe, in one pipe
     for both outputs, and in a terminal."""
-    words = [str(rows_of(ODD, name)), "34", "34", "--timeout", "0.5"]
+    words = [str(rows_of(ODD, name)), "34", "34", *time_limit(name)]
     piped, both = (subprocess.run([odd, *words], env=clean_environment(), stdout=subprocess.PIPE, stderr=errors,
                                   text=True, check=False, timeout=RUN_SECONDS).stdout.splitlines()
                    for errors in (subprocess.PIPE, subprocess.STDOUT))
