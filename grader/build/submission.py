@@ -96,8 +96,8 @@ class Unplaced(NotBuilt):
 
 
 def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits: Limits = COMPILE_LIMITS) -> None:
-    """One step of compile.sh, by a path that holds no blanks. Raises NotBuilt or MachineFault."""
-    script = os.path.relpath(parts / "compile.sh", work)
+    """One step of compile.sh. Raises NotBuilt or MachineFault."""
+    script = str(parts / "compile.sh")
     ran = box.run(Command(["/bin/sh", script, step], limits, cwd=work, readable=[parts], writable=[work]))
     if ran.status == 0:
         return

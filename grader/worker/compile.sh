@@ -8,7 +8,8 @@
 #     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program; and locals, the one
 #                               that knows the local variables, or an empty file
 set -f
-parts=${0%/*}
+parts=.parts # a path without blanks, for commands that are lists of words
+ln -sfn "$(cd "${0%/*}" && pwd)" $parts || exit
 engine=$parts/engine tools=$parts support=$(cd "$parts/include" && pwd) once= KERNEL=kernel.cu
 . "$engine/kernel.sh"
 . "$parts/flags"
