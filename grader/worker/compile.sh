@@ -8,11 +8,11 @@
 #     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program; and locals, the one
 #                               that knows the local variables, or an empty file
 set -f
-parts=.parts # a path without blanks, for commands that are lists of words
-ln -sfn "$(cd "${0%/*}" && pwd)" $parts || exit
-engine=$parts/engine tools=$parts support=$(cd "$parts/include" && pwd) once= KERNEL=kernel.cu
+tools=$(cd "${0%/*}" && pwd)
+ln -sfn "$tools" .parts || exit # a path without blanks, for commands that are lists of words
+engine=$tools/engine support=$tools/include once= KERNEL=kernel.cu
 . "$engine/kernel.sh"
-. "$parts/flags"
+. "$tools/flags"
 CC=$CXX
 export TMPDIR="$PWD" # nvcc wants a place for its own files
 export HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
@@ -49,13 +49,13 @@ checked_program() {
 
 check_program() {
     checked_objects && link_around guarded.o check guards.o $around_check || return
-    { preprocess $KERNEL locals $CHECKED_FLAGS && locals_object "$parts/insert" locals.new locals &&
+    { preprocess $KERNEL locals $CHECKED_FLAGS && locals_object "$tools/insert" locals.new locals &&
         link_around locals_guarded.o locals locals_guards.o $around_check; } 2>/dev/null ||
         : >locals # empty: nothing is said about local variables
 }
 
 parts() { # names: their paths
-    printf "$parts/%s " "$@"
+    printf ".parts/%s " "$@"
 }
 for_cuda="cuda/host.o cuda/call.o liblab.a libhost.a libreport.a"
 around_check="source.o $(parts walk_page.o libcheck.a libengine.a)"
@@ -102,7 +102,7 @@ refuse() { # plain|checked
 }
 
 case $1 in
-objects) both object && check_kernel "$parts/lab.sh" plain.o || exit 2 ;;
+objects) both object && check_kernel "$tools/lab.sh" plain.o || exit 2 ;;
 programs) names_apart plain.o checked.o && both program || exit 1 ;;
 check)
     names_apart checked.o && check_program
