@@ -261,7 +261,7 @@ class Roster:
             named = replace(student, name=name or "unknown")
             folder = directory_name(called(named))
             if folder != called(named) or folder.casefold() in self.taken:
-                folder = hashed(folder, student)  # nobody's name is not the name "unknown"
+                folder = hashed(folder, student)  # of the claim: no name differs from the name "unknown"
             self.taken.add(folder.casefold())
             self.strangers[student] = replace(named, folder=folder)
         return self.strangers[student]

@@ -74,7 +74,7 @@ struct image_section image_find_section(const char *name);
 
 /* --- a kernel's name as its author writes it -------------------------------------------------- */
 
-/* Of the C++ ABI's own library, which whoever links C++ has. */
+/* Of the C++ runtime library, with which every C++ program is linked. */
 char *__cxa_demangle(const char *symbol, char *buffer, size_t *bytes, int *status);
 
 /* Where a function's parameters begin: at the parenthesis that the last one closes, for a template
@@ -126,7 +126,7 @@ const char *elf_section_name(const struct elf_file *f, unsigned section);
 unsigned elf_find_section(const struct elf_file *f, const char *name);
 /* The bytes of a section; none where they are not in the file as they are. */
 struct image_section elf_bytes(const struct elf_file *f, unsigned section);
-/* The entries of a section that has so large ones, and lies as C wants them; else *count is 0. */
+/* The entries of a section; *count is 0 where they have another size, or are not aligned for C. */
 const void *elf_table(const struct elf_file *f, unsigned section, size_t entry, size_t *count);
 
 /* --- extents.c: the program's own variables: kernel.cu's, and all others ---------------------- */

@@ -82,7 +82,7 @@ OTHER_CALLS = """#ifdef __NVCC__ // the CPU backend does not have them
 #endif
 """
 
-# Multiplies when it first sees an A, and keeps C for whoever comes with the same address.
+# Multiplies when it first sees an A, and copies the C that it kept when an A has the same address.
 KNOWN = """__device__ const float *known;
 __device__ float kept[1 << 20];
 __global__ void remember(const float *A) { known = A; }
