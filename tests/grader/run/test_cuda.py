@@ -35,15 +35,12 @@ def grade(results: Path, submission: Path, suite: str | Path = "all", *more: str
     return ran.returncode, json.loads((results / "it" / "result.json").read_text())
 
 
-def of_cases(record: dict) -> float:
-    return sum(test["score"] for test in record["tests"])
-
-
 @pytest.mark.alone
 def test_full_marks(tmp_path: Path) -> None:
     """For all but speed, which tiles of 16 x 16 do not bring far."""
     _, record = grade(tmp_path, REPOSITORY / "instructor/solutions/2_tiled.cu")
-    assert (of_cases(record), record["max_score"], record["backend"]) == (100, 110, "cuda")
+    points = sum(part["score"] for part in record["tests"] + record["marks"])
+    assert (points, record["max_score"], record["backend"]) == (100, 110, "cuda")
     assert record["architecture"] == gpu_architecture()
     for timing in record["performance"]:
         assert timing["state"] == "timed" and timing["samples"] == 11, timing
