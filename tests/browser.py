@@ -33,6 +33,7 @@ def driver() -> Iterator[Any]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     started = webdriver.Chrome(options, webdriver.ChromeService(need("chromedriver")))
+    started.set_script_timeout(SECONDS)
     yield started
     started.quit()
 
