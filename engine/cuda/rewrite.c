@@ -26,11 +26,11 @@
  * and the checked build name the student's own lines. What it does not understand it leaves as it
  * is, for the compiler to report.
  *
- * The order below: tokens, places, functions, nesting, the rules one by one, input and output,
+ * The order below: tokens, places, nesting, the rules one by one, input and output,
  * main.
  */
 
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -69,7 +69,7 @@ static const char DYNAMIC_EXTERN_SYMBOL[] = " __asm__(\"emulator_dynamic_shared\
 enum token_kind {
     IDENTIFIER,
     LITERAL,    /* number, string or character constant */
-    PUNCTUATOR, /* one character, or one of :: -> <= >= */
+    PUNCTUATOR, /* one character, or one of :: -> <= >= ... */
     DIRECTIVE,  /* a whole line that starts with #, without its newline */
 };
 
@@ -82,10 +82,23 @@ struct token {
     const char *replacement;
     const char *after;
     const char *marked; /* the replacement in the marked text, if it is another one */
+    size_t parent;      /* the bracket that is open here, the innermost; NONE: none is */
+    size_t partner; /* of a bracket the one that it closes, or that closes it; NONE: none does */
     enum token_kind kind;
     bool user;   /* in a file of the student's, not in a system header */
     bool device; /* in the body of a function that only a GPU runs */
     bool host;   /* in the body of one that the host can run */
+};
+
+/* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
+ * what opens ("namespace x {") or closes such a scope. */
+struct piece {
+    size_t first, last;      /* tokens; first is NONE where there is no piece */
+    size_t name, parameters; /* of a function its name, and the ( of its parameters; or NONE */
+    size_t body;             /* the { of a function's body, or NONE */
+    bool kernel;             /* __global__ */
+    bool device;             /* that, or __device__ */
+    bool host;               /* __host__ */
 };
 
 struct source {
@@ -94,6 +107,9 @@ struct source {
     struct token *tokens;
     size_t count;
     size_t capacity;
+    struct piece *pieces; /* of the student's files */
+    size_t piece_count;
+    size_t piece_capacity;
     bool unbalanced; /* a bracket closes another kind of bracket than is open */
 };
 
@@ -137,20 +153,13 @@ static size_t skip_identifier(const struct source *s, size_t at) {
     return at;
 }
 
-/* A preprocessing number: 0x1F, 1.5e-3f, 1'000'000. */
+/* A number: 0x1F, 1.5f, 1'000'000. Of 1.5e-3f three tokens are made, which does no harm. */
 static size_t skip_number(const struct source *s, size_t at) {
-    while (at < s->length) {
-        char c = s->text[at];
-        bool more = at + 1 < s->length;
-        if ((c == 'e' || c == 'E' || c == 'p' || c == 'P') && more &&
-            (s->text[at + 1] == '+' || s->text[at + 1] == '-'))
-            at += 2;
-        else if (c == '\'' && more && is_identifier_char(s->text[at + 1]))
-            at += 2;
-        else if (c == '.' || is_identifier_char(c))
-            at++;
-        else
-            break;
+    for (; at < s->length; at++) {
+        const char c = s->text[at];
+        const bool separator =
+            c == '\'' && at + 1 < s->length && is_identifier_char(s->text[at + 1]);
+        if (c != '.' && !separator && !is_identifier_char(c)) break;
     }
     return at;
 }
@@ -170,18 +179,18 @@ static size_t skip_quoted(const struct source *s, size_t at) {
 /* R"delimiter(...)delimiter", from its quote; may go over many lines. */
 static size_t skip_raw_string(const struct source *s, size_t at) {
     enum { LONGEST_DELIMITER = 16 }; /* C++ allows no longer one */
-    size_t delimiter = at + 1, open = delimiter;
-    while (open < s->length && open - delimiter <= LONGEST_DELIMITER && s->text[open] != '(' &&
-           s->text[open] != '"' && s->text[open] != '\n')
-        open++;
-    size_t size = open - delimiter;
-    if (open >= s->length || s->text[open] != '(' || size > LONGEST_DELIMITER)
+    const char *delimiter = s->text + at + 1;
+    char end[LONGEST_DELIMITER + 3];
+    size_t size = 0;
+    while (at + 1 + size < s->length && size <= LONGEST_DELIMITER &&
+           !strchr("(\"\n", delimiter[size]))
+        size++;
+    if (at + 1 + size >= s->length || delimiter[size] != '(' || size > LONGEST_DELIMITER)
         return skip_quoted(s, at);
-    for (size_t i = open + 1; i < s->length; i++)
-        if (s->text[i] == ')' && s->length - i > size + 1 && s->text[i + 1 + size] == '"' &&
-            memcmp(s->text + i + 1, s->text + delimiter, size) == 0)
-            return i + size + 2;
-    return s->length;
+    const int length = snprintf(end, sizeof end, ")%.*s\"", (int)size, delimiter);
+    const size_t inside = at + size + 2; /* behind the ( */
+    const char *found = memmem(s->text + inside, s->length - inside, end, (size_t)length);
+    return found ? (size_t)(found - s->text) + (size_t)length : s->length;
 }
 
 /* Whether a text is one of these words, which blanks separate. */
@@ -193,11 +202,14 @@ static bool has_word(const char *words, const char *text, size_t length) {
     return false;
 }
 
-/* Only what the rules must not take for two tokens: the > of -> or >= ends no launch. */
+/* Only what the rules must not take for several tokens: the > of -> or >= ends no launch. */
 static size_t skip_punctuator(const struct source *s, size_t at) {
-    static const char pairs[][3] = {"::", "->", "<=", ">="};
-    for (size_t i = 0; at + 1 < s->length && i < sizeof pairs / sizeof *pairs; i++)
-        if (memcmp(s->text + at, pairs[i], 2) == 0) return at + 2;
+    static const char *const longer[] = {"::", "->", "<=", ">=", "..."};
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        const size_t length = strlen(longer[i]);
+        if (s->length - at >= length && memcmp(s->text + at, longer[i], length) == 0)
+            return at + length;
+    }
     return at + 1;
 }
 
@@ -298,15 +310,8 @@ static size_t previous_token(const struct source *s, size_t i) {
     return i;
 }
 
-/* Whether token i is spelled like this. */
-static bool is(const struct source *s, size_t i, const char *spelling) {
-    const struct token *t = &s->tokens[i];
-    return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) && strlen(spelling) == t->length &&
-           memcmp(s->text + t->start, spelling, t->length) == 0;
-}
-
-/* Whether it is one of these words, which blanks separate. */
-static bool is_any(const struct source *s, size_t i, const char *words) {
+/* Whether token i is one of these words and signs, which blanks separate. */
+static bool is(const struct source *s, size_t i, const char *words) {
     const struct token *t = &s->tokens[i];
     return (t->kind == IDENTIFIER || t->kind == PUNCTUATOR) &&
            has_word(words, s->text + t->start, t->length);
@@ -331,30 +336,14 @@ static char punctuator(const struct source *s, size_t i) {
 static bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 static bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-/* The opening partner of the bracket at i, not before `limit` and in the same statement. */
-static size_t opening_partner(const struct source *s, size_t i, size_t limit) {
-    char close = punctuator(s, i);
-    char open = close == ')' ? '(' : close == ']' ? '[' : '<';
-    size_t depth = 0;
-    for (; i != NONE && i >= limit; i = previous_token(s, i)) {
-        char c = punctuator(s, i);
-        if (c == ';' || c == '{' || c == '}') break;
-        if (c == close) depth++;
-        if (c == open && --depth == 0) return i;
-    }
-    return NONE;
-}
+static size_t partner_of(const struct source *s, size_t i) { return s->tokens[i].partner; }
 
-/* The closing partner of the ( [ or { at i. NONE: there is none in the same statement, or before
- * another __shared__, which has no place in between. */
-static size_t closing_partner(const struct source *s, size_t i) {
-    const bool braces = punctuator(s, i) == '{';
+/* The < that the > at token i closes; NONE: there is none in the same statement. */
+static size_t opening_angle(const struct source *s, size_t i) {
     size_t depth = 0;
-    for (; i != NONE && !is(s, i, "__shared__"); i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        if (c == ';' && !braces) break;
-        if (opens(c)) depth++;
-        if (closes(c) && --depth == 0) return i;
+    for (; i != NONE && !is(s, i, "; { }"); i = previous_token(s, i)) {
+        depth += is(s, i, ">");
+        if (is(s, i, "<") && --depth == 0) return i;
     }
     return NONE;
 }
@@ -419,17 +408,6 @@ static const char QUALIFIERS[] = ":: . ->";
 /* What is before or behind a statement. */
 static const char AROUND_STATEMENT[] = "; { } ) : else do";
 
-/* A piece of a file, of a namespace or of a class: a declaration, a function with its body, or just
- * what opens ("namespace x {") or closes such a scope. */
-struct piece {
-    size_t first, last; /* tokens; first is NONE at the end of the text */
-    size_t parameters;  /* the ( of a function's parameters, or NONE */
-    size_t body;        /* the { of a function's body, or NONE */
-    bool kernel;        /* __global__ */
-    bool device;        /* that, or __device__ */
-    bool host;          /* __host__ */
-};
-
 static const char ATTRIBUTES[] = "__attribute__ __attribute alignas";
 
 /* Whether the { at token i opens a namespace or an extern "C" block: between its braces a
@@ -440,42 +418,6 @@ static bool opens_namespace(const struct source *s, size_t i) {
     while (!is(s, before, "namespace") && (is_identifier(s, before) || is(s, before, "::")))
         before = previous_token(s, before);
     return is(s, before, "namespace");
-}
-
-/* The piece that begins behind token `before`, or at the first token for NONE. */
-static struct piece next_piece(const struct source *s, size_t before) {
-    struct piece p = {.first = next_token(s, before)};
-    size_t depth = 0;
-    bool class_key = false, value = false;
-    for (size_t i = p.first; i != NONE; i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        size_t previous = i == p.first ? NONE : p.last;
-        if (depth == 0 && c == '}' && i != p.first) break; /* it is the next piece */
-        p.last = i;
-        if (depth == 0) {
-            if (c == ';' || c == '}') break;
-            value = value || c == '=';
-            class_key = class_key || is_any(s, i, CLASS_KEYS);
-            p.kernel = p.kernel || is(s, i, "__global__");
-            p.device = p.device || p.kernel || is(s, i, "__device__");
-            p.host = p.host || is(s, i, "__host__");
-            if (c == '(' && p.parameters == NONE && !is_any(s, previous, ATTRIBUTES))
-                p.parameters = i;
-            bool class_body = class_key && !is_any(s, previous, ") const noexcept override");
-            if (c == '{' && (opens_namespace(s, i) || class_body)) break;
-            if (c == '{' && p.parameters != NONE && !value) p.body = i;
-        }
-        if (opens(c)) depth++;
-        if (closes(c) && --depth == 0 && c == '}' && p.body != NONE) break;
-    }
-    return p;
-}
-
-/* The next piece that is the student's, not a system header's. */
-static struct piece next_of_student(const struct source *s, size_t before) {
-    struct piece p = next_piece(s, before);
-    while (p.first != NONE && !s->tokens[p.last].user) p = next_piece(s, p.last);
-    return p;
 }
 
 static bool only_on_device(const struct piece *p) {
@@ -501,12 +443,11 @@ enum level_kind { LEVEL_GROUP, LEVEL_SCOPE, LEVEL_BLOCK, LEVEL_LIST };
 
 struct level {
     enum level_kind kind;
-    char bracket;
-    size_t open;     /* the bracket's token; NONE for the file */
-    size_t function; /* the name of the function whose body this is; NONE: it is none */
+    bool outside; /* of all functions */
+    size_t open;  /* the bracket's token; NONE for the file */
 
     /* Of the statement or declaration that is being read: */
-    size_t begin, first_group; /* tokens; NONE: there is none yet */
+    struct piece piece;
     size_t weight, elses;
     bool class_key;
 };
@@ -514,11 +455,17 @@ struct level {
 struct levels {
     struct level of[MOST_OPEN + 1];
     size_t depth;
-    size_t group; /* the ( or [ that was closed last */
 };
 
-static void begin_statement(struct level *level) {
-    level->begin = level->first_group = NONE;
+/* Ends a statement, or a piece that is noted, with token `last`. */
+static void end_piece(struct source *s, struct level *level, size_t last) {
+    if (level->outside && level->piece.first != NONE && s->tokens[last].user) {
+        if (s->piece_count == s->piece_capacity)
+            s->pieces = grow(s->pieces, &s->piece_capacity, sizeof *s->pieces);
+        level->piece.last = last;
+        s->pieces[s->piece_count++] = level->piece;
+    }
+    level->piece = (struct piece){.first = NONE};
     level->weight = 0;
     level->class_key = false;
 }
@@ -527,54 +474,59 @@ static void begin_statement(struct level *level) {
 static enum level_kind kind_of_braces(const struct source *s, const struct level *outer, size_t i) {
     size_t before = previous_token(s, i);
     if (before == NONE || opens_namespace(s, i)) return LEVEL_SCOPE;
-    if (outer->class_key && !is(s, before, ")")) return LEVEL_SCOPE;
-    if (is_any(s, before, ") ; } ] : else do try const noexcept override final mutable"))
+    if (outer->class_key && !is(s, before, ") const noexcept override")) return LEVEL_SCOPE;
+    if (is(s, before, ") ; } ] : else do try const noexcept override final mutable"))
         return LEVEL_BLOCK;
     return is(s, before, "{") ? outer->kind : LEVEL_LIST;
 }
 
-/* Whether the { at token i, which follows on the ) of `group`, begins a function's body: a name is
- * before the parameters, and a type before the name, as no statement has it. */
-static bool begins_function(const struct source *s, size_t i, size_t group) {
+/* Whether the { behind the ) of `group` begins a function's body: a name is before the parameters,
+ * and a type before the name, as no statement has it. */
+static bool begins_function(const struct source *s, size_t group) {
     static const char no_names[] =
         "if while for switch catch constexpr consteval requires noexcept throw decltype";
     static const char no_types[] = "else return do new goto case throw sizeof";
     size_t name = previous_token(s, group), type = previous_token(s, name);
-    while (is(s, type, "*") || is(s, type, "&")) type = previous_token(s, type);
-    return is(s, previous_token(s, i), ")") && is_identifier(s, name) &&
-           !is_any(s, name, no_names) && !is_any(s, name, ATTRIBUTES) && is_identifier(s, type) &&
-           !is_any(s, type, no_types);
+    while (is(s, type, "* &")) type = previous_token(s, type);
+    return is(s, group, "(") && is_identifier(s, name) && !is(s, name, no_names) &&
+           !is(s, name, ATTRIBUTES) && is_identifier(s, type) && !is(s, type, no_types);
 }
 
-/* The function whose body is being read; the outermost, if there are several. */
-static const struct level *open_function(const struct levels *levels) {
-    for (size_t d = 1; d <= levels->depth; d++)
-        if (levels->of[d].function != NONE) return &levels->of[d];
+/* The function whose body is being read; the outermost, if there are several; null: none is. */
+static const struct piece *open_function(const struct levels *levels) {
+    for (size_t d = 0; d <= levels->depth; d++)
+        if (levels->of[d].piece.body != NONE) return &levels->of[d].piece;
     return NULL;
 }
 
-static void open_level(const struct source *s, struct levels *levels, size_t i, char bracket) {
+static void refuse_inner_function(const struct source *s, const struct piece *outer, size_t brace) {
+    const size_t group = partner_of(s, previous_token(s, brace)), name = previous_token(s, group);
+    if (s->unbalanced || !outer || !begins_function(s, group)) return;
+    refuse(s, name,
+           "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } is "
+           "missing before this line",
+           SPELLED(s, name), SPELLED(s, outer->name), place_of(s, outer->body).line);
+}
+
+static void open_level(struct source *s, struct levels *levels, size_t i) {
     struct level *outer = &levels->of[levels->depth];
-    struct level inner = {.kind = LEVEL_GROUP, .bracket = bracket, .open = i};
+    struct level inner = {.kind = LEVEL_GROUP, .open = i};
+    const size_t before = previous_token(s, i);
     if (levels->depth == MOST_OPEN)
         refuse(s, i, "more than %d brackets are open here; that is too deep for a compiler",
                MOST_OPEN);
-    if (bracket == '{') {
+    if (is(s, i, "{")) {
         inner.kind = kind_of_braces(s, outer, i);
-        const bool body = inner.kind == LEVEL_BLOCK && outer->first_group != NONE;
-        if (body && outer->kind == LEVEL_SCOPE)
-            inner.function = previous_token(s, outer->first_group);
-        const struct level *function = s->unbalanced ? NULL : open_function(levels);
-        if (function && outer->kind == LEVEL_BLOCK && begins_function(s, i, levels->group)) {
-            size_t name = previous_token(s, levels->group);
-            refuse(s, name,
-                   "the function %.*s begins inside %.*s, whose { in line %zu is still open: a } "
-                   "is missing before this line",
-                   SPELLED(s, name), SPELLED(s, function->function),
-                   place_of(s, function->open).line);
-        }
-    } else if (outer->first_group == NONE && !is_any(s, previous_token(s, i), ATTRIBUTES)) {
-        outer->first_group = i;
+        inner.outside = outer->outside && inner.kind == LEVEL_SCOPE;
+        if (outer->kind == LEVEL_BLOCK) refuse_inner_function(s, open_function(levels), i);
+        if (inner.kind == LEVEL_SCOPE)
+            end_piece(s, outer, i);
+        else if (inner.kind == LEVEL_BLOCK && outer->kind == LEVEL_SCOPE &&
+                 outer->piece.parameters != NONE && !is(s, outer->piece.name, "]"))
+            outer->piece.body = i;
+    } else if (is(s, i, "(") && outer->piece.parameters == NONE && !is(s, before, ATTRIBUTES)) {
+        outer->piece.parameters = i;
+        outer->piece.name = outer->piece.first == i ? NONE : before;
     }
     levels->of[++levels->depth] = inner;
 }
@@ -582,60 +534,77 @@ static void open_level(const struct source *s, struct levels *levels, size_t i, 
 /* At a closing bracket. A statement ends with its last }, unless that is a lambda's and more
  * follows. */
 static void close_level(struct source *s, struct levels *levels, size_t i, char bracket) {
-    const struct level *inner = &levels->of[levels->depth];
+    struct level *inner = &levels->of[levels->depth];
     const char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
-    size_t next = next_token(s, i);
-    if (levels->depth == 0 || inner->bracket != open) s->unbalanced = true;
+    const size_t next = next_token(s, i);
+    if (punctuator(s, inner->open) != open) {
+        s->unbalanced = true;
+    } else {
+        s->tokens[i].partner = inner->open;
+        s->tokens[inner->open].partner = i;
+    }
     if (levels->depth == 0) return;
-    if (bracket != '}') levels->group = inner->open;
     struct level *outer = &levels->of[--levels->depth];
+    if (inner->outside) {
+        end_piece(s, inner, previous_token(s, i));
+        outer->piece.first = i;
+        end_piece(s, outer, i);
+    }
+    if (outer->piece.body == inner->open) end_piece(s, outer, i);
     if (inner->kind == LEVEL_LIST || bracket != '}' || next == NONE) return;
     if (!is_identifier(s, next) && !is(s, next, "}")) return;
-    if (inner->kind == LEVEL_BLOCK || outer->kind != LEVEL_SCOPE) begin_statement(outer);
+    if (inner->kind == LEVEL_BLOCK || outer->kind != LEVEL_SCOPE) end_piece(s, outer, i);
     if (!is(s, next, "else")) outer->elses = 0;
 }
 
 /* Reads token i, which is no bracket, as part of its statement. */
-static void read_in_statement(const struct source *s, struct level *level, size_t i, char c) {
+static void read_in_statement(struct source *s, struct level *level, size_t i, char c) {
+    struct piece *p = &level->piece;
     if (c == ';') {
-        begin_statement(level);
+        end_piece(s, level, i);
         if (!is(s, next_token(s, i), "else")) level->elses = 0;
     } else if (c == ',' && level->kind == LEVEL_LIST) {
-        begin_statement(level);
+        end_piece(s, level, i);
     } else if (is(s, i, "else")) {
         if (++level->elses > MOST_ELSE)
             refuse(s, i, "more than %d else in one chain; that is too deep for a compiler",
                    MOST_ELSE);
     } else {
-        level->class_key = level->class_key || is_any(s, i, CLASS_KEYS);
+        level->class_key = level->class_key || is(s, i, CLASS_KEYS);
+        p->kernel = p->kernel || is(s, i, "__global__");
+        p->device = p->device || p->kernel || is(s, i, "__device__");
+        p->host = p->host || is(s, i, "__host__");
     }
 }
 
-/* Refuses what is nested too deep, a function inside a function, and a file that ends inside one.
- * What else is wrong with brackets the compiler says. */
-static void check_nesting(struct source *s) {
-    struct levels levels = {.of = {{.kind = LEVEL_SCOPE}}};
+/* Finds the brackets' partners, and the pieces. Refuses what is nested too deep, a function inside
+ * a function, and a file that ends inside one; what else is wrong with brackets the compiler says.
+ */
+static void read_nesting(struct source *s) {
+    struct levels levels = {.of = {{.kind = LEVEL_SCOPE, .outside = true}}};
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
         struct level *level = &levels.of[levels.depth];
         char c = punctuator(s, i);
-        if (level->begin == NONE) level->begin = i;
+        s->tokens[i].parent = level->open;
+        if (level->piece.first == NONE && !closes(c)) level->piece.first = i;
         level->weight += c == '?' || c == '<' ? BRANCH_WEIGHT : 1;
         if (level->weight > LONGEST_STATEMENT && s->tokens[i].user)
-            refuse(s, level->begin,
+            refuse(s, level->piece.first,
                    "what begins here has no end for %d words and signs; that is too deep for a "
                    "compiler: make several statements of it",
                    LONGEST_STATEMENT);
         if (opens(c))
-            open_level(s, &levels, i, c);
+            open_level(s, &levels, i);
         else if (closes(c))
             close_level(s, &levels, i, c);
         else
             read_in_statement(s, level, i, c);
     }
-    const struct level *function = open_function(&levels);
-    if (function && !s->unbalanced && s->tokens[function->open].user)
-        refuse(s, function->open, "the { of %.*s in this line is never closed: a } is missing",
-               SPELLED(s, function->function));
+    const struct piece *function = open_function(&levels);
+    if (function && !s->unbalanced && s->tokens[function->body].user)
+        refuse(s, function->body, "the { of %.*s in this line is never closed: a } is missing",
+               SPELLED(s, function->name));
+    for (size_t d = 0; d <= levels.depth; d++) end_piece(s, &levels.of[d], s->count - 1);
 }
 
 /* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
@@ -703,28 +672,32 @@ static const char ARCH_FOR_BOTH[] =
     "what depends on __CUDA_ARCH__ here is compiled once for host and device on the CPU backend; "
     "test it inside __global__ or __device__ functions only";
 
+static struct piece piece_at(const struct source *s, size_t number) {
+    return number < s->piece_count ? s->pieces[number] : (struct piece){.first = NONE};
+}
+
 /* Takes functions that only a GPU runs from the device's text, and all other text, which has to be
- * the same in both but for the host's own functions, from the host's, and so system headers. */
+ * the same in both but for the host's own from the host's, and so system headers. */
 static void merge(struct source *host, const struct source *device) {
     struct source merged = {0};
     struct merge m = {host, device, 0, open_memstream(&merged.text, &merged.length)};
     if (!m.out) trouble("out of memory");
-    struct piece h = next_of_student(host, NONE), d = next_of_student(device, NONE);
-    while (h.first != NONE || d.first != NONE) {
+    for (size_t i = 0, j = 0; i < host->piece_count || j < device->piece_count;) {
+        const struct piece h = piece_at(host, i), d = piece_at(device, j);
         size_t different;
         if (same_piece(&m, &h, &d, &different)) {
-            h = next_of_student(host, h.last);
-            d = next_of_student(device, d.last);
+            i++;
+            j++;
         } else if (only_on_device(&d)) {
             insert_piece(&m, &d, h.first);
-            d = next_of_student(device, d.last);
+            j++;
         } else if (only_on_device(&h)) {
             leave_out_piece(&m, &h);
-            h = next_of_student(host, h.last);
+            i++;
         } else if (only_on_host(&h)) {
-            h = next_of_student(host, h.last);
+            i++;
         } else if (only_on_host(&d)) {
-            d = next_of_student(device, d.last);
+            j++;
         } else {
             bool earlier = h.first != NONE && d.first != NONE &&
                            place_of(device, d.first).line < place_of(host, h.first).line;
@@ -736,8 +709,10 @@ static void merge(struct source *host, const struct source *device) {
     if (fclose(m.out) != 0) trouble("out of memory");
     free(host->text);
     free(host->tokens);
+    free(host->pieces);
     *host = merged;
     tokenize(host);
+    read_nesting(host);
 }
 
 /* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
@@ -757,10 +732,11 @@ static const char TOOLKIT[] =
     "nvml.h nvperf_ nvrtc.h nvtx3/ nvvm.h sm_1 sm_2 sm_3 sm_6 surface_ texture_ thrust/ "
     "vector_functions vector_types.h Openacc/ Openmp/";
 
-static bool is_of_toolkit(const char *name) {
-    for (const char *known = TOOLKIT; *known; known += *known == ' ') {
+/* Whether a text begins with one of these, which blanks separate. */
+static bool begins_with_one(const char *beginnings, const char *text) {
+    for (const char *known = beginnings; *known; known += *known == ' ') {
         size_t length = strcspn(known, " ");
-        if (strncmp(name, known, length) == 0) return true;
+        if (strncmp(text, known, length) == 0) return true;
         known += length;
     }
     return false;
@@ -771,7 +747,7 @@ static bool is_of_toolkit(const char *name) {
 static const char *toolkit_name(const char *path) {
     char beside[4096];
     for (const char *name = path; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
-        if (!is_of_toolkit(name)) continue;
+        if (!begins_with_one(TOOLKIT, name)) continue;
         snprintf(beside, sizeof beside, "%.*scuda_runtime.h", (int)(name - path), path);
         bool there = access(name == path ? path : beside, F_OK) == 0;
         if (there != (name == path)) return name;
@@ -806,94 +782,78 @@ static void refuse_toolkit(const struct source *s) {
 
 #define ONLY_ON_GPU "runs only on a GPU; build with BACKEND=cuda on a machine that has one"
 
-/* A call of a function of CUDA's that the emulator lacks. Not in a file that declares such
- * functions itself, for which *declared is set: what that one means the linker finds out. */
+/* The beginnings of the names of those functions of CUDA 13's runtime API that the emulator lacks.
+ * A test holds them against its headers and, where it is installed, the toolkit's. */
+static const char LACKED[] =
+    "make_cuda cudaArrayGet cudaChooseDevice cudaCreateChannel cudaCreateSurface "
+    "cudaCreateTexture cudaCtx cudaDestroyExternal cudaDestroySurface cudaDestroyTexture "
+    "cudaDeviceCan cudaDeviceDisable cudaDeviceEnable cudaDeviceFlush cudaDeviceGetByPCI "
+    "cudaDeviceGetCache cudaDeviceGetDefault cudaDeviceGetGraph cudaDeviceGetHost "
+    "cudaDeviceGetLimit cudaDeviceGetMem cudaDeviceGetNv cudaDeviceGetP2P cudaDeviceGetPCI "
+    "cudaDeviceGetShared cudaDeviceGetStream cudaDeviceGetTexture cudaDeviceGraph "
+    "cudaDeviceRegister cudaDeviceSetGraph cudaDeviceSetLimit cudaDeviceSetMem "
+    "cudaDeviceSetShared cudaDeviceUnregister cudaEventRecordWith cudaExternal cudaFreeArray "
+    "cudaFreeMipmapped cudaFuncGetParam cudaFuncSetShared cudaGetChannel cudaGetDeviceFlags "
+    "cudaGetDriver cudaGetExport cudaGetFunc cudaGetKernel cudaGetMipmapped cudaGetSurface "
+    "cudaGetTexture cudaGraph cudaHostGet cudaHostRegister cudaHostUnregister cudaImport "
+    "cudaInitDevice cudaIpc cudaKernelSet cudaLaunch cudaLibrary cudaLogs cudaMalloc3D "
+    "cudaMallocArray cudaMallocFrom cudaMallocMipmapped cudaMemAdvise cudaMemDiscard "
+    "cudaMemGetDefault cudaMemGetMem cudaMemPool cudaMemPrefetch cudaMemRange cudaMemSetMem "
+    "cudaMemcpy2DArray cudaMemcpy2DFrom cudaMemcpy2DTo cudaMemcpy3D cudaMemcpyArray "
+    "cudaMemcpyBatch cudaMemcpyFromArray cudaMemcpyFromSymbolAsync cudaMemcpyPeer "
+    "cudaMemcpyToArray cudaMemcpyToSymbolAsync cudaMemset3D cudaMipmapped "
+    "cudaOccupancyAvailable cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialCluster "
+    "cudaPointerGet cudaSetDeviceFlags cudaSetValid cudaSignalExternal cudaStreamAdd "
+    "cudaStreamAttach cudaStreamBegin cudaStreamCopy cudaStreamCreateWithPriority "
+    "cudaStreamEnd cudaStreamGet cudaStreamIsCapturing cudaStreamSetAttribute cudaStreamUpdate "
+    "cudaThreadExchange cudaUserObject cudaWaitExternal";
+
+/* A call of one of them. Not in a file that declares such functions itself, for which *declared is
+ * set: what that one means the linker finds out. */
 static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declared) {
-    static const char names[] =
-#include "gpu_only_functions.def"
-        ;
     static const char no_types[] = "return else do case throw goto";
-    if ((!begins_with(s, i, "cuda") && !begins_with(s, i, "make_cuda")) ||
-        !is(s, next_token(s, i), "(") || !is_any(s, i, names))
-        return;
+    char name[LONGEST_NAME];
+    if (!is(s, next_token(s, i), "(")) return;
+    snprintf(name, sizeof name, "%.*s", SPELLED(s, i));
+    if (!begins_with_one(LACKED, name)) return;
     size_t before = previous_token(s, i);
-    *declared = *declared || (is_identifier(s, before) && !is_any(s, before, no_types));
-    if (!*declared) refuse(s, i, "%.*s() " ONLY_ON_GPU, SPELLED(s, i));
+    *declared = *declared || (is_identifier(s, before) && !is(s, before, no_types));
+    if (!*declared) refuse(s, i, "%s() " ONLY_ON_GPU, name);
+}
+
+/* Whether token i is this word with a capital letter behind it. */
+static bool has_capital_behind(const struct source *s, size_t i, const char *word) {
+    const char *behind = s->text + s->tokens[i].start + strlen(word);
+    return begins_with(s, i, word) && s->tokens[i].length > strlen(word) && *behind >= 'A' &&
+           *behind <= 'Z';
+}
+
+/* What token i belongs to, if that runs only on a GPU; else NULL. */
+static const char *gpu_only(const struct source *s, size_t i) {
+    const bool is_scope = is(s, next_token(s, i), "::");
+    if (is(s, i, "asm __asm__ __asm")) return "inline PTX (asm)";
+    if (is(s, i, "__pipeline_arrive_on")) return "__pipeline_arrive_on";
+    if (is(s, i, "cooperative_groups")) return "cooperative_groups";
+    if (is(s, i, "nvcuda") || (is_scope && is(s, i, "wmma"))) return "wmma (tensor cores)";
+    if (is_scope && is(s, i, "cuda")) return "the cuda:: library (pipeline, barrier, ...)";
+    if (begins_with(s, i, "CUBLAS_") || has_capital_behind(s, i, "cublas")) return "cuBLAS";
+    if (begins_with(s, i, "CURAND_") || begins_with(s, i, "curand_") ||
+        has_capital_behind(s, i, "curand"))
+        return "cuRAND";
+    return NULL;
 }
 
 /* The headers that define these names exist as empty stubs: an #include that a template left
  * behind does no harm, a use is refused. */
 static void refuse_gpu_only(const struct source *s, size_t i) {
-    enum match { WORD, BEFORE_SCOPE /* :: follows */, PREFIX, BEFORE_CAPITAL /* cublasCreate */ };
-    static const struct {
-        const char *name;
-        enum match match;
-        const char *what;
-    } names[] = {
-        {"asm", WORD, "inline PTX (asm)"},
-        {"__asm__", WORD, "inline PTX (asm)"},
-        {"__asm", WORD, "inline PTX (asm)"},
-        {"__pipeline_arrive_on", WORD, "__pipeline_arrive_on"},
-        {"nvcuda", WORD, "wmma (tensor cores)"},
-        {"wmma", BEFORE_SCOPE, "wmma (tensor cores)"},
-        {"cooperative_groups", WORD, "cooperative_groups"},
-        {"cuda", BEFORE_SCOPE, "the cuda:: library (pipeline, barrier, ...)"},
-        {"cublas", BEFORE_CAPITAL, "cuBLAS"},
-        {"CUBLAS_", PREFIX, "cuBLAS"},
-        {"curand", BEFORE_CAPITAL, "cuRAND"},
-        {"curand_", PREFIX, "cuRAND"},
-        {"CURAND_", PREFIX, "cuRAND"},
-    };
-    const struct token *t = &s->tokens[i];
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        const enum match match = names[n].match;
-        size_t length = strlen(names[n].name);
-        if (!begins_with(s, i, names[n].name)) continue;
-        char next = t->length > length ? s->text[t->start + length] : '\0';
-        if (match == PREFIX || (match == WORD && !next) ||
-            (match == BEFORE_SCOPE && !next && is(s, next_token(s, i), "::")) ||
-            (match == BEFORE_CAPITAL && next >= 'A' && next <= 'Z'))
-            refuse(s, i, "%s " ONLY_ON_GPU, names[n].what);
-    }
+    const char *what = gpu_only(s, i);
+    if (what) refuse(s, i, "%s " ONLY_ON_GPU, what);
 }
 
 /* ---- Rule 2: launches ------------------------------------------------------------------------ */
 
-/* What is open at the place that the rules have reached: ( [ { or one of these. */
-enum { LAUNCH = '<', NAMESPACE = 'n' };
-
-struct open {
-    char bracket;
-    size_t token;
-};
-
-struct nesting {
-    struct open *open;
-    size_t depth;
-    size_t capacity;
-};
-
-static void push(struct nesting *n, char bracket, size_t token) {
-    if (n->depth == n->capacity) n->open = grow(n->open, &n->capacity, sizeof *n->open);
-    n->open[n->depth++] = (struct open){bracket, token};
-}
-
-static char innermost(const struct nesting *n) {
-    return n->depth ? n->open[n->depth - 1].bracket : '\0';
-}
-
-static bool at_file_scope(const struct nesting *n) {
-    return innermost(n) == '\0' || innermost(n) == NAMESPACE;
-}
-
 static _Noreturn void refuse_open_launch(const struct source *s, size_t token) {
     refuse(s, token, "the launch that opens here with <<< is not closed by >>>(arguments)");
-}
-
-/* A closing bracket or a semicolon: no launch may still be open inside. */
-static void close_bracket(const struct source *s, struct nesting *n, char c) {
-    if (innermost(n) == LAUNCH) refuse_open_launch(s, n->open[n->depth - 1].token);
-    if (c != ';' && n->depth) n->depth--;
 }
 
 /* The tokens of a run such as <<<, also written << < or over several lines: its length and, in
@@ -923,8 +883,7 @@ static bool same_token(const struct source *s, size_t i, size_t j) {
 /* The name of what is launched, the token before <<< or its template arguments; NONE: it is none.
  */
 static size_t launched_name(const struct source *s, size_t before) {
-    if (is(s, before, ">")) before = opening_partner(s, before, 0);
-    if (is(s, before, "<")) before = previous_token(s, before);
+    if (is(s, before, ">")) before = previous_token(s, opening_angle(s, before));
     return is_identifier(s, before) ? before : NONE;
 }
 
@@ -933,43 +892,58 @@ static size_t launched_name(const struct source *s, size_t before) {
 static bool may_be_variable(const struct source *s, size_t name) {
     for (size_t i = 0; i < s->count; i++)
         if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, name) &&
-            (!is_any(s, next_token(s, i), "( <") || is_any(s, previous_token(s, i), QUALIFIERS)))
+            (!is(s, next_token(s, i), "( <") || is(s, previous_token(s, i), QUALIFIERS)))
             return true;
     return false;
 }
 
-/* Whether this is the first launch by this name, of the first few names: so that the time for many
- * launches does not grow with their square. */
-static bool is_new_name(const struct source *s, size_t name) {
-    static size_t known[64], count;
-    for (size_t i = 0; i < count; i++)
-        if (same_token(s, known[i], name)) return false;
-    if (count == sizeof known / sizeof *known) return false;
-    known[count++] = name;
-    return true;
+/* The next function by this name, behind the piece with number *at, or the first one for 0; null:
+ * there is none. *at becomes its piece's number, counted from 1. */
+static const struct piece *next_by_name(const struct source *s, size_t name, size_t *at) {
+    while (*at < s->piece_count) {
+        const struct piece *p = &s->pieces[(*at)++];
+        if (p->name != NONE && same_token(s, name, p->name)) return p;
+    }
+    return NULL;
+}
+
+static const struct piece *next_kernel(const struct source *s, size_t name, size_t *at) {
+    const struct piece *p = next_by_name(s, name, at);
+    while (p && !p->kernel) p = next_by_name(s, name, at);
+    return p;
+}
+
+static bool names_kernel(const struct source *s, size_t name) {
+    size_t at = 0;
+    return next_kernel(s, name, &at);
 }
 
 /* The launch of a function that is no kernel, where all functions of the name are none. */
 static void refuse_no_kernel(const struct source *s, size_t launch) {
     const size_t name = launched_name(s, previous_token(s, launch));
-    bool device = false, found = false;
-    if (name == NONE || !is_new_name(s, name) || may_be_variable(s, name)) return;
-    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
-         p = next_of_student(s, p.last)) {
-        if (p.parameters == NONE || p.parameters == p.first ||
-            !same_token(s, name, previous_token(s, p.parameters)))
-            continue;
-        if (p.kernel) return;
-        found = true;
-        device = device || p.device;
+    bool device = false;
+    size_t at = 0;
+    for (const struct piece *p; (p = next_by_name(s, name, &at));) {
+        if (p->kernel) return;
+        device = device || p->device;
     }
-    if (found)
-        refuse(s, launch,
-               device
-                   ? "a __device__ function call cannot be configured; only kernels are launched "
-                     "with <<<grid, block>>>: write __global__ instead of __device__ before it"
-                   : "a host function call cannot be configured; only kernels are launched with "
-                     "<<<grid, block>>>: write __global__ before it");
+    at = 0;
+    if (!next_by_name(s, name, &at) || may_be_variable(s, name)) return;
+    refuse(s, launch,
+           device ? "a __device__ function call cannot be configured; only kernels are launched "
+                    "with <<<grid, block>>>: write __global__ instead of __device__ before it"
+                  : "a host function call cannot be configured; only kernels are launched with "
+                    "<<<grid, block>>>: write __global__ before it");
+}
+
+/* How many there are between commas, from token `first` to the one before `end`. */
+static size_t count_values(const struct source *s, size_t first, size_t end) {
+    size_t count = first != end;
+    for (size_t i = first; i != NONE && i < end; i = next_token(s, i)) {
+        count += is(s, i, ",");
+        if (opens(punctuator(s, i))) i = partner_of(s, i);
+    }
+    return count;
 }
 
 /* The parameters of a kernel, or the arguments of a launch, from their ( to their ), which may be
@@ -979,48 +953,41 @@ struct list {
 };
 
 static struct list read_list(const struct source *s, size_t open) {
-    struct list list = {.open = open};
-    size_t depth = 0;
-    for (size_t i = open; i != NONE && list.end == NONE; i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        if (i != open && list.count == 0) list.count = c != ')';
-        if (depth == 1 && c == ',') list.count++;
-        if (opens(c)) depth++;
-        if (closes(c) && --depth == 0) list.end = i;
-    }
-    return list;
+    const size_t end = partner_of(s, open);
+    return (struct list){open, end, end == NONE ? 0 : count_values(s, next_token(s, open), end)};
 }
 
-/* All of it, however long. */
-static void write_token(FILE *out, const struct source *s, size_t i) {
-    fwrite(s->text + s->tokens[i].start, 1, s->tokens[i].length, out);
+/* Writes the tokens from `first` to before `end`, however long, with a blank where there are some.
+ */
+static void write_tokens(FILE *out, const struct source *s, size_t first, size_t end) {
+    for (size_t i = first, next; i < end; i = next) {
+        const struct token *t = &s->tokens[i];
+        next = next_token(s, i);
+        fwrite(s->text + t->start, 1, t->length, out);
+        if (next < end && s->tokens[next].start != t->start + t->length) fputc(' ', out);
+    }
 }
 
 /* ", 1.0f, 2": the defaults of all parameters after the first `given`; NULL if one has none. */
 static const char *spell_defaults(const struct source *s, const struct list *parameters,
                                   size_t given) {
     char *text = NULL;
-    size_t length, depth = 0, number = 0, spelled = 0;
-    bool value = false; /* behind the = of a parameter whose default is wanted */
+    size_t length, number = 0, spelled = 0;
+    size_t value = NONE; /* behind the = of a parameter whose default is wanted */
     FILE *out = open_memstream(&text, &length);
     if (!out) trouble("out of memory");
-    for (size_t i = next_token(s, parameters->open); i != parameters->end; i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        if (depth == 0 && c == ',') {
-            number++;
-            value = false;
-        }
-        if (value) {
-            fputc(' ', out);
-            write_token(out, s, i);
-        }
-        if (depth == 0 && c == '=' && number >= given) {
-            value = true;
+    for (size_t i = parameters->open; i != parameters->end;) {
+        i = next_token(s, i);
+        if (opens(punctuator(s, i))) i = partner_of(s, i);
+        if (is(s, i, "=") && number >= given) value = next_token(s, i);
+        if (i != parameters->end && !is(s, i, ",")) continue;
+        if (value != NONE) {
+            fputs(number ? ", " : " ", out);
+            write_tokens(out, s, value, i);
             spelled++;
-            fputs(number ? "," : "", out);
         }
-        depth += opens(c);
-        depth -= closes(c);
+        number++;
+        value = NONE;
     }
     if (fclose(out) != 0) trouble("out of memory");
     if (given + spelled == parameters->count) return text;
@@ -1028,76 +995,40 @@ static const char *spell_defaults(const struct source *s, const struct list *par
     return NULL;
 }
 
-/* The ( of each kernel's parameters. */
-struct kernels {
-    size_t *parameters;
-    size_t count;
-    size_t capacity;
-};
-
-static bool names_kernel(const struct source *s, const struct kernels *kernels, size_t name) {
-    for (size_t k = 0; k < kernels->count; k++)
-        if (same_token(s, name, previous_token(s, kernels->parameters[k]))) return true;
-    return false;
-}
-
-/* Writes the defaults that a launch leaves to its kernel behind the arguments, whose ( is `open`: a
- * pointer to the kernel, which is what is launched, does not know them. `name` is the token
- * before <<<. */
-static void add_defaults(struct source *s, const struct kernels *kernels, size_t name,
-                         size_t open) {
-    name = launched_name(s, name);
-    for (size_t k = 0; name != NONE && k < kernels->count; k++) {
-        size_t parameters = kernels->parameters[k];
-        if (!same_token(s, name, previous_token(s, parameters))) continue;
-        const struct list list = read_list(s, parameters), given = read_list(s, open);
-        if (list.end != NONE && given.end != NONE && given.count < list.count &&
-            !s->tokens[given.end].before)
-            s->tokens[given.end].before = spell_defaults(s, &list, given.count);
+/* Writes the defaults that a launch leaves to its kernel behind the arguments: a pointer to the
+ * kernel, which is what is launched, does not know them. */
+static void add_defaults(struct source *s, size_t name, const struct list *given) {
+    const char **before = &s->tokens[given->end].before;
+    size_t at = 0;
+    for (const struct piece *p; !*before && (p = next_kernel(s, name, &at));) {
+        const struct list list = read_list(s, p->parameters);
+        if (given->count < list.count) *before = spell_defaults(s, &list, given->count);
     }
 }
-
-/* What makes it unknown how many there are: commas between arguments of templates, and packs. */
-static const char UNCOUNTABLE[] = "< .";
 
 /* Whether one of these is in a list. */
 static bool list_has(const struct source *s, const struct list *list, const char *words) {
     for (size_t i = list->open; i <= list->end; i++)
-        if (is_any(s, i, words)) return true;
+        if (is(s, i, words)) return true;
     return false;
 }
 
-/* (void) has one word and no parameter. */
-static size_t parameter_count(const struct source *s, const struct list *parameters) {
-    const size_t first = next_token(s, parameters->open);
-    return is(s, first, "void") && next_token(s, first) == parameters->end ? 0 : parameters->count;
-}
+/* What makes it unknown how many there are: commas between arguments of templates, and packs. */
+static const char UNCOUNTABLE[] = "< ...";
 
-/* How many parameters all kernels by this name have; NOT_KNOWN: it differs, or some have defaults
- * that a launch with `given` arguments may leave out. */
-static const size_t NOT_KNOWN = SIZE_MAX;
-
-static size_t count_wanted(const struct source *s, const struct kernels *kernels, size_t name,
-                           size_t given) {
-    size_t wanted = NOT_KNOWN;
-    for (size_t k = 0; k < kernels->count; k++) {
-        if (!same_token(s, name, previous_token(s, kernels->parameters[k]))) continue;
-        const struct list list = read_list(s, kernels->parameters[k]);
-        if (list.end == NONE || list_has(s, &list, UNCOUNTABLE)) return NOT_KNOWN;
-        const size_t count = parameter_count(s, &list);
-        if (wanted != NOT_KNOWN && wanted != count) return NOT_KNOWN;
-        if (given < count && list_has(s, &list, "=")) return NOT_KNOWN;
-        wanted = count;
+/* A launch with more arguments than each kernel of the name takes, or with fewer. */
+static void refuse_count(const struct source *s, size_t name, const struct list *given) {
+    size_t at = 0, wanted = given->count;
+    if (list_has(s, given, UNCOUNTABLE)) return;
+    for (const struct piece *p; (p = next_kernel(s, name, &at));) {
+        const struct list list = read_list(s, p->parameters);
+        const size_t first = next_token(s, list.open);
+        wanted = is(s, first, "void") && next_token(s, first) == list.end ? 0 : list.count;
+        if (wanted == given->count || list.end == NONE || list_has(s, &list, UNCOUNTABLE) ||
+            (given->count < wanted && list_has(s, &list, "=")))
+            return;
     }
-    return wanted;
-}
-
-static void refuse_count(const struct source *s, const struct kernels *kernels, size_t name,
-                         const struct list *given) {
-    const size_t wanted = count_wanted(s, kernels, name, given->count);
-    if (wanted == NOT_KNOWN || wanted == given->count || list_has(s, given, UNCOUNTABLE) ||
-        may_be_variable(s, name))
-        return;
+    if (may_be_variable(s, name)) return;
     refuse(s, name, "this launch has %zu argument%s, and the kernel %.*s has %zu parameter%s",
            given->count, given->count == 1 ? "" : "s", SPELLED(s, name), wanted,
            wanted == 1 ? "" : "s");
@@ -1106,17 +1037,12 @@ static void refuse_count(const struct source *s, const struct kernels *kernels, 
 /* ".checked(noexcept(k(x)))": has the compiler look at the arguments as at those of a call. */
 static char *spell_check(const struct source *s, size_t name, const struct list *given) {
     char *text = NULL;
-    size_t length, behind = NONE;
+    size_t length;
     FILE *out = open_memstream(&text, &length);
     if (!out) trouble("out of memory");
     fputs(".checked(noexcept(", out);
-    write_token(out, s, name);
-    for (size_t i = given->open; i <= given->end; i++) {
-        const struct token *t = &s->tokens[i];
-        if (behind != NONE && behind != t->start) fputc(' ', out);
-        write_token(out, s, i);
-        behind = t->start + t->length;
-    }
+    write_tokens(out, s, name, next_token(s, name));
+    write_tokens(out, s, given->open, given->end + 1);
     fputs("))", out);
     if (fclose(out) != 0) trouble("out of memory");
     return text;
@@ -1133,21 +1059,13 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
 }
 
 /* Of the launch of a kernel by its plain name; `end` is the last token of >>>. */
-static void check_arguments(struct source *s, const struct kernels *kernels, size_t name,
-                            size_t end, const struct list *given) {
-    if (!is_identifier(s, name) || given->end == NONE || !names_kernel(s, kernels, name) ||
-        is_any(s, previous_token(s, name), QUALIFIERS))
-        return;
-    refuse_count(s, kernels, name, given);
+static void check_arguments(struct source *s, size_t name, size_t end, const struct list *given) {
+    if (!names_kernel(s, name) || is(s, previous_token(s, name), QUALIFIERS)) return;
+    refuse_count(s, name, given);
     if (can_be_repeated(s, given)) s->tokens[end].after = spell_check(s, name, given);
 }
 
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
-
-static bool is_ellipsis(const struct source *s, size_t i) {
-    size_t second = is(s, i, ".") ? next_token(s, i) : NONE;
-    return is(s, second, ".") && is(s, next_token(s, second), ".");
-}
 
 /* The names of template parameter packs, and of function parameter packs: sorted words. */
 struct packs {
@@ -1167,9 +1085,8 @@ static int compare_words(const void *a, const void *b) {
 /* A pack's name follows on ... where it is declared. */
 static void find_packs(const struct source *s, struct packs *packs) {
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
-        if (punctuator(s, i) != '.' || !is_ellipsis(s, i)) continue;
-        size_t name = next_token(s, next_token(s, next_token(s, i)));
-        if (!is_identifier(s, name)) continue;
+        size_t name = next_token(s, i);
+        if (!is(s, i, "...") || !is_identifier(s, name)) continue;
         if (packs->count == packs->capacity)
             packs->words = grow(packs->words, &packs->capacity, sizeof *packs->words);
         packs->words[packs->count++] =
@@ -1192,40 +1109,25 @@ static bool follows_on_name(const struct source *s, size_t open) {
         "return else do throw case sizeof delete typeof and or not xor new if for while switch "
         "co_return co_yield co_await";
     size_t before = previous_token(s, open);
-    return is(s, before, "]") ||
-           (is_identifier(s, before) && !is_any(s, before, before_expression));
+    return is(s, before, "]") || (is_identifier(s, before) && !is(s, before, before_expression));
 }
 
 /* Whether the ... at token i ends a function's parameters as C has it, (int n, ...) or (int n...):
  * it is no pack, and expands none. */
 static bool takes_any_arguments(const struct source *s, const struct packs *packs, size_t i) {
-    size_t end = next_token(s, next_token(s, next_token(s, i))), before = previous_token(s, i);
-    size_t depth = 0, angles = 0;
-    bool pack = false;
-    if (!is(s, end, ")")) return false;
-    if (is(s, before, "(")) return !is(s, previous_token(s, before), "catch");
+    const size_t before = previous_token(s, i), open = s->tokens[i].parent;
     const bool comma = is(s, before, ",");
-    for (; before != NONE; before = previous_token(s, before)) {
-        char c = punctuator(s, before);
-        if (c == ';') return false;
-        depth += closes(c);
-        angles += c == '>';
-        if (c == '<' && angles) angles--;
-        if (c == ',' && !comma && !depth && !angles) return !pack;
-        if (opens(c) && depth-- == 0) break;
-        pack = pack || names_pack(s, packs, before);
+    bool pack = false;
+    size_t angles = 0;
+    if (!is(s, next_token(s, i), ")")) return false;
+    if (before == open) return !is(s, previous_token(s, open), "catch");
+    for (size_t j = before; j > open; j = previous_token(s, j)) {
+        angles += is(s, j, ">");
+        if (is(s, j, "<") && angles) angles--;
+        if (is(s, j, ",") && s->tokens[j].parent == open && !comma && !angles) break;
+        pack = pack || names_pack(s, packs, j);
     }
-    return !pack || (comma && follows_on_name(s, before));
-}
-
-/* Where a function's own declaration begins: a piece may begin in a header before it. */
-static size_t head_of(const struct source *s, const struct piece *p) {
-    size_t head = p->parameters == NONE ? p->last : p->parameters;
-    for (size_t i = head; i != NONE && i >= p->first; i = previous_token(s, i)) {
-        if (!s->tokens[i].user || is(s, i, ";") || is(s, i, "{") || is(s, i, "}")) break;
-        head = i;
-    }
-    return head;
+    return !pack || (comma && follows_on_name(s, open));
 }
 
 /* Refuses a variable number of arguments in what runs on the device. nvcc takes it but in kernels;
@@ -1236,28 +1138,13 @@ static void refuse_ellipsis(const struct source *s, const struct packs *packs,
     static const char INSTEAD[] =
         "in device code does not work on the CPU backend; make a template "
         "of the function: template <class... T> f(T... values)";
-    size_t close = p->kernel && p->parameters != NONE ? closing_partner(s, p->parameters) : NONE;
-    for (size_t i = head_of(s, p); i != NONE && i <= p->last; i = next_token(s, i)) {
-        if (punctuator(s, i) == '.' && is_ellipsis(s, i) && takes_any_arguments(s, packs, i)) {
-            if (close != NONE && next_token(s, i + 2) == close)
-                refuse(s, i, "the kernel %.*s cannot take a variable number of arguments (...)",
-                       SPELLED(s, previous_token(s, p->parameters)));
+    for (size_t i = p->first; i != NONE && i <= p->last; i = next_token(s, i)) {
+        if (!s->tokens[i].user) continue; /* a piece may begin in a header */
+        if (is(s, i, "...") && takes_any_arguments(s, packs, i))
             refuse(s, i, "a variable number of arguments (...) %s", INSTEAD);
-        }
         if (is_identifier(s, i) && begins_with(s, i, "__builtin_va_"))
             refuse(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
     }
-}
-
-/* The token behind the template parameters whose < follows on token i. */
-static size_t skip_template(const struct source *s, size_t i, size_t end) {
-    size_t depth = 0;
-    for (i = next_token(s, i); i != NONE && i < end; i = next_token(s, i)) {
-        char c = punctuator(s, i);
-        depth += c == '<' || c == '(';
-        if ((c == '>' || c == ')') && --depth == 0) return next_token(s, i);
-    }
-    return end;
 }
 
 /* Refuses a kernel that returns something, where its head says so in words that are no names of
@@ -1265,24 +1152,18 @@ static size_t skip_template(const struct source *s, size_t i, size_t end) {
 static void refuse_return_type(const struct source *s, const struct piece *p) {
     static const char types[] =
         "char short int long float double bool * unsigned signed size_t & float2 float4";
-    const size_t name = previous_token(s, p->parameters);
-    size_t close = closing_partner(s, p->parameters), type = NONE, deduced = NONE;
-    for (size_t i = head_of(s, p); i != NONE && i < name; i = next_token(s, i)) {
-        if (is(s, i, "template")) i = skip_template(s, i, name);
-        if (i == NONE || i >= name) break;
-        if (is_any(s, i, types)) type = i;
-        if (is(s, i, "auto")) deduced = i;
+    const size_t arrow = next_token(s, partner_of(s, p->parameters));
+    size_t type = NONE;
+    for (size_t i = previous_token(s, p->name); is_identifier(s, i) || is(s, i, "* & ::");
+         i = previous_token(s, i)) {
+        const bool returns_void = is(s, arrow, "->") && !is(s, next_token(s, arrow), types);
+        if (is(s, i, types) || (is(s, i, "auto") && !returns_void)) type = i;
     }
-    size_t arrow = close == NONE ? NONE : next_token(s, close);
-    if (deduced != NONE && close != NONE) {
-        const bool none = is(s, arrow, "->") && !is_any(s, next_token(s, arrow), types);
-        type = none ? NONE : deduced;
-    }
-    if (type != NONE && is_identifier(s, name))
+    if (type != NONE && is_identifier(s, p->name))
         refuse(s, type,
                "the kernel %.*s must return void: write __global__ void, and store its results "
                "in memory",
-               SPELLED(s, name));
+               SPELLED(s, p->name));
 }
 
 /* Marks who runs the body of a function. */
@@ -1290,84 +1171,50 @@ static void mark_body(struct source *s, const struct piece *p) {
     const bool device = only_on_device(p);
     for (size_t i = p->body; i < p->last; i++) {
         /* A lambda or class in host code can be for the device. */
-        if (!device && is_any(s, i, SPACES)) break;
+        if (!device && is(s, i, SPACES)) break;
         s->tokens[i].device = device;
         s->tokens[i].host = !device;
     }
 }
 
-/* Marks what only a GPU runs, and notes the kernels. */
-static void find_functions(struct source *s, struct kernels *kernels) {
+/* Looks at all functions, and marks what only a GPU runs. */
+static void check_functions(struct source *s) {
     struct packs packs = {0};
     find_packs(s, &packs);
-    for (struct piece p = next_of_student(s, NONE); p.first != NONE;
-         p = next_of_student(s, p.last)) {
-        if (p.body != NONE) mark_body(s, &p);
-        if (p.device) refuse_ellipsis(s, &packs, &p);
-        if (!p.kernel || p.parameters == NONE) continue;
-        refuse_return_type(s, &p);
-        if (kernels->count == kernels->capacity)
-            kernels->parameters = grow(kernels->parameters, &kernels->capacity, sizeof(size_t));
-        kernels->parameters[kernels->count++] = p.parameters;
+    for (size_t i = 0; i < s->piece_count; i++) {
+        const struct piece *p = &s->pieces[i];
+        if (p->body != NONE) mark_body(s, p);
+        if (p->device) refuse_ellipsis(s, &packs, p);
+        if (p->kernel && p->name != NONE) refuse_return_type(s, p);
     }
     free(packs.words);
 }
 
 /* A launch that is written k<<grid, block>>(x), a statement of its own: no value of a kernel's can
- * be shifted. `i` and `run` are those of open_launch. */
-static void refuse_two_brackets(const struct source *s, const struct kernels *kernels, size_t i,
-                                size_t last) {
-    enum { FAR = 64 }; /* tokens of template arguments */
-    size_t name = previous_token(s, i), close = next_token(s, last), depth = 0;
-    if (is(s, name, ">")) name = opening_partner(s, name, name > FAR ? name - FAR : 0);
-    if (is(s, name, "<")) name = previous_token(s, name);
-    if (!names_kernel(s, kernels, name)) return;
+ * be shifted. The << are the tokens `open` to `last`. */
+static void refuse_two_brackets(const struct source *s, size_t open, size_t last) {
+    const size_t name = launched_name(s, previous_token(s, open));
     size_t before = previous_token(s, name);
+    if (!names_kernel(s, name)) return;
     while (is(s, before, "::")) before = previous_token(s, previous_token(s, before));
-    if (before != NONE && !is_any(s, before, AROUND_STATEMENT)) return;
-    for (; close != NONE && !is_any(s, close, AROUND_STATEMENT); close = next_token(s, close)) {
-        char c = punctuator(s, close);
-        depth += c == '(' || c == '[';
-        if ((c == ')' || c == ']') && depth-- == 0) return;
-        if (depth || c != '>') continue;
-        if (!is(s, next_token(s, close), ">")) continue;
-        refuse(s, i,
-               "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
-               "this one has two",
-               SPELLED(s, name));
+    if (before != NONE && !is(s, before, AROUND_STATEMENT)) return;
+    for (size_t i = next_token(s, last); i != NONE; i = next_token(s, i)) {
+        if (opens(punctuator(s, i))) i = partner_of(s, i);
+        if (i == NONE || is(s, i, AROUND_STATEMENT)) return;
+        if (is(s, i, ">") && is(s, next_token(s, i), ">"))
+            refuse(
+                s, open,
+                "a launch has three angle brackets on each side, %.*s<<<grid, block>>>(...), and "
+                "this one has two",
+                SPELLED(s, name));
     }
 }
 
-/* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
- * operator<< <T>. */
-static size_t open_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
-                          size_t i) {
-    size_t run[3] = {i, i, i};
-    size_t length = read_run(s, i, "<", run);
-    if (length == 3 && s->tokens[i].user && !is(s, previous_token(s, i), "operator")) {
-        if (s->tokens[i].device && !s->unbalanced)
-            refuse(s, i,
-                   "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
-                   "host code");
-        refuse_no_kernel(s, i);
-        replace_run(s, run, LAUNCH_OPEN);
-        push(n, LAUNCH, i);
-    }
-    if (length == 2 && s->tokens[i].user) refuse_two_brackets(s, kernels, i, run[2]);
-    return run[2];
-}
-
-/* Of a launch whose <<< begins at `open`, and whose >>> at `end`. */
-static void refuse_configuration(const struct source *s, size_t open, size_t end) {
-    const size_t first = next_token(s, next_token(s, next_token(s, open)));
-    size_t values = first < end;
-    for (size_t i = first; i < end; i++) {
-        const char c = punctuator(s, i);
-        if (c == '<') return; /* of a template, which may have commas */
-        if (opens(c)) i = closing_partner(s, i);
-        if (i == NONE) return;
-        values += c == ',';
-    }
+/* Of a launch with its configuration in the tokens from `first` to the one before `end`. */
+static void refuse_configuration(const struct source *s, size_t open, size_t first, size_t end) {
+    const size_t values = count_values(s, first, end);
+    for (size_t i = first; i < end; i++)
+        if (is(s, i, "<")) return; /* of a template, which may have commas */
     if (values < 2 || values > 4)
         refuse(s, open,
                "a launch has two to four values between <<< and >>>: grid, block, bytes of dynamic "
@@ -1375,22 +1222,45 @@ static void refuse_configuration(const struct source *s, size_t open, size_t end
                values);
 }
 
-/* At the first > of a run, directly inside a launch. Returns the run's last token. A run may begin
- * with the end of a template argument list: k<<<g, size<int>>>>(x). */
-static size_t close_launch(struct source *s, struct nesting *n, const struct kernels *kernels,
-                           size_t i) {
-    size_t run[3] = {i, i, i};
-    size_t length = read_run(s, i, ">", run);
-    size_t arguments = next_token(s, run[2]);
-    if (length >= 3 && is(s, arguments, "(")) {
-        const size_t open = n->open[n->depth - 1].token, name = previous_token(s, open);
-        const struct list given = read_list(s, arguments);
-        refuse_configuration(s, open, run[0]);
-        add_defaults(s, kernels, name, arguments);
-        replace_run(s, run, LAUNCH_CLOSE);
-        check_arguments(s, kernels, name, run[2], &given);
-        n->depth--;
+/* The >>> of the launch whose <<< ends with token i: the last three of a run, which may begin with
+ * the end of a template argument list, k<<<g, size<int>>>>(x). False: there is none. */
+static bool find_launch_end(const struct source *s, size_t i, size_t run[3]) {
+    while ((i = next_token(s, i)) != NONE && !is(s, i, "; ) ] }")) {
+        if (opens(punctuator(s, i)) && (i = partner_of(s, i)) == NONE) return false;
+        if (is(s, i, "<") && read_run(s, i, "<", run) == 3) return false;
+        if (!is(s, i, ">")) continue;
+        const size_t length = read_run(s, i, ">", run);
+        i = run[2];
+        if (length >= 3 && is(s, next_token(s, i), "(")) return true;
     }
+    return false;
+}
+
+static void rewrite_launch(struct source *s, const size_t open[3]) {
+    const size_t before = previous_token(s, open[0]), name = launched_name(s, before);
+    size_t close[3] = {NONE, NONE, NONE};
+    if (s->tokens[open[0]].device && !s->unbalanced)
+        refuse(s, open[0],
+               "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
+               "host code");
+    refuse_no_kernel(s, open[0]);
+    if (!find_launch_end(s, open[2], close)) refuse_open_launch(s, open[0]);
+    refuse_configuration(s, open[0], next_token(s, open[2]), close[0]);
+    replace_run(s, open, LAUNCH_OPEN);
+    replace_run(s, close, LAUNCH_CLOSE);
+    const struct list given = read_list(s, next_token(s, close[2]));
+    if (given.end == NONE) return;
+    add_defaults(s, name, &given);
+    if (name == before) check_arguments(s, name, close[2], &given);
+}
+
+/* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
+ * operator<< <T>. */
+static size_t read_launch(struct source *s, size_t i) {
+    size_t run[3] = {i, i, i};
+    const size_t length = read_run(s, i, "<", run);
+    if (length == 2) refuse_two_brackets(s, i, run[2]);
+    if (length == 3 && !is(s, previous_token(s, i), "operator")) rewrite_launch(s, run);
     return run[2];
 }
 
@@ -1400,21 +1270,19 @@ static size_t close_launch(struct source *s, struct nesting *n, const struct ker
  */
 static size_t end_of_attribute(const struct source *s, size_t i) {
     size_t next = next_token(s, i);
-    if (is_any(s, i, ATTRIBUTES)) return is(s, next, "(") ? closing_partner(s, next) : i;
-    return is(s, i, "[") && is(s, next, "[") ? closing_partner(s, i) : NONE;
+    if (is(s, i, ATTRIBUTES)) return is(s, next, "(") ? partner_of(s, next) : i;
+    return is(s, i, "[") && is(s, next, "[") ? partner_of(s, i) : NONE;
 }
 
-/* Removes extern and static from the words and attributes before the __shared__ at token `at`, as
- * far as token `limit`. True: extern was there. */
-static bool drop_storage_before(struct source *s, size_t at, size_t limit) {
+/* Removes extern and static from the words and attributes before the __shared__ at token `at`.
+ * True: extern was there. */
+static bool drop_storage_before(struct source *s, size_t at) {
     bool dynamic = false;
-    for (size_t i = previous_token(s, at); i != NONE && i >= limit; i = previous_token(s, i)) {
-        if (is(s, i, ")"))
-            i = opening_partner(s, i, limit);
-        else if (!is_identifier(s, i))
-            break;
+    for (size_t i = previous_token(s, at); i != NONE; i = previous_token(s, i)) {
+        if (is(s, i, ")")) i = previous_token(s, partner_of(s, i));
+        if (!is_identifier(s, i) || is(s, i, "__shared__")) break;
         dynamic = dynamic || is(s, i, "extern");
-        if (is(s, i, "extern") || is(s, i, "static")) s->tokens[i].replacement = "";
+        if (is(s, i, "extern static")) s->tokens[i].replacement = "";
     }
     return dynamic;
 }
@@ -1442,10 +1310,8 @@ static bool opens_value(const struct source *s, size_t i) {
     static const char no_types[] =
         "const volatile typename struct class union enum __shared__ static extern inline";
     size_t name = previous_token(s, i), type = previous_token(s, name);
-    if (!is_identifier(s, name) || is_any(s, name, types) || is(s, next_token(s, i), ")"))
-        return false;
-    return is(s, type, ">") || is(s, type, "*") || is(s, type, "&") || is(s, type, ",") ||
-           (is_identifier(s, type) && !is_any(s, type, no_types));
+    if (!is_identifier(s, name) || is(s, name, types) || is(s, next_token(s, i), ")")) return false;
+    return is(s, type, "> * & ,") || (is_identifier(s, type) && !is(s, type, no_types));
 }
 
 /* Reads a declarator, the first with the type before it, from token i of the declaration whose
@@ -1468,12 +1334,11 @@ static struct declarator read_declarator(const struct source *s, size_t i, size_
             refuse_initializer(s, at);
         }
         if (c == '(' && !angles && opens_value(s, i)) refuse_initializer(s, at);
-        class_body = class_body || is_any(s, i, "struct union class enum");
+        class_body = class_body || is(s, i, "struct union class enum");
         array = array || c == '[';
         angles = c == '<' ? angles + 1 : c == '>' && angles ? angles - 1 : angles;
         if (is_identifier(s, i) && !array && !angles) d.name = i;
-        if (opens(c)) i = closing_partner(s, i);
-        if (i == NONE) break;
+        if (opens(c) && (i = partner_of(s, i)) == NONE) break;
         d.end = i;
     }
     d.stop = i;
@@ -1498,15 +1363,17 @@ static const char SHARED_IN_HOST[] =
     "a __shared__ variable declaration is not allowed inside a host function; if this is a kernel, "
     "write __global__ before it";
 
-/* Rewrites the declaration with its __shared__ at token `at`, which starts at or after `limit`, and
- * returns its last token. The words __shared__, static and extern go; their replacement comes in
- * before the first word behind them that is no attribute, where both compilers take it. */
-static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool file_scope) {
-    bool dynamic = drop_storage_before(s, at, limit);
+/* Rewrites the declaration with its __shared__ at token `at`, and returns its last token. The words
+ * __shared__, static and extern go; their replacement comes in before the first word behind them
+ * that is no attribute, where both compilers take it. */
+static size_t rewrite_shared(struct source *s, size_t at) {
+    const size_t around = s->tokens[at].parent;
+    const bool file_scope = around == NONE || (is(s, around, "{") && opens_namespace(s, around));
+    bool dynamic = drop_storage_before(s, at);
     size_t first = at, attribute;
     for (;; first = next_token(s, first)) {
         if (first == NONE) return s->count;
-        if (is_any(s, first, "__shared__ static extern")) {
+        if (is(s, first, "__shared__ static extern")) {
             dynamic = dynamic || is(s, first, "extern");
             s->tokens[first].replacement = "";
         } else if ((attribute = end_of_attribute(s, first)) != NONE) {
@@ -1529,16 +1396,6 @@ static size_t rewrite_shared(struct source *s, size_t at, size_t limit, bool fil
 
 /* ---- Rule 4: #pragma unroll ------------------------------------------------------------------ */
 
-/* Moves *at over a word of a directive and the blanks after it. */
-static bool skip_word(const struct source *s, size_t *at, size_t end, const char *word) {
-    size_t length = strlen(word);
-    if (end - *at < length || memcmp(s->text + *at, word, length) != 0 ||
-        (*at + length < end && is_identifier_char(s->text[*at + length])))
-        return false;
-    *at = skip_blanks(s, *at + length, end);
-    return true;
-}
-
 /* The pragma is advice about a GPU's registers; here it is left out, which changes no result and,
  * measured on tiled kernels, no time. Kept, it would do harm. gcc, whose spelling is GCC unroll,
  * makes as many copies as asked for even of a loop whose length it does not know (65534 take it
@@ -1547,10 +1404,11 @@ static bool skip_word(const struct source *s, size_t *at, size_t end, const char
  * macro's name, which neither preprocessor expands. */
 static void drop_unroll(struct source *s, size_t i) {
     struct token *t = &s->tokens[i];
-    size_t end = t->start + t->length;
-    size_t at = skip_blanks(s, t->start + 1, end);
-    if (t->user && skip_word(s, &at, end, "pragma") && skip_word(s, &at, end, "unroll"))
-        t->replacement = "";
+    char line[64];
+    int end = 0;
+    snprintf(line, sizeof line, "%.*s", t->length < 64 ? (int)t->length : 64, s->text + t->start);
+    sscanf(line, "# pragma unroll%n", &end);
+    if (t->user && end && !is_identifier_char(line[end])) t->replacement = "";
 }
 
 /* ---- Rule 5: __noinline__ -------------------------------------------------------------------- */
@@ -1579,11 +1437,11 @@ static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_e
 static bool is_behind(const struct source *s, size_t i, const char *words) {
     while ((i = previous_token(s, i)) != NONE) {
         if (is(s, i, ")")) {
-            i = previous_token(s, opening_partner(s, i, 0));
-            if (!is_any(s, i, ATTRIBUTES)) return false;
+            i = previous_token(s, partner_of(s, i));
+            if (!is(s, i, ATTRIBUTES)) return false;
         } else if (!is_identifier(s, i) && !is(s, i, "::")) {
             return false;
-        } else if (is_any(s, i, words)) {
+        } else if (is(s, i, words)) {
             return true;
         }
     }
@@ -1604,15 +1462,15 @@ static bool is_among(const struct source *s, size_t i, const char *word) {
 static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
     size_t before = previous_token(s, i);
     if (!is(s, before, "]")) return NONE;
-    size_t open = opening_partner(s, before, 0);
+    size_t open = partner_of(s, before);
     if (open == NONE || is(s, next_token(s, open), "[")) return NONE; /* [[an attribute]] */
-    while (is_any(s, i, SPACES)) i = next_token(s, i);
-    return is(s, i, "(") ? closing_partner(s, i) : NONE;
+    while (is(s, i, SPACES)) i = next_token(s, i);
+    return is(s, i, "(") ? partner_of(s, i) : NONE;
 }
 
 /* Takes one of the words out. In the marked text the first one of a declaration becomes the mark of
  * all of them; none does where it is part of a type or a parameter. */
-static void mark_space(struct source *s, size_t i, bool in_parentheses) {
+static void mark_space(struct source *s, size_t i) {
     const bool both = is_among(s, i, "__host__") && is_among(s, i, "__device__");
     const size_t lambda = end_of_lambda_parameters(s, i);
     s->tokens[i].replacement = "";
@@ -1620,7 +1478,7 @@ static void mark_space(struct source *s, size_t i, bool in_parentheses) {
         if (is_among(s, i, "__device__")) s->tokens[lambda].marked = MARK_LAMBDA[both];
         return;
     }
-    if (in_parentheses || is_behind(s, i, SPACES) ||
+    if (is(s, s->tokens[i].parent, "(") || is_behind(s, i, SPACES) ||
         is_behind(s, i, "typedef using struct class union"))
         return;
     if (is_among(s, i, "__global__"))
@@ -1651,8 +1509,8 @@ static void mark_others(struct source *s, size_t i) {
 static void refuse_uncalled(const struct source *s, size_t i) {
     static const char names[] =
         "__syncthreads __syncwarp __threadfence __threadfence_block __threadfence_system";
-    if (is_any(s, i, names) && is(s, next_token(s, i), ";") &&
-        is_any(s, previous_token(s, i), AROUND_STATEMENT))
+    if (is(s, i, names) && is(s, next_token(s, i), ";") &&
+        is(s, previous_token(s, i), AROUND_STATEMENT))
         refuse(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
                SPELLED(s, i));
 }
@@ -1660,45 +1518,28 @@ static void refuse_uncalled(const struct source *s, size_t i) {
 /* ---- All rules over the whole file ----------------------------------------------------------- */
 
 static void rewrite(struct source *s) {
-    struct nesting nesting = {0};
-    struct kernels kernels = {0};
     bool declared = false;
     size_t shared_end = 0; /* the token after the last shared declaration */
-    find_functions(s, &kernels);
+    check_functions(s);
     for (size_t i = 0; i < s->count; i++) {
         /* gcc says that what a macro of a system header gives comes from there. */
-        if (is_any(s, i, SPACES)) mark_space(s, i, innermost(&nesting) == '(');
+        if (is(s, i, SPACES)) mark_space(s, i);
         mark_others(s, i);
-        if (is_identifier(s, i) && s->tokens[i].user) {
+        if (!s->tokens[i].user) continue;
+        if (s->tokens[i].kind == DIRECTIVE) drop_unroll(s, i);
+        if (is_identifier(s, i)) {
             refuse_gpu_only(s, i);
             refuse_gpu_only_call(s, i, &declared);
             refuse_uncalled(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
-            if (!is(s, i, "__shared__")) continue;
-            if (innermost(&nesting) == '(' || i < shared_end)
-                s->tokens[i].replacement = ""; /* a parameter is just a pointer */
-            else
-                shared_end = rewrite_shared(s, i, shared_end, at_file_scope(&nesting)) + 1;
-            continue;
         }
-        char c = punctuator(s, i);
-        if (s->tokens[i].kind == DIRECTIVE)
-            drop_unroll(s, i);
-        else if (c == '{' && s->tokens[i].user && opens_namespace(s, i))
-            push(&nesting, NAMESPACE, i);
-        else if (opens(c))
-            push(&nesting, c, i);
-        else if (closes(c) || c == ';')
-            close_bracket(s, &nesting, c);
-        else if (c == '<')
-            i = open_launch(s, &nesting, &kernels, i);
-        else if (c == '>' && innermost(&nesting) == LAUNCH)
-            i = close_launch(s, &nesting, &kernels, i);
+        if (is(s, i, "<")) i = read_launch(s, i);
+        if (!is(s, i, "__shared__")) continue;
+        if (is(s, s->tokens[i].parent, "(") || i < shared_end)
+            s->tokens[i].replacement = ""; /* a parameter is just a pointer */
+        else
+            shared_end = rewrite_shared(s, i) + 1;
     }
-    for (size_t j = 0; j < nesting.depth; j++)
-        if (nesting.open[j].bracket == LAUNCH) refuse_open_launch(s, nesting.open[j].token);
-    free(nesting.open);
-    free(kernels.parameters);
 }
 
 /* ---- Input, output, main --------------------------------------------------------------------- */
@@ -1730,10 +1571,11 @@ static void read_device(struct source *host, const char *name) {
     fclose(in);
     if (host->length != device.length || memcmp(host->text, device.text, host->length) != 0) {
         tokenize(&device);
-        check_nesting(&device);
+        read_nesting(&device);
         merge(host, &device);
     }
     free(device.tokens);
+    free(device.pieces);
     free(device.text);
 }
 
@@ -1776,7 +1618,7 @@ int main(int argc, char **argv) {
     tokenize(&s);
     refuse_toolkit(&s);
     if (argument[0] != '-') {
-        check_nesting(&s);
+        read_nesting(&s);
         if (argc >= 2) read_device(&s, argument);
         rewrite(&s);
         if (argc == 3) write_marked(&s, argv[2]);

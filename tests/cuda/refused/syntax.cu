@@ -120,19 +120,19 @@ template <int tile> static __global__ bool mysgemm(float *C) // refused: must re
 void basicSgemm(float *C) { mysgemm<16><<<1, 16>>>(C); }
 
 // ==== kernel_with_ellipsis
-__global__ void mysgemm(float *C, ...) // refused: cannot take a variable number of arguments
+__global__ void mysgemm(float *C, ...) // refused: a variable number of arguments (...)
 {
     C[threadIdx.x] = 1.0f;
 }
 
 // ==== kernel_with_ellipsis_without_comma
-__global__ void mysgemm(float *C, int n...) // refused: cannot take a variable number of arguments
+__global__ void mysgemm(float *C, int n...) // refused: a variable number of arguments (...)
 {
     C[threadIdx.x] = n;
 }
 
 // ==== kernel_template_with_ellipsis: behind a pack
-template <class... T> __global__ void mysgemm(float *C, T... more, ...) // refused: cannot take a variable number of arguments
+template <class... T> __global__ void mysgemm(float *C, T... more, ...) // refused: a variable number of arguments (...)
 {
     C[threadIdx.x] = sizeof...(more);
 }
