@@ -450,6 +450,7 @@ struct level {
     struct piece piece;
     size_t weight, elses;
     bool class_key;
+    bool value; /* = was there, or : behind parameters */
 };
 
 struct levels {
@@ -467,7 +468,7 @@ static void end_piece(struct source *s, struct level *level, size_t last) {
     }
     level->piece = (struct piece){.first = NONE};
     level->weight = 0;
-    level->class_key = false;
+    level->class_key = level->value = false;
 }
 
 /* Whether the { at token i, in `outer`, opens statements, values or a scope. */
@@ -475,6 +476,8 @@ static enum level_kind kind_of_braces(const struct source *s, const struct level
     size_t before = previous_token(s, i);
     if (before == NONE || opens_namespace(s, i)) return LEVEL_SCOPE;
     if (outer->class_key && !is(s, before, ") const noexcept override")) return LEVEL_SCOPE;
+    if (outer->kind == LEVEL_SCOPE && outer->piece.parameters != NONE && !outer->value)
+        return LEVEL_BLOCK;
     if (is(s, before, ") ; } ] : else do try const noexcept override final mutable"))
         return LEVEL_BLOCK;
     return is(s, before, "{") ? outer->kind : LEVEL_LIST;
@@ -570,7 +573,10 @@ static void read_in_statement(struct source *s, struct level *level, size_t i, c
             refuse(s, i, "more than %d else in one chain; that is too deep for a compiler",
                    MOST_ELSE);
     } else {
+        const bool behind = p->parameters != NONE;
         level->class_key = level->class_key || is(s, i, CLASS_KEYS);
+        level->value = level->value || (behind && is(s, i, ":")) ||
+                       (is(s, i, "=") && (behind || !is(s, p->first, "template")));
         p->kernel = p->kernel || is(s, i, "__global__");
         p->device = p->device || p->kernel || is(s, i, "__device__");
         p->host = p->host || is(s, i, "__host__");
@@ -852,10 +858,6 @@ static void refuse_gpu_only(const struct source *s, size_t i) {
 
 /* ---- Rule 2: launches ------------------------------------------------------------------------ */
 
-static _Noreturn void refuse_open_launch(const struct source *s, size_t token) {
-    refuse(s, token, "the launch that opens here with <<< is not closed by >>>(arguments)");
-}
-
 /* The tokens of a run such as <<<, also written << < or over several lines: its length and, in
  * last[0..2], its last three tokens. */
 static size_t read_run(const struct source *s, size_t i, const char *c, size_t last[3]) {
@@ -919,21 +921,20 @@ static bool names_kernel(const struct source *s, size_t name) {
 }
 
 /* The launch of a function that is no kernel, where all functions of the name are none. */
-static void refuse_no_kernel(const struct source *s, size_t launch) {
-    const size_t name = launched_name(s, previous_token(s, launch));
-    bool device = false;
+static void refuse_no_kernel(const struct source *s, size_t launch, size_t name) {
+    const struct piece *found = NULL;
     size_t at = 0;
     for (const struct piece *p; (p = next_by_name(s, name, &at));) {
         if (p->kernel) return;
-        device = device || p->device;
+        if (!found || p->device) found = p;
     }
-    at = 0;
-    if (!next_by_name(s, name, &at) || may_be_variable(s, name)) return;
+    if (!found || may_be_variable(s, name)) return;
     refuse(s, launch,
-           device ? "a __device__ function call cannot be configured; only kernels are launched "
-                    "with <<<grid, block>>>: write __global__ instead of __device__ before it"
-                  : "a host function call cannot be configured; only kernels are launched with "
-                    "<<<grid, block>>>: write __global__ before it");
+           found->device
+               ? "a __device__ function call cannot be configured; only kernels are launched "
+                 "with <<<grid, block>>>: write __global__ instead of __device__ before it"
+               : "a host function call cannot be configured; only kernels are launched with "
+                 "<<<grid, block>>>: write __global__ before it");
 }
 
 /* How many there are between commas, from token `first` to the one before `end`. */
@@ -1153,12 +1154,11 @@ static void refuse_return_type(const struct source *s, const struct piece *p) {
     static const char types[] =
         "char short int long float double bool * unsigned signed size_t & float2 float4";
     const size_t arrow = next_token(s, partner_of(s, p->parameters));
+    const bool void_behind = is(s, arrow, "->") && !is(s, next_token(s, arrow), types);
     size_t type = NONE;
     for (size_t i = previous_token(s, p->name); is_identifier(s, i) || is(s, i, "* & ::");
-         i = previous_token(s, i)) {
-        const bool returns_void = is(s, arrow, "->") && !is(s, next_token(s, arrow), types);
-        if (is(s, i, types) || (is(s, i, "auto") && !returns_void)) type = i;
-    }
+         i = previous_token(s, i))
+        if (is(s, i, types) || (is(s, i, "auto") && !void_behind)) type = i;
     if (type != NONE && is_identifier(s, p->name))
         refuse(s, type,
                "the kernel %.*s must return void: write __global__ void, and store its results "
@@ -1243,8 +1243,9 @@ static void rewrite_launch(struct source *s, const size_t open[3]) {
         refuse(s, open[0],
                "a kernel cannot launch a kernel (dynamic parallelism) here; launch it from "
                "host code");
-    refuse_no_kernel(s, open[0]);
-    if (!find_launch_end(s, open[2], close)) refuse_open_launch(s, open[0]);
+    refuse_no_kernel(s, open[0], name);
+    if (!find_launch_end(s, open[2], close))
+        refuse(s, open[0], "the launch that opens here with <<< is not closed by >>>(arguments)");
     refuse_configuration(s, open[0], next_token(s, open[2]), close[0]);
     replace_run(s, open, LAUNCH_OPEN);
     replace_run(s, close, LAUNCH_CLOSE);
