@@ -8,8 +8,8 @@ report  := engine/report/ $(wildcard engine/report/*/)
 runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
 spaces  := engine/cuda/spaces/
-fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block fiber launch memory \
-           writers) $(addprefix watch/,access block detector detectors event observe shadow/% record/%))
+fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block launch memory worker) \
+           $(addprefix watch/,access block detector detectors event observe shadow/% record/%))
 alone   := %/extents.c engine/watch/fence.c engine/watch/detectors/%.c# others define the same; or not all programs need it
 files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c,$(wildcard $($1:=*.c)))
 cold    = $(filter-out $(fast) $(alone),$(files))
@@ -24,7 +24,7 @@ build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call co
 build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
-build/cpu/spaces: build/libspaces.a $(addprefix build/c/engine/cuda/program/,dwarf.o elf_file.o) ; $(step) link $@ $^
+build/cpu/spaces: build/libspaces.a $(addprefix build/c/engine/cuda/program/,dwarf.o elf_file.o place.o) ; $(step) link $@ $^
 build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
 build/%/kernel.ii build/%/kernel.source: FORCE build/cpu/rewrite build/%/settings ; $(step) text build/$*/kernel.ii
 build/%/kernel.spaces: build/%/kernel.ii build/cpu/spaces ; $(step) spaces $@

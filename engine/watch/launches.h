@@ -28,7 +28,7 @@ void launches_kernel_name(const void *kernel, char *name, size_t bytes);
 /* --- surplus.c: which blocks are watched ------------------------------------------------------
  *
  * A grid may have far more blocks than write anything: where a run of the plain build has noted
- * which blocks write (engine/cuda/runtime/writers.c), only those run here, and a sample of the
+ * which blocks write (engine/cuda/runtime/allocations.c), only those run here, and a sample of the
  * others: nothing comes of the rest.
  *
  * Of blocks that write nothing, the sample has the first and the last one, those at the grid's

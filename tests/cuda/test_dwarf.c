@@ -3,13 +3,12 @@
 #define _GNU_SOURCE
 #include "../../engine/cuda/program/dwarf.c"
 #include "../../engine/cuda/program/elf_file.c"
-#include "../../engine/cuda/program/image.c"
 
 #include "../check.h"
 
 #include <stdlib.h>
 
-/* image.c asks where the program is linked; nothing here does. */
+/* elf_file.c asks where the program is linked; nothing here does. */
 uintptr_t place_link_address(const void *address) { return (uintptr_t)address; }
 
 static int count_names(const struct dwarf_sections *sections) {

@@ -18,14 +18,21 @@ enum attribute {
     AT_LINKAGE_NAME = 0x6e
 };
 
-static struct dwarf_reader reader_of(const struct image_section *section, uint64_t offset) {
+/* A part of a section that is read from the front. Past its end, reads give 0, or "", and `bad`
+ * is set. */
+struct reader {
+    const unsigned char *at, *end;
+    bool bad;
+};
+
+static struct reader reader_of(const struct image_section *section, uint64_t offset) {
     const unsigned char *bytes = (const unsigned char *)section->bytes;
-    struct dwarf_reader r = {bytes + section->size, bytes + section->size, offset > section->size};
+    struct reader r = {bytes + section->size, bytes + section->size, offset > section->size};
     if (!r.bad) r.at = bytes + offset;
     return r;
 }
 
-uint64_t dwarf_fixed(struct dwarf_reader *r, size_t bytes) {
+static uint64_t read_fixed(struct reader *r, size_t bytes) {
     uint64_t value = 0;
     if ((size_t)(r->end - r->at) < bytes) {
         r->bad = true;
@@ -36,16 +43,17 @@ uint64_t dwarf_fixed(struct dwarf_reader *r, size_t bytes) {
     return value;
 }
 
-uint64_t dwarf_leb(struct dwarf_reader *r) {
+/* LEB128: seven bits a byte, the lowest first; of a signed one the sign is not extended. */
+static uint64_t read_leb(struct reader *r) {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
-        unsigned char byte = (unsigned char)dwarf_fixed(r, 1);
+        unsigned char byte = (unsigned char)read_fixed(r, 1);
         if (shift < 64) value |= (uint64_t)(byte & 127) << shift;
         if (byte < 128) return value;
     }
 }
 
-const char *dwarf_string(struct dwarf_reader *r) {
+static const char *read_string(struct reader *r) {
     const char *text = (const char *)r->at;
     size_t left = (size_t)(r->end - r->at);
     const unsigned char *zero = left ? memchr(r->at, 0, left) : NULL;
@@ -60,13 +68,13 @@ struct unit {
     const struct dwarf_sections *in;
     size_t offset;  /* bytes of an offset into a section: 4, or 8 in the 64-bit format */
     size_t address; /* bytes of an address */
-    struct dwarf_reader entries;
+    struct reader entries;
 };
 
 struct value {
-    uint64_t number;           /* of a constant; of a reference, in .debug_info */
-    const char *text;          /* of a string */
-    struct dwarf_reader block; /* of an expression */
+    uint64_t number;     /* of a constant; of a reference, in .debug_info */
+    const char *text;    /* of a string */
+    struct reader block; /* of an expression */
     bool is_constant;
 };
 
@@ -105,21 +113,21 @@ static const struct form {
              [0x2a] = {SKIPPED, 2},       [0x2b] = {SKIPPED, 3},       [0x2c] = {SKIPPED, 4}};
 
 static const char *string_at(const struct image_section *section, uint64_t offset) {
-    struct dwarf_reader r = reader_of(section, offset);
-    return r.bad ? NULL : dwarf_string(&r);
+    struct reader r = reader_of(section, offset);
+    return r.bad ? NULL : read_string(&r);
 }
 
-static uint64_t read_number(const struct unit *u, struct dwarf_reader *r, size_t bytes) {
+static uint64_t read_number(const struct unit *u, struct reader *r, size_t bytes) {
     switch (bytes) {
-    case LEB: return dwarf_leb(r);
-    case OFFSET: return dwarf_fixed(r, u->offset);
-    case ADDRESS: return dwarf_fixed(r, u->address);
-    default: return dwarf_fixed(r, bytes);
+    case LEB: return read_leb(r);
+    case OFFSET: return read_fixed(r, u->offset);
+    case ADDRESS: return read_fixed(r, u->address);
+    default: return read_fixed(r, bytes);
     }
 }
 
 /* Reads one attribute's value; `implicit` is the constant that its abbreviation holds. */
-static struct value read_value(const struct unit *u, struct dwarf_reader *r, uint64_t form,
+static struct value read_value(const struct unit *u, struct reader *r, uint64_t form,
                                uint64_t implicit) {
     const struct form f = forms[form < sizeof forms / sizeof *forms ? form : UNKNOWN];
     const uint64_t number = read_number(u, r, f.bytes);
@@ -131,10 +139,10 @@ static struct value read_value(const struct unit *u, struct dwarf_reader *r, uin
     case PRESENT: value.number = 1; break;
     case REFERENCE: value.number = number; break;
     case BLOCK:
-        dwarf_fixed(r, (size_t)number);
+        read_fixed(r, (size_t)number);
         if (!r->bad) value.block.end = r->at;
         break;
-    case STRING: value.text = dwarf_string(r); break;
+    case STRING: value.text = read_string(r); break;
     case STR: value.text = string_at(&u->in->str, number); break;
     case LINE_STR: value.text = string_at(&u->in->line_str, number); break;
     default: r->bad = true; break;
@@ -144,34 +152,34 @@ static struct value read_value(const struct unit *u, struct dwarf_reader *r, uin
 
 /* The offset of "push a constant, add the thread's base": DWARF 5, 2.5.1.3, and GNU's older word
  * for it. -1: the expression is another one. */
-static long tls_offset_of(struct dwarf_reader block) {
+static long tls_offset_of(struct reader block) {
     uint64_t offset = 0;
-    switch (dwarf_fixed(&block, 1)) {
-    case 0x0c: offset = dwarf_fixed(&block, 4); break; /* const4u */
+    switch (read_fixed(&block, 1)) {
+    case 0x0c: offset = read_fixed(&block, 4); break; /* const4u */
     case 0x0e:
-    case 0x03: offset = dwarf_fixed(&block, 8); break; /* const8u, addr */
+    case 0x03: offset = read_fixed(&block, 8); break; /* const8u, addr */
     default: return -1;
     }
-    uint64_t last = dwarf_fixed(&block, 1);
+    uint64_t last = read_fixed(&block, 1);
     return !block.bad && (last == 0x9b || last == 0xe0) ? (long)offset : -1;
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
 /* The abbreviation with this code: a reader behind it, and its tag. */
-static struct dwarf_reader find_abbreviation(struct dwarf_reader r, uint64_t code, uint64_t *tag) {
+static struct reader find_abbreviation(struct reader r, uint64_t code, uint64_t *tag) {
     while (!r.bad) {
-        uint64_t own = dwarf_leb(&r);
-        *tag = dwarf_leb(&r);
-        dwarf_fixed(&r, 1); /* whether it has children: where they end does not matter here */
+        uint64_t own = read_leb(&r);
+        *tag = read_leb(&r);
+        read_fixed(&r, 1); /* whether it has children: where they end does not matter here */
         if (own == code || own == 0) {
             r.bad |= own == 0;
             return r;
         }
         for (uint64_t name = 1, form = 1; (name || form) && !r.bad;) {
-            name = dwarf_leb(&r);
-            form = dwarf_leb(&r);
-            if (form == 0x21) dwarf_leb(&r);
+            name = read_leb(&r);
+            form = read_leb(&r);
+            if (form == 0x21) read_leb(&r);
         }
     }
     return r;
@@ -219,19 +227,19 @@ static bool keep(struct dwarf_entries *entries, const struct dwarf_entry *entry)
     return true;
 }
 
-static void read_entries(struct unit *u, struct dwarf_reader abbreviations,
+static void read_entries(struct unit *u, struct reader abbreviations,
                          struct dwarf_entries *entries) {
-    struct dwarf_reader *r = &u->entries;
+    struct reader *r = &u->entries;
     while (r->at < r->end && !r->bad) {
         struct dwarf_entry entry = {.tls_offset = -1};
         uint64_t tag = 0;
         entry.at = (size_t)(r->at - (const unsigned char *)u->in->info.bytes);
-        uint64_t code = dwarf_leb(r);
+        uint64_t code = read_leb(r);
         if (code == 0) continue; /* the end of a list of children */
-        struct dwarf_reader form = find_abbreviation(abbreviations, code, &tag);
+        struct reader form = find_abbreviation(abbreviations, code, &tag);
         while (!form.bad && !r->bad) {
-            uint64_t attribute = dwarf_leb(&form), kind = dwarf_leb(&form);
-            uint64_t implicit = kind == 0x21 ? dwarf_leb(&form) : 0;
+            uint64_t attribute = read_leb(&form), kind = read_leb(&form);
+            uint64_t implicit = kind == 0x21 ? read_leb(&form) : 0;
             if (!attribute && !kind) break;
             struct value value = read_value(u, r, kind, implicit);
             take(&entry, attribute, &value);
@@ -245,23 +253,23 @@ static void read_entries(struct unit *u, struct dwarf_reader abbreviations,
 /* The head of the first unit (7.5.1); sets where its abbreviations are. False: not of a version or
  * kind that is known. */
 static bool read_head(struct unit *u, uint64_t *abbreviations) {
-    struct dwarf_reader r = reader_of(&u->in->info, 0);
-    uint64_t length = dwarf_fixed(&r, 4);
+    struct reader r = reader_of(&u->in->info, 0);
+    uint64_t length = read_fixed(&r, 4);
     u->offset = 4;
     if (length == 0xffffffff) {
-        length = dwarf_fixed(&r, 8);
+        length = read_fixed(&r, 8);
         u->offset = 8;
     }
     if (r.bad || length > (uint64_t)(r.end - r.at)) return false;
     r.end = r.at + length;
-    uint64_t version = dwarf_fixed(&r, 2);
+    uint64_t version = read_fixed(&r, 2);
     if (version == 5) {
-        if (dwarf_fixed(&r, 1) != 1) return false; /* not a compilation unit */
-        u->address = (size_t)dwarf_fixed(&r, 1);
-        *abbreviations = dwarf_fixed(&r, u->offset);
+        if (read_fixed(&r, 1) != 1) return false; /* not a compilation unit */
+        u->address = (size_t)read_fixed(&r, 1);
+        *abbreviations = read_fixed(&r, u->offset);
     } else {
-        *abbreviations = dwarf_fixed(&r, u->offset);
-        u->address = (size_t)dwarf_fixed(&r, 1);
+        *abbreviations = read_fixed(&r, u->offset);
+        u->address = (size_t)read_fixed(&r, 1);
     }
     u->entries = r;
     return (version == 4 || version == 5) && !r.bad;

@@ -18,21 +18,14 @@ static bool several_dynamic;
 
 /* --- from the symbol table -------------------------------------------------------------------- */
 
-/* _ZZ6kerneliPKfPfE3A_s -> A_s: the last <length><name> that ends the symbol, perhaps before
- * a _0 that distinguishes two of one name. A plain name is itself. */
+/* _ZZ6kerneliPKfPfE3A_s, which is kernel(int, float const*, float*)::A_s, -> A_s. */
 static void short_name(const char *symbol, char *name, size_t bytes) {
-    snprintf(name, bytes, "%s", symbol);
-    if (strncmp(symbol, "_ZZ", 3) != 0 && strncmp(symbol, "_ZL", 3) != 0) return;
-    for (const char *at = symbol; *at; ++at) {
-        char *end;
-        if (*at < '1' || *at > '9' || (at > symbol && at[-1] >= '0' && at[-1] <= '9')) continue;
-        size_t length = strtoul(at, &end, 10);
-        if (strlen(end) < length) continue;
-        if (end[length] == '\0' || end[length] == '_' || end[length] == '.') {
-            snprintf(name, bytes, "%.*s", (int)length, end);
-            if (end[length] == '\0') return;
-        }
-    }
+    const bool nested = strncmp(symbol, "_ZZ", 3) == 0 || strncmp(symbol, "_ZL", 3) == 0;
+    char *readable = nested ? __cxa_demangle(symbol, NULL, NULL, NULL) : NULL;
+    const char *scope = readable ? strrchr(readable, ':') : NULL;
+    const char *last = scope ? scope + 1 : readable ? readable : symbol;
+    snprintf(name, bytes, "%.*s", (int)strcspn(last, " "), last); /* "A_s [clone .0]" */
+    free(readable);
 }
 
 /* The runtime's own thread-local variables, and those of the C library. */
@@ -244,47 +237,49 @@ const char *name_of_dynamic(void) {
     return dynamic_name[0] && !several_dynamic ? dynamic_name : NULL;
 }
 
-/* Whether the variable's dimensions end as those of `type`. */
-static bool name_ends_as(const struct shared_name *name, const char *type) {
-    size_t wanted[NAME_DIMENSIONS];
-    int count = 0;
-    for (const char *at = strchr(type, '['); at && count < NAME_DIMENSIONS;
-         at = strchr(at + 1, '['))
-        wanted[count++] = strtoul(at + 1, NULL, 10);
-    if (!count || count > name->dimensions) return false;
-    return memcmp(wanted, &name->dimension[name->dimensions - count],
-                  (size_t)count * sizeof *wanted) == 0;
+/* The dimensions of "float [16][17]". */
+struct dimensions {
+    size_t of[NAME_DIMENSIONS];
+    int count;
+};
+
+static struct dimensions dimensions_of(const char *type) {
+    struct dimensions found = {.count = 0};
+    while (found.count < NAME_DIMENSIONS && (type = strchr(type, '[')))
+        found.of[found.count++] = strtoul(++type, NULL, 10);
+    return found;
+}
+
+/* Whether the variable's dimensions end as these. */
+static bool name_ends_as(const struct shared_name *name, const struct dimensions *wanted) {
+    const int more = name->dimensions - wanted->count;
+    return wanted->count && more >= 0 &&
+           memcmp(wanted->of, &name->dimension[more], (size_t)wanted->count * sizeof *wanted->of) ==
+               0;
 }
 
 bool name_any_ends_as(const char *type, struct shared_name *found) {
+    const struct dimensions wanted = dimensions_of(type);
     int fitting = 0;
     names_needed();
     for (int i = 0; i < name_count; ++i)
-        if (name_ends_as(&names[i], type) && !fitting++) *found = names[i];
+        if (name_ends_as(&names[i], &wanted) && !fitting++) *found = names[i];
     if (fitting > 1) found->name[0] = '\0';
     return fitting > 0;
 }
 
-/* Elements between one value of the bad index and the next: the product of the dimensions behind
- * the first of "float [16][17]"; and in *count the first. */
-static size_t stride_of_type(const char *type, size_t *count) {
-    size_t stride = 1;
-    const char *at = strchr(type, '[');
-    *count = at ? strtoul(at + 1, NULL, 10) : 0;
-    while (at && (at = strchr(at + 1, '['))) stride *= strtoul(at + 1, NULL, 10);
-    return stride;
-}
-
 bool name_of_index(size_t offset, const char *type, long index, struct shared_name *found) {
-    size_t count, stride = stride_of_type(type, &count);
+    const struct dimensions wanted = dimensions_of(type);
+    size_t stride = 1; /* elements between one value of the bad index and the next */
+    for (int i = 1; i < wanted.count; ++i) stride *= wanted.of[i];
     for (size_t behind = 0; behind < stride; ++behind) {
         const intptr_t back = (intptr_t)((size_t)index * stride + behind);
         intptr_t start = (intptr_t)offset - back * (intptr_t)sizeof(float);
         if (start < 0 || !name_find((size_t)start, found)) continue;
         size_t element = found->element ? found->element : sizeof(float);
         start = (intptr_t)offset - back * (intptr_t)element;
-        if (start < (intptr_t)found->offset || !name_ends_as(found, type)) continue;
-        if (((size_t)start - found->offset) / element % (count * stride) == 0) return true;
+        if (start < (intptr_t)found->offset || !name_ends_as(found, &wanted)) continue;
+        if (((size_t)start - found->offset) / element % (wanted.of[0] * stride) == 0) return true;
     }
     return false;
 }

@@ -29,14 +29,15 @@ uintptr_t place_link_address(const void *address) {
     return (uintptr_t)address - base;
 }
 
-static FILE *start_tool(char *const *arguments, pid_t *pid) {
+static FILE *start_tool(const char *const *arguments, pid_t *pid) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int failed = posix_spawnp(pid, arguments[0], &actions, NULL, arguments, environ);
+    int failed = posix_spawnp(pid, arguments[0], &actions, NULL,
+                              (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     FILE *stream = failed ? NULL : fdopen(ends[0], "r");
@@ -44,52 +45,16 @@ static FILE *start_tool(char *const *arguments, pid_t *pid) {
     return stream;
 }
 
-/* Starts addr2line, or a tool that takes the same arguments. */
-static FILE *start_lines(const char *tool, char *program, void *const *addresses, int count,
-                         pid_t *pid) {
-    enum { FIXED = 5, MOST = 96, TEXT = 20 };
-    char texts[MOST][TEXT];
-    char *arguments[FIXED + 1 + MOST + 1] = {(char *)(uintptr_t)tool, "-C", "-f", "-i", "-e"};
-    int used = FIXED;
-    arguments[used++] = program;
-    for (int i = 0; i < count && i < MOST; ++i) {
-        if (!place_in_program(addresses[i])) continue;
-        snprintf(texts[i], TEXT, "0x%zx", (size_t)place_link_address(addresses[i]));
-        arguments[used++] = texts[i];
-    }
-    arguments[used] = NULL;
-    return used > FIXED + 1 ? start_tool(arguments, pid) : NULL;
-}
-
-/* Whether `file` is `name` in a folder whose path ends in `folder`. */
-static bool ends_in(const char *file, const char *folder, const char *name) {
-    const size_t length = strlen(file), tail = strlen(folder) + strlen(name);
-    return length > tail && file[length - tail - 1] == '/' &&
-           strcmp(file + length - strlen(name), name) == 0 &&
-           strncmp(file + length - tail, folder, strlen(folder)) == 0;
-}
-
-/* What is linked with a submission: C files and headers in these folders, and two drivers. A
+/* What is linked with a submission: C files and headers below these folders, and a driver. A
  * submission is a .cu file, in whatever folder. */
 static bool is_projects(const char *file) {
-    static const char *const folders[] = {"engine/cuda/include/",
-                                          "engine/cuda/runtime/",
-                                          "engine/cuda/program/",
-                                          "engine/watch/",
-                                          "engine/watch/detectors/",
-                                          "engine/watch/guard/",
-                                          "engine/watch/locals/",
-                                          "engine/watch/record/",
-                                          "engine/watch/shadow/",
-                                          "engine/explain/",
-                                          "engine/host/",
-                                          "grader/worker/"};
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    const char *extension = strrchr(name, '.');
-    if (ends_in(file, "grader/worker/", "worker.cu")) return true;
+    static const char *const folders[] = {"engine/cuda/", "engine/watch/", "engine/explain/",
+                                          "engine/host/", "grader/worker/"};
+    const char *extension = strrchr(file, '.');
+    if (strstr(file, "grader/worker/worker.cu")) return true;
     if (!extension || (strcmp(extension, ".c") != 0 && strcmp(extension, ".h") != 0)) return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
-        if (ends_in(file, folders[i], name)) return true;
+        if (strstr(file, folders[i])) return true;
     return false;
 }
 
@@ -97,11 +62,18 @@ static bool belongs_to_student(const char *file) {
     return file[0] != '?' && !is_projects(file) && strncmp(file, "/usr/", 5) != 0;
 }
 
+/* Of a file below this folder the rest of its path, else null. */
+static const char *path_below(const char *folder, const char *file) {
+    const size_t length = folder ? strlen(folder) : 0;
+    const bool below = length && strncmp(file, folder, length) == 0 && file[length] == '/';
+    return below ? file + length + 1 : NULL;
+}
+
 const char *place_relative(const char *file) {
     char here[1024];
-    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
-    bool below = length && strncmp(file, here, length) == 0 && file[length] == '/';
-    return below ? file + length + 1 : file;
+    const char *path = path_below(getcwd(here, sizeof here), file);
+    if (!path) path = path_below(getenv("PWD"), file); /* through a symbolic link */
+    return path ? path : file;
 }
 
 /* "/home/me/lab/kernel.cu:12 (discriminator 3)" -> file, line; relative to where we are. */
@@ -145,24 +117,48 @@ static struct place read_places(FILE *stream) {
     return found;
 }
 
+/* The place that addr2line, or a tool that takes the same arguments, gives for those. */
+static struct place ask(const char *const *arguments) {
+    pid_t pid;
+    struct place place = {.line = 0};
+    FILE *stream = start_tool(arguments, &pid);
+    if (!stream) return place;
+    place = read_places(stream);
+    fclose(stream);
+    waitpid(pid, NULL, 0);
+    return place;
+}
+
 static struct place find(void *const *addresses, int count) {
+    enum { FIXED = 6, MOST = 96, TEXT = 20 };
     static const char *const tools[] = {"addr2line", "llvm-addr2line"};
-    char program[512];
+    char program[512], texts[MOST][TEXT];
+    const char *arguments[FIXED + MOST + 1] = {NULL, "-C", "-f", "-i", "-e", program};
+    int used = FIXED;
     struct place place = {.line = 0};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) return place;
     program[length] = '\0';
     if (access(program, R_OK) != 0) /* deleted, or never had a name */
         snprintf(program, sizeof program, "/proc/%d/exe", (int)getpid());
-    for (size_t i = 0; i < sizeof tools / sizeof *tools && !place.line; ++i) {
-        pid_t pid;
-        FILE *stream = start_lines(tools[i], program, addresses, count, &pid);
-        if (!stream) continue;
-        place = read_places(stream);
-        fclose(stream);
-        waitpid(pid, NULL, 0);
+    for (int i = 0; i < count && i < MOST; ++i) {
+        if (!place_in_program(addresses[i])) continue;
+        snprintf(texts[i], TEXT, "0x%zx", (size_t)place_link_address(addresses[i]));
+        arguments[used++] = texts[i];
+    }
+    for (size_t i = 0; i < sizeof tools / sizeof *tools && !place.line && used > FIXED; ++i) {
+        arguments[0] = tools[i];
+        place = ask(arguments);
     }
     return place;
+}
+
+struct place place_in_object(const char *object, const char *section, size_t offset) {
+    char text[20];
+    const char *const arguments[] = {"addr2line", "-C", "-f", "-i",    "-e",
+                                     object,      text, "-j", section, NULL};
+    snprintf(text, sizeof text, "0x%zx", offset);
+    return ask(arguments);
 }
 
 /* An instruction that a compiler has made of two lines has no line; the nearest one in front of it

@@ -28,7 +28,10 @@ struct place {
  * emulator or a library. Asks addr2line; line is 0 where that is missing or knows nothing. */
 struct place place_find(void *const *addresses, int count);
 
-/* The same of one instruction; `code` is the address behind it, as a call's return address is. Of
+/* Likewise of an instruction in an object file, so many bytes into a section of it. */
+struct place place_in_object(const char *object, const char *section, size_t offset);
+
+/* Likewise of one instruction; `code` is the address behind it, as a call's return address is. Of
  * the first ones asked for, what was found is kept. */
 struct place place_before(const void *code);
 
@@ -48,7 +51,7 @@ bool place_in_image(const void *address);
 /* An address as the program's file knows it: a position-independent one is linked at 0. */
 uintptr_t place_link_address(const void *address);
 
-/* --- image.c: the program's own file: its symbols and variables ------------------------------- */
+/* --- elf_file.c: the program's own file: its symbols and variables ---------------------------- */
 
 /* Bytes of static __shared__ memory that `kernel` declares; 0 if the program has no symbols. */
 size_t image_static_shared(const void *kernel);
@@ -95,7 +98,7 @@ static inline void kernel_name(const char *symbol, char *name, size_t bytes) {
     free(readable);
 }
 
-/* --- elf_file.c: an ELF-64 file (System V ABI, chapter 4) --------------------------------------
+/* --- elf_file.c, too: any ELF-64 file (System V ABI, chapter 4) --------------------------------
  *
  * Everything read is checked against the file's end. */
 
@@ -247,17 +250,6 @@ struct dwarf_entries dwarf_read(const struct dwarf_sections *sections);
 
 /* The one that is there; null: none is. */
 const struct dwarf_entry *dwarf_entry_at(const struct dwarf_entries *entries, size_t at);
-
-/* A part of a section that is read from the front. Past its end, reads give 0, or "", and `bad`
- * is set. */
-struct dwarf_reader {
-    const unsigned char *at, *end;
-    bool bad;
-};
-uint64_t dwarf_fixed(struct dwarf_reader *r, size_t bytes);
-/* LEB128: seven bits a byte, the lowest first; of a signed one the sign is not extended. */
-uint64_t dwarf_leb(struct dwarf_reader *r);
-const char *dwarf_string(struct dwarf_reader *r);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* Asynchronous copies from global to shared memory (cp.async):
- * ../include/cuda_pipeline_primitives.h calls these.
+/* Asynchronous copies from global to shared memory (cp.async): ../include/cuda_pipeline.h calls
+ * these.
  *
  * A GPU makes such a copy at any time between the call and the end of its thread's wait for it.
  * Here global memory is read at the earliest of these times, so that a wrong address is

@@ -7,15 +7,12 @@
  *   block.c        the threads of one block: who runs next, barriers, warp operations
  *   copies.c       asynchronous copies into shared memory
  *   fault.c        signals: what a kernel or host code did, and where
- *   writers.c      which blocks of a launch write to device memory
- *   allocations.c  the pages that are device memory
+ *   allocations.c  the pages that are device memory, and which blocks of a launch write there
  *   error.c        error codes and which call returns them
- *   worker.c       one worker's thread-local variables, shared memory among them
- *   fiber.c        one context switch
- *   image.c        the program's own file: symbols, sections
- *   place.c        from an address to a source line
+ *   worker.c       one worker's thread-local variables, shared memory among them; its fibers
  *
- * ../../watch/ watches all of it in the checked build, through struct observer.
+ * ../program/ knows the program's symbols and lines. ../../watch/ watches all of it in the checked
+ * build, through struct observer.
  */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
@@ -41,25 +38,6 @@ enum {
     MAX_PITCH = 2147483647 /* bytes from row to row in a copy */
 };
 
-/* --- fiber.c ---------------------------------------------------------------------------------- */
-
-/* A suspended fiber. */
-typedef struct emulator_context fiber;
-
-/* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
- * return. The stack is the caller's and must outlive the fiber. */
-void fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
-
-/* Suspends the running fiber into *save and goes on with *to. Returns when another fiber switches
- * to *save. */
-void fiber_switch(fiber *save, const fiber *to);
-
-/* Where a suspended fiber will go on; null where that is not known. */
-const void *fiber_return_address(const fiber *suspended);
-
-/* Whether a code address may lie inside the switch itself, where no unwinder works. */
-bool fiber_is_switching(const void *address);
-
 /* --- block.c ---------------------------------------------------------------------------------- */
 
 /* Blocks of a launch by number, from the first to the last; and several such runs, in order. */
@@ -84,7 +62,7 @@ struct launch {
     uint64_t blocks_ended, work;
     bool alone;                    /* on the first worker: no two blocks run at once */
     bool stop;                     /* no further block is begun */
-    bool noted;                    /* writers.c notes which blocks write */
+    bool noted;                    /* which blocks write is noted */
     const struct block_runs *only; /* the blocks that run, the others are passed over; null: all */
 };
 
@@ -159,6 +137,23 @@ extern __thread struct uint3 blockIdx;
 extern struct dim3 blockDim, gridDim;
 extern __thread char emulator_dynamic_shared[];
 
+/* A suspended fiber. */
+typedef struct emulator_context fiber;
+
+/* Makes a fiber that calls entry() on the given stack when first switched to; entry must not
+ * return. The stack is the caller's and must outlive the fiber. */
+void fiber_create(fiber *made, void *stack, size_t bytes, void (*entry)(void));
+
+/* Suspends the running fiber into *save and goes on with *to. Returns when another fiber switches
+ * to *save. */
+void fiber_switch(fiber *save, const fiber *to);
+
+/* Where a suspended fiber will go on; null where that is not known. */
+const void *fiber_return_address(const fiber *suspended);
+
+/* Whether a code address may lie inside the switch itself, where no unwinder works. */
+bool fiber_is_switching(const void *address);
+
 /* --- copies.c --------------------------------------------------------------------------------- */
 
 /* An asynchronous copy into shared memory: bytes from global memory, the last of them zeros. */
@@ -224,7 +219,38 @@ cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *fr
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind);
 
-/* --- writers.c -------------------------------------------------------------------------------- */
+/* --- allocations.c ---------------------------------------------------------------------------- */
+
+/* Managed and pinned memory is both the host's and the device's. */
+enum allocation_kind { ALLOCATION_NONE, ALLOCATION_DEVICE, ALLOCATION_MANAGED, ALLOCATION_PINNED };
+
+/* `bytes` of poisoned memory, the runtime's until memory_free; null when out of memory. */
+void *memory_allocate(size_t bytes, enum allocation_kind kind);
+
+/* Reserves the addresses of an allocation of the far device's, so that host code that dereferences
+ * them faults. False: they are not free. */
+bool memory_reserve(void *begin, size_t bytes);
+
+/* Frees an allocation by its begin. False: there is none, or pinned memory is not of that kind. */
+bool memory_free(void *pointer, bool pinned);
+
+/* Opens device memory while kernels and copies run; nests. When closed, host code that accesses it
+ * faults. */
+void memory_open(void);
+void memory_close(void);
+
+/* Of the allocation that has all `bytes` from `address` on; ALLOCATION_NONE where none has. */
+enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
+
+/* Whether address is device memory: inside an allocation, or in the gap around one. */
+bool memory_is_device(const void *address);
+
+/* Whether any of the `bytes` from address on is device memory, or in the gap around some. */
+bool memory_touches_device(const void *address, size_t bytes);
+
+/* Says in words where an address lies relative to the nearest allocation; empty if near none.
+ * Takes no lock, for use after a fault. */
+void memory_describe(const void *address, char *text, size_t bytes);
 
 /* Which blocks of a run's launches write to device memory, as far as that is known: of launches of
  * more than WRITERS_THREADS threads (the checker watches as many in a tenth of a second) that came
@@ -255,46 +281,6 @@ void writers_launch_ended(const struct launch *launch, int number, bool all);
 
 /* fault.c's, in a signal handler: a kernel's access to an address faulted. True: it may go on. */
 bool writers_faulted(const void *address);
-
-/* --- allocations.c ---------------------------------------------------------------------------- */
-
-/* Managed and pinned memory is both the host's and the device's. */
-enum allocation_kind { ALLOCATION_NONE, ALLOCATION_DEVICE, ALLOCATION_MANAGED, ALLOCATION_PINNED };
-
-/* `bytes` of poisoned memory, the runtime's until memory_free; null when out of memory. */
-void *memory_allocate(size_t bytes, enum allocation_kind kind);
-
-/* Reserves the addresses of an allocation of the far device's, so that host code that dereferences
- * them faults. False: they are not free. */
-bool memory_reserve(void *begin, size_t bytes);
-
-/* Frees an allocation by its begin. False: there is none, or pinned memory is not of that kind. */
-bool memory_free(void *pointer, bool pinned);
-
-/* Opens device memory while kernels and copies run; nests. When closed, host code that accesses it
- * faults. */
-void memory_open(void);
-void memory_close(void);
-
-/* Lets kernels only read device memory, until memory_close() or, an allocation at a time,
- * memory_allow_writes(). False: there is memory that is the host's, too. */
-bool memory_refuse_writes(void);
-/* An access to this address has faulted. True: it was a write to an allocation that could only be
- * read, and can be written now. Async-signal-safe. */
-bool memory_allow_writes(const void *address);
-
-/* Of the allocation that has all `bytes` from `address` on; ALLOCATION_NONE where none has. */
-enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
-
-/* Whether address is device memory: inside an allocation, or in the gap around one. */
-bool memory_is_device(const void *address);
-
-/* Whether any of the `bytes` from address on is device memory, or in the gap around some. */
-bool memory_touches_device(const void *address, size_t bytes);
-
-/* Says in words where an address lies relative to the nearest allocation; empty if near none.
- * Takes no lock, for use after a fault. */
-void memory_describe(const void *address, char *text, size_t bytes);
 
 /* --- fault.c ---------------------------------------------------------------------------------- */
 

@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 3, MOST_KEPT = 256, DEEPEST = 16 };
+enum { MOST_SHOWN = 3, MOST_KEPT = 64, DEEPEST = 16 };
 
 struct mistake {
-    struct source_line place;
+    struct place place;
     char text[768];
 };
 
 struct check {
+    const char *path;
     const struct elf_file *object;
     enum space *spaces;
     bool *on_device; /* of functions for both, and of implicit ones: device code calls them */
@@ -53,14 +54,12 @@ __attribute__((format(printf, 3, 4))) static void add(struct visit *v, const str
     if (c->count == MOST_KEPT) return;
     struct mistake *m = &c->mistakes[c->count];
     if (v->site) r = v->site;
-    m->place = lines_find(c->object, r->section, r->offset);
+    m->place = place_in_object(c->path, elf_section_name(c->object, r->section), r->offset);
     va_start(arguments, format);
     vsnprintf(m->text, sizeof m->text, format, arguments);
     va_end(arguments);
     for (int i = 0; i < c->count; i++)
-        if (c->mistakes[i].place.line == m->place.line &&
-            strcmp(c->mistakes[i].place.file, m->place.file) == 0)
-            return; /* one of a line is enough */
+        if (place_same_line(&c->mistakes[i].place, &m->place)) return; /* one of a line is enough */
     c->count++;
 }
 
@@ -296,6 +295,7 @@ int main(int argc, char **argv) {
         fputs("usage: spaces OBJECT\n", stderr);
         return 2;
     }
+    check.path = argv[1];
     const char *wrong = object_open(&object, argv[1]);
     if (!wrong) {
         check.spaces = marks_read(&object);
@@ -310,7 +310,10 @@ int main(int argc, char **argv) {
     qsort(check.mistakes, (size_t)check.count, sizeof *check.mistakes, by_place);
     for (int i = 0; i < check.count && i < MOST_SHOWN; i++) {
         const struct mistake *m = &check.mistakes[i];
-        fprintf(stderr, "%s:%u: %s\n", m->place.file, m->place.line, m->text);
+        if (m->place.line)
+            fprintf(stderr, "%s:%d: %s\n", m->place.file, m->place.line, m->text);
+        else
+            fprintf(stderr, "kernel.cu: %s\n", m->text);
     }
     return check.count > 0;
 }

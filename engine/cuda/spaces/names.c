@@ -96,42 +96,24 @@ bool name_is_device_function(const char *symbol) {
             !name_is(NAME_EXCEPTIONS, symbol));
 }
 
-/* Removes what is between balanced brackets, but not the names of operators. */
-static void drop_template_arguments(char *name) {
+/* Removes template arguments and parameters, those of functions around it, too; and const. */
+static void drop_brackets(char *name) {
+    static const char nameless[] = "(anonymous namespace)", call[] = "operator()";
     char *to = name;
     int depth = 0;
     for (char *at = name; *at; at++) {
-        size_t sign = strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
-        if (sign > 8 && depth == 0) {
-            memmove(to, at, sign);
-            to += sign;
-            at += sign - 1;
+        size_t kept = strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
+        if (strncmp(at, nameless, sizeof nameless - 1) == 0) kept = sizeof nameless - 1;
+        if (strncmp(at, call, sizeof call - 1) == 0) kept = sizeof call - 1;
+        if (kept && depth == 0) {
+            memmove(to, at, kept);
+            to += kept;
+            at += kept - 1;
             continue;
         }
-        depth += *at == '<';
+        depth += *at == '<' || *at == '(';
         if (depth == 0) *to++ = *at;
-        depth -= *at == '>' && depth > 0;
-    }
-    *to = '\0';
-}
-
-/* Also of the functions around it; and const behind them. */
-static void drop_parameters(char *name) {
-    static const char *const kept[] = {"operator()", "(anonymous namespace)"};
-    char *to = name;
-    int depth = 0;
-    for (char *at = name; *at; at++) {
-        for (size_t i = 0; i < sizeof kept / sizeof *kept && depth == 0; i++) {
-            size_t length = strlen(kept[i]);
-            if (strncmp(at, kept[i], length) != 0) continue;
-            memmove(to, at, length);
-            to += length;
-            at += length;
-        }
-        if (!*at) break;
-        depth += *at == '(';
-        if (depth == 0) *to++ = *at;
-        depth -= *at == ')' && depth > 0;
+        depth -= (*at == '>' || *at == ')') && depth > 0;
     }
     *to = '\0';
     if (to - name > 6 && strcmp(to - 6, " const") == 0) to[-6] = '\0';
@@ -150,8 +132,7 @@ struct shown_name name_show(const char *symbol) {
     char *name = strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, NULL) : NULL;
     const char *start = symbol;
     if (name) {
-        drop_template_arguments(name);
-        drop_parameters(name);
+        drop_brackets(name);
         start = behind_type(name);
         if (strncmp(start, "std::__cxx11::basic_string", 26) == 0) start = "std::string";
     }

@@ -1,5 +1,5 @@
-/* What spaces reads in kernel.cu's object: its symbols and references, which side each is for,
- * and the lines that they are in. main.c judges them. */
+/* What spaces reads in kernel.cu's object: its symbols and references, and which side each is for.
+ * main.c judges them. */
 #ifndef ENGINE_CUDA_SPACES_SPACES_H
 #define ENGINE_CUDA_SPACES_SPACES_H
 #include "../program/program.h"
@@ -23,15 +23,12 @@ struct reference {
 /* Opens the only object of this program. Returns NULL, or what is wrong with the file. */
 const char *object_open(struct elf_file *o, const char *path);
 
-/* Symbols of functions and data: the first of a section, and the next one of the same section. */
+/* The first symbol of a function or data in a section. */
 unsigned object_first_in(unsigned section);
-unsigned object_next_in(unsigned symbol);
 
 /* The function or data that a reference leads to: its symbol, where it names a section the symbol
  * in there. NO_SYMBOL: nothing that has a name, as a string. */
 unsigned object_target(const struct elf_file *o, const struct reference *r);
-/* The function whose code has this place. */
-unsigned object_function_at(const struct elf_file *o, unsigned section, size_t offset);
 /* A call, by which nothing else can be done than to call it. */
 bool object_is_call(const struct elf_file *o, const struct reference *r);
 
@@ -39,11 +36,7 @@ bool object_is_call(const struct elf_file *o, const struct reference *r);
  * there are no more. */
 bool object_next(const struct elf_file *o, struct reference *r);
 
-/* A section of debug information with its relocations applied, in memory that lasts. All sections
- * of code begin at 0. */
-struct image_section object_debug_section(const struct elf_file *o, const char *name);
-
-/* --- marks.c ----------------------------------------------------------------------------------
+/* --- its marks --------------------------------------------------------------------------------
  *
  * Which functions and variables are for the device. ../rewrite.c writes attributes in place of
  * CUDA's words, which compilers leave in the object:
@@ -74,16 +67,6 @@ bool marks_is_device_variable(const struct elf_file *o, unsigned symbol);
 
 /* A constant structure of the host's: nvcc knows the values of its members. */
 bool marks_is_constant_structure(const struct elf_file *o, unsigned symbol);
-
-/* --- lines.c: the line table of an object: DWARF 4, section 6.2 ------------------------------- */
-
-struct source_line {
-    char file[1024]; /* as the compiler was told; "" where it is not known */
-    unsigned line;
-};
-
-/* Where the instruction at this offset of this section comes from. */
-struct source_line lines_find(const struct elf_file *o, unsigned section, size_t offset);
 
 /* --- names.c: what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ------- */
 
