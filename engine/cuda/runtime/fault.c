@@ -33,47 +33,44 @@ static const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum { FAULT_SIGNALS = sizeof fault_signals / sizeof *fault_signals };
 static struct sigaction earlier[FAULT_SIGNALS];
 
-/* Where a CUDA thread is. */
-struct location {
-    struct uint3 block, thread;
-    void *frames[FAULT_FRAMES];
+/* Code addresses, from a place outwards. */
+struct frames {
+    void *at[FAULT_FRAMES];
     int count;
 };
 
 static struct {
     bool claimed, complete; /* the first fault of a process is the one that is reported */
-    cudaError_t error;
-    struct fault_facts facts;
-    const char *more; /* behind its words and advice */
-    const void *address;
-    bool has_address;
+    struct fault report;    /* all but its words and place */
+    struct frames frames;
+    const char *more; /* behind its words and advice; null: nothing */
     const char *access;
-    struct location location;
     sem_t *event; /* posted when it is complete */
 } fault;
 
 /* Where a worker was first seen at the time limit. */
 static struct {
     bool began, claimed, complete;
-    struct location location;
+    struct fault report;
+    struct frames frames;
 } limit;
 
 /* --- noting ----------------------------------------------------------------------------------- */
 
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *data) {
-    struct location *location = data;
+    struct frames *frames = data;
     int before = 0;
     uintptr_t code = _Unwind_GetIPInfo(context, &before);
-    if (!code || location->count == FAULT_FRAMES) return _URC_END_OF_STACK;
+    if (!code || frames->count == FAULT_FRAMES) return _URC_END_OF_STACK;
     /* A return address lies behind its call: one byte less is inside it. */
-    location->frames[location->count++] = (void *)(before ? code : code - 1);
+    frames->at[frames->count++] = (void *)(before ? code : code - 1);
     return _URC_NO_REASON;
 }
 
-static void note_location(struct location *location) {
-    worker_where(&location->block, &location->thread);
-    location->count = 0;
-    _Unwind_Backtrace(note_frame, location);
+static void note_location(struct fault *f, struct frames *frames) {
+    f->kernel = worker_where(&f->block, &f->thread);
+    frames->count = 0;
+    _Unwind_Backtrace(note_frame, frames);
 }
 
 static struct {
@@ -87,11 +84,11 @@ void fault_called_from(void *const *frames, int count) {
 }
 
 int fault_backtrace(void **frames, int most) {
-    struct location location = {.count = 0};
-    if (!caller.count) _Unwind_Backtrace(note_frame, &location);
-    const int known = caller.count ? caller.count : location.count;
+    struct frames own = {.count = 0};
+    if (!caller.count) _Unwind_Backtrace(note_frame, &own);
+    const int known = caller.count ? caller.count : own.count;
     const int count = known < most ? known : most;
-    memcpy(frames, caller.count ? caller.frames : location.frames, (size_t)count * sizeof *frames);
+    memcpy(frames, caller.count ? caller.frames : own.at, (size_t)count * sizeof *frames);
     return count;
 }
 
@@ -160,14 +157,15 @@ static void (*handler)(const struct fault *) = print;
 
 void fault_handle(void (*handle)(const struct fault *)) { handler = handle; }
 
-/* Sets `what` to its words, in this buffer. */
-static void say(struct fault *f, char *what, size_t bytes) {
-    fault_say(&f->facts, what, bytes);
-    append(what, bytes, "%s", fault_advice(f->facts.code));
-    f->what = what;
-}
-
-static void report(const struct fault *f) {
+/* With its words, and its place if that is not known yet: the first of the frames that has one. */
+static void report(struct fault *f, const struct frames *frames, const char *more) {
+    char what[400];
+    if (f->facts.code != FAULT_NONE) {
+        fault_say(&f->facts, what, sizeof what);
+        append(what, sizeof what, "%s%s", fault_advice(f->facts.code), more ? more : "");
+        f->what = what;
+        if (!f->place.line) f->place = place_find(frames->at, frames->count);
+    }
     if (observer)
         observer->fault(f);
     else
@@ -175,83 +173,62 @@ static void report(const struct fault *f) {
 }
 
 cudaError_t fault_report(void) {
-    const struct location *location = &fault.location;
-    char what[400];
-    struct fault f = {
-        .facts = fault.facts,
-        .error = fault.error,
-        .kernel = true,
-        .block = location->block,
-        .thread = location->thread,
-        .address = fault.address,
-        .has_address = fault.has_address,
-    };
-    if (fault.facts.code != FAULT_NONE) {
-        say(&f, what, sizeof what);
-        append(what, sizeof what, "%s", fault.more ? fault.more : "");
-        f.place = place_find(location->frames, location->count);
-    }
-    report(&f);
-    return fault.error;
+    report(&fault.report, &fault.frames, fault.more);
+    return fault.report.error;
 }
 
 void fault_report_limit(const struct launch *launch, double block_seconds, double seconds) {
-    char what[160];
-    void *kernel = (void *)(uintptr_t)launch->kernel;
-    bool seen = __atomic_load_n(&limit.complete, __ATOMIC_SEQ_CST);
+    /* Where no worker was in the kernel's own code: where that begins. */
+    const struct frames begin = {{(void *)(uintptr_t)launch->kernel}, 1};
     const bool endless = block_seconds > 0;
-    struct fault f = {
-        .facts = {.code = endless ? FAULT_ENDLESS : FAULT_TIME_LIMIT,
-                  .seconds = endless ? block_seconds : seconds,
-                  .blocks = launch->blocks_ended,
-                  .of = launch->blocks},
-        .error = cudaErrorLaunchTimeout,
-        .kernel = seen,
-    };
-    say(&f, what, sizeof what);
-    if (seen) {
-        f.block = limit.location.block;
-        f.thread = limit.location.thread;
-        f.place = place_find(limit.location.frames, limit.location.count);
+    struct fault f = {.kernel = false};
+    if (__atomic_load_n(&limit.complete, __ATOMIC_SEQ_CST)) {
+        f = limit.report;
+        f.place = place_find(limit.frames.at, limit.frames.count);
     }
-    /* No worker was in the kernel's own code: where that begins. */
-    if (!f.place.line) f.place = place_find(&kernel, 1);
-    report(&f);
+    f.error = cudaErrorLaunchTimeout;
+    f.facts = (struct fault_facts){.code = endless ? FAULT_ENDLESS : FAULT_TIME_LIMIT,
+                                   .seconds = endless ? block_seconds : seconds,
+                                   .blocks = launch->blocks_ended,
+                                   .of = launch->blocks};
+    report(&f, &begin, NULL);
 }
 
 /* --- a kernel's fault ------------------------------------------------------------------------- */
 
 static void describe_signal(int signal, const siginfo_t *info, const ucontext_t *context) {
-    fault.error = cudaErrorLaunchFailure;
+    struct fault *f = &fault.report;
     switch (signal) {
     case SIGSEGV:
     case SIGBUS:
         if (worker_stack_overflowed(info->si_addr)) {
-            fault.error = cudaErrorHardwareStackError;
-            fault.facts.code = FAULT_STACK;
+            f->error = cudaErrorHardwareStackError;
+            f->facts.code = FAULT_STACK;
         } else if (info->si_code == SI_KERNEL) {
-            fault.error = cudaErrorMisalignedAddress;
-            fault.facts.code = FAULT_MISALIGNED;
+            f->error = cudaErrorMisalignedAddress;
+            f->facts.code = FAULT_MISALIGNED;
         } else {
-            fault.error = cudaErrorIllegalAddress;
-            fault.facts.code = FAULT_ADDRESS;
-            fault.address = info->si_addr;
-            fault.has_address = true;
+            f->error = cudaErrorIllegalAddress;
+            f->facts.code = FAULT_ADDRESS;
+            f->address = info->si_addr;
+            f->has_address = true;
             fault.access = access_of(context);
         }
         break;
-    case SIGFPE: fault.facts.code = FAULT_DIVISION; break;
-    case SIGILL: fault.facts.code = FAULT_INSTRUCTION; break;
-    default: fault.facts.code = FAULT_TRAP; break;
+    case SIGFPE: f->facts.code = FAULT_DIVISION; break;
+    case SIGILL: f->facts.code = FAULT_INSTRUCTION; break;
+    default: f->facts.code = FAULT_TRAP; break;
     }
 }
 
 /* The first fault goes on from here; a worker with any other is parked. One after the time limit
  * comes of memory that is closed again. */
-static void claim_fault(void) {
+static void claim_fault(cudaError_t error, enum fault_code code) {
     if (__atomic_load_n(&limit.began, __ATOMIC_SEQ_CST) ||
         __atomic_exchange_n(&fault.claimed, true, __ATOMIC_SEQ_CST))
         park();
+    fault.report.error = error;
+    fault.report.facts.code = code;
 }
 
 /* Wakes the launch. */
@@ -265,9 +242,9 @@ static void complete_fault(void) {
 bool fault_happened(void) { return __atomic_load_n(&fault.complete, __ATOMIC_SEQ_CST); }
 
 static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *context) {
-    claim_fault();
+    claim_fault(cudaErrorLaunchFailure, FAULT_NONE);
     describe_signal(signal, info, context);
-    note_location(&fault.location);
+    note_location(&fault.report, &fault.frames);
     if (!place_in_program(program_counter(context))) {
         /* Inside a library function, which may hold a lock that the host will want. */
         fault_report();
@@ -277,25 +254,21 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
 }
 
 void fault_raise(cudaError_t error, enum fault_code code) {
-    claim_fault();
-    fault.error = error;
-    fault.facts.code = code;
-    note_location(&fault.location);
+    claim_fault(error, code);
+    note_location(&fault.report, &fault.frames);
     complete_fault();
 }
 
 void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, struct uint3 thread,
                     const void *address, const void *second_address) {
     const void *const addresses[] = {address, second_address};
-    claim_fault();
-    fault.error = error;
-    fault.facts.code = code;
+    claim_fault(error, code);
     fault.more = more;
-    worker_where(&fault.location.block, &fault.location.thread);
-    fault.location.thread = thread;
+    fault.report.kernel = worker_where(&fault.report.block, &fault.report.thread);
+    fault.report.thread = thread;
     for (int i = 0; i < 2; ++i) /* one byte less than a return address is inside the call */
         if (addresses[i])
-            fault.location.frames[fault.location.count++] = (char *)(uintptr_t)addresses[i] - 1;
+            fault.frames.at[fault.frames.count++] = (char *)(uintptr_t)addresses[i] - 1;
     complete_fault();
 }
 
@@ -310,7 +283,8 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
     struct uint3 block, thread;
     const bool kernel = worker_where(&block, &thread);
     if (kernel && observer) {
-        fault.facts.assertion = assertion; /* of several threads' failures, any one will do */
+        fault.report.facts.assertion =
+            assertion; /* of several threads' failures, any one will do */
         fault_raise(cudaErrorAssert, FAULT_ASSERTION);
     }
     fault_begin_message();
@@ -327,28 +301,19 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 
 /* --- the host's fault ------------------------------------------------------------------------- */
 
-static void restore_earlier_handler(int signal) {
-    for (int i = 0; i < FAULT_SIGNALS; ++i)
-        if (fault_signals[i] == signal) sigaction(signal, &earlier[i], NULL);
-}
-
 /* Host code crashed: reports where, and leaves the rest to the handler installed before this one,
  * which gets the signal when the instruction is repeated. */
 static void host_fault(int signal, const siginfo_t *info) {
-    struct location location;
-    char what[160];
-    bool device = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
-    note_location(&location);
-    struct fault f = {
-        .facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
-                  .signal = signal,
-                  .address = info->si_addr},
-        .place = place_find(location.frames, location.count),
-        .address = device ? info->si_addr : NULL,
-    };
-    say(&f, what, sizeof what);
-    report(&f);
-    restore_earlier_handler(signal);
+    const bool device = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
+    struct frames frames;
+    struct fault f = {.facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
+                                .signal = signal,
+                                .address = info->si_addr},
+                      .address = device ? info->si_addr : NULL};
+    note_location(&f, &frames);
+    report(&f, &frames, NULL);
+    for (int i = 0; i < FAULT_SIGNALS; ++i)
+        if (fault_signals[i] == signal) sigaction(signal, &earlier[i], NULL);
 }
 
 /* --- stopping at the time limit --------------------------------------------------------------- */
@@ -376,7 +341,7 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         bool yields = this_worker->yielding; /* a library call that holds no lock */
         if (!yields && fiber_is_switching(here)) return;
         if (!__atomic_exchange_n(&limit.claimed, true, __ATOMIC_SEQ_CST)) {
-            note_location(&limit.location);
+            note_location(&limit.report, &limit.frames);
             __atomic_store_n(&limit.complete, true, __ATOMIC_SEQ_CST);
         }
         if (!stopped || (!yields && !place_in_program(here))) return;
