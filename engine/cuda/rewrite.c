@@ -1139,8 +1139,9 @@ static void refuse_ellipsis(const struct source *s, const struct packs *packs,
     static const char INSTEAD[] =
         "in device code does not work on the CPU backend; make a template "
         "of the function: template <class... T> f(T... values)";
-    for (size_t i = p->first; i != NONE && i <= p->last; i = next_token(s, i)) {
-        if (!s->tokens[i].user) continue; /* a piece may begin in a header */
+    size_t begin = p->first;
+    while (!s->tokens[begin].user) begin = next_token(s, begin); /* a piece may begin in a header */
+    for (size_t i = begin; i != NONE && i <= p->last; i = next_token(s, i)) {
         if (is(s, i, "...") && takes_any_arguments(s, packs, i))
             refuse(s, i, "a variable number of arguments (...) %s", INSTEAD);
         if (is_identifier(s, i) && begins_with(s, i, "__builtin_va_"))
