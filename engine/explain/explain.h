@@ -1,5 +1,5 @@
 /* From an event to a finding: threads, lines and the element (object.c), and the facts
- * (diagnosis.c). What is said of them follows from these alone (report/words/words.c). All of it
+ * (diagnosis.c). What is said of them follows from these alone (report/words/words.def). All of it
  * runs on the host's thread, once. */
 #ifndef ENGINE_EXPLAIN_EXPLAIN_H
 #define ENGINE_EXPLAIN_EXPLAIN_H

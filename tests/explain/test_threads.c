@@ -80,8 +80,8 @@ TEST(tiles_of_a_block_in_one_row) {
 }
 
 TEST(linear_indices_and_the_rest) {
-    CHECK_TEXT(odd, (y * 10 + x) / 32 == 1, "the 32 threads of warp 1");
-    CHECK_TEXT(odd, y * 10 + x >= 4 && y * 10 + x < 14, "the 10 threads (4,0) to (3,1)");
+    CHECK_TEXT(odd, (y * 10 + x) / 32 == 1, "32 threads, such as (2,3),");
+    CHECK_TEXT(odd, y * 10 + x >= 4 && y * 10 + x < 14, "10 threads, such as (4,0),");
     CHECK_TEXT(square, x == y, "16 threads, such as (0,0),");
     CHECK_TEXT(square, x == 1 || x == 4 || x == 5, "48 threads, such as (1,0),");
 }

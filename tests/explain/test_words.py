@@ -1,5 +1,5 @@
 """What a finding says beyond its kind and line (engine/explain/diagnosis.c,
-engine/report/words/words.c): between which lines a barrier is missing, which threads wait where, which loop
+engine/report/words/words.def): between which lines a barrier is missing, which threads wait where, which loop
 does not end, what of a tile is not stored.
 
 Each case is the tiled kernel with a mistake; @NAME marks a line, {NAME} is its number.

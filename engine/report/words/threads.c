@@ -181,23 +181,9 @@ static void write_thread(char *text, size_t bytes, unsigned linear, struct findi
     append(text, bytes, ")");
 }
 
-/* Threads in a row by their linear index, in a block of several rows. */
-static void write_range(char *text, size_t bytes, unsigned first, unsigned last,
-                        struct finding_index block) {
-    const unsigned count = last - first + 1;
-    append(text, bytes, "the %u threads ", count);
-    if (first % WARP_SIZE == 0 && count == WARP_SIZE) {
-        append(text, bytes, "of warp %u", first / WARP_SIZE);
-        return;
-    }
-    write_thread(text, bytes, first, block);
-    append(text, bytes, " to ");
-    write_thread(text, bytes, last, block);
-}
-
 void threads_describe(char *text, size_t bytes, const struct threads *set,
                       struct finding_index block) {
-    const unsigned count = threads_count(set), first = threads_first(set), last = last_of(set);
+    const unsigned count = threads_count(set), first = threads_first(set);
     char condition[160];
     text[0] = '\0';
     if (count == 0) {
@@ -209,8 +195,6 @@ void threads_describe(char *text, size_t bytes, const struct threads *set,
         append(text, bytes, "all %u threads", count);
     } else if (threads_condition(condition, sizeof condition, set, block)) {
         append(text, bytes, "the %u threads with %s", count, condition);
-    } else if (last - first == count - 1) {
-        write_range(text, bytes, first, last, block);
     } else {
         append(text, bytes, "%u threads, such as ", count);
         write_thread(text, bytes, first, block);

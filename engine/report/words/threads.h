@@ -23,8 +23,7 @@ bool threads_condition(char *text, size_t bytes, const struct threads *set,
                        struct finding_index block);
 
 /* Writes who they are, so that a verb can follow: "the 16 threads with threadIdx.y = 1",
- * "thread (3,1)", "all 256 threads", "the 32 threads of warp 2", "the 10 threads (4,0) to (3,1)",
- * "17 threads, such as (3,1),", "no thread". */
+ * "thread (3,1)", "all 256 threads", "17 threads, such as (3,1),", "no thread". */
 void threads_describe(char *text, size_t bytes, const struct threads *set,
                       struct finding_index block);
 

@@ -1,326 +1,193 @@
-/* What a finding says: a function of its record. One function for each kind whose words depend on
- * more than the kind; what depends on that alone is in findings.def. */
+/* What a finding says: a function of its record. The sentences are in words.def; here is what is
+ * put into them, and what no row can say. */
 #define _GNU_SOURCE /* strsignal */
 #include "../device.h"
 #include "../launch.h"
-#include "say.h"
+#include "../text/text.h"
+#include "threads.h"
 #include "vocabulary.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_write(const struct finding *f) { return f->at.access == FINDING_WRITE; }
+#define HAS(name) slot_has(f->slot, SLOT_##name)
+#define GET(name) slot_get(f->slot, SLOT_##name)
+#define REAL(name) slot_real(f->slot, SLOT_##name)
 
-static const char *load_or_store(const struct finding *f) { return is_write(f) ? "store" : "load"; }
+/* What is put into a sentence. */
+struct value {
+    char text[sizeof((struct finding_words *)0)->what]; /* empty: there is none */
+    int64_t number;
+};
 
-static bool is_same_block(const struct finding *f) {
-    return memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0;
+__attribute__((format(printf, 2, 3))) static void put(struct value *v, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(v->text, sizeof v->text, format, arguments);
+    va_end(arguments);
 }
 
-/* --- races on global memory ------------------------------------------------------------------- */
+/* --- which element ---------------------------------------------------------------------------- */
 
-/* Of which it can be asked whose it is: "C[3][7]", or "it". */
-static struct phrase owned(const struct finding *f) {
+static void append_indices(char *text, size_t bytes, const struct finding_object *o) {
+    append(text, bytes, "%s", o->name);
+    for (int i = 0; i < o->dimensions; i++) append(text, bytes, "[%" PRId64 "]", o->index[i]);
+}
+
+void finding_element(const struct finding *f, char *text, size_t bytes) {
+    const struct finding_object *o = &f->object;
+    text[0] = '\0';
+    switch (o->form) {
+    case OBJECT_UNKNOWN:
+    case OBJECT_VARIABLE:
+    case OBJECT_FORMS: break;
+    case OBJECT_ELEMENT:
+    case OBJECT_ARRAY:
+    case OBJECT_POINTED_TO: append_indices(text, bytes, o); break;
+    case OBJECT_PART:
+        append(text, bytes, "%s (byte %" PRId64 " of its %s)", o->name, o->byte,
+               grouped((uint64_t)o->bytes).text);
+        break;
+    case OBJECT_DYNAMIC:
+        append(text, bytes, "byte %" PRId64 " of dynamic shared memory", o->byte);
+        break;
+    case OBJECT_SHARED: append(text, bytes, "shared memory"); break;
+    case OBJECT_ALLOCATED:
+        append(text, bytes, "byte %" PRId64 " of the %s allocated", o->byte,
+               grouped((uint64_t)o->bytes).text);
+        if (o->line) append(text, bytes, " at %.70s:%d", o->file, o->line);
+        break;
+    case OBJECT_ALLOCATION: append(text, bytes, "byte %" PRId64 " of %s", o->byte, o->name); break;
+    }
+    if (o->several) append(text, bytes, " of %s bytes", grouped((uint64_t)o->bytes).text);
+}
+
+static int64_t elements_of_array(const struct finding *f) {
+    int64_t elements = 1;
+    for (int i = 0; i < f->object.dimensions; i++) elements *= f->object.extent[i];
+    return elements;
+}
+
+/* The element of an array whose address it is. */
+static void put_element_at_address(struct value *v, const struct finding *f) {
+    struct finding_object at = f->object;
+    int64_t element = GET(ELEMENT);
+    for (int i = at.dimensions - 1; i >= 0; i--) {
+        at.index[i] = element % at.extent[i];
+        element /= at.extent[i];
+    }
+    append_indices(v->text, sizeof v->text, &at);
+}
+
+/* "A_s" of A_s[3][7]; "buffers[1]" of buffers[1][3][7]: the rows and columns of the last two
+ * dimensions. */
+static void put_table(struct value *v, const struct finding *f) {
+    struct finding table = {.object = f->object};
+    table.object.dimensions = f->object.dimensions > 2 ? f->object.dimensions - 2 : 0;
+    finding_element(&table, v->text, sizeof v->text);
+}
+
+/* Of which it can be asked whose it is: "C[3][7]". */
+static void put_owned(struct value *v, const struct finding *f) {
     const enum finding_object_form form = f->object.form;
-    struct phrase it = {"it"};
-    return form == OBJECT_ELEMENT || form == OBJECT_ARRAY || form == OBJECT_POINTED_TO
-               ? finding_element_of(f)
-               : it;
+    if (form == OBJECT_ELEMENT || form == OBJECT_ARRAY || form == OBJECT_POINTED_TO)
+        finding_element(f, v->text, sizeof v->text);
 }
 
-static void say_global_race(const struct finding *f, struct finding_words *w) {
-    const bool blocks = !is_same_block(f);
-    const struct phrase place = finding_at(f->other.file, f->other.line);
-    WHAT("race %s on %s", blocks ? "between blocks" : "between threads",
-         f->object.name[0] ? f->object.name : "global memory");
-    if (blocks)
-        DETAIL("thread %s of block %s %s %s, and thread %s of block %s %s it%s", AT,
-               finding_block(f, &f->at).text, finding_verb(&f->at), ELEMENT, OTHER,
-               finding_block(f, &f->other).text, finding_verb(&f->other), place.text);
-    else
-        DETAIL("thread %s %s %s, and thread %s of the same block %s it%s", AT, finding_verb(&f->at),
-               ELEMENT, OTHER, finding_verb(&f->other), place.text);
-    if (HAS(SYNCHRONIZES))
-        HINT("an atomic operation or a flag orders only accesses to its own address; to order "
-             "others, one thread needs a __threadfence() before it and the other one after it");
-    else if (blocks)
-        HINT("blocks run in any order, and no barrier synchronizes them: which block does %s "
-             "belong to?",
-             owned(f).text);
-    else
-        HINT("which thread does %s belong to?", owned(f).text);
+/* --- beyond the end --------------------------------------------------------------------------- */
+
+#define OF_ARRAY (f->object.form == OBJECT_ARRAY)
+#define REACHES_OUT (GET(ELEMENT) >= 0 && GET(ELEMENT) < elements_of_array(f) && !HAS(LAST_COLUMN))
+#define AT_NULL ((uint64_t)GET(ADDRESS) < 4096)
+#define FAR_OUT (!AT_NULL && HAS(FAR))
+#define OVERFLOWED (HAS(WRAPPED) && (OF_ARRAY ? GET(ELEMENT) < 0 : FAR_OUT))
+#define HAS_SIZE (f->object.form == OBJECT_POINTED_TO || f->object.form == OBJECT_ALLOCATION)
+
+static const char *beyond(const struct finding *f) {
+    if (GET(ELEMENT) < 0) return "before its beginning";
+    if (HAS(LAST_COLUMN)) return "beyond its last column";
+    return REACHES_OUT || f->object.dimensions != 2 ? "beyond its end" : "beyond its last row";
 }
 
-/* --- out of bounds ---------------------------------------------------------------------------- */
-
-/* An index that was computed in an int, and did not fit. */
-static void say_overflow(const struct finding *f, struct finding_words *w) {
-    if (!HAS(WRAPPED)) return;
-    if (GET(WRAPPED) == WRAPPED_ELEMENTS)
-        DETAIL("\nthe index into %s is 2^32 elements too small", f->named);
+/* "C has 4 rows and 8 columns" */
+static void put_extents(struct value *v, const struct finding_object *o) {
+    const int64_t *extent = o->extent;
+    if (o->dimensions == 1)
+        put(v, "%s has %s element%s", o->name, grouped((uint64_t)extent[0]).text,
+            plural((uint64_t)extent[0]));
+    else if (o->dimensions == 2)
+        put(v, "%s has %s row%s and %s column%s", o->name, grouped((uint64_t)extent[0]).text,
+            plural((uint64_t)extent[0]), grouped((uint64_t)extent[1]).text,
+            plural((uint64_t)extent[1]));
     else
-        DETAIL("\nthe offset into %s is 2^32 bytes too small", f->named);
-    HINT("an int holds no number above 2^31 - 1: was this one computed in an int?");
+        put(v, "%s has %" PRId64 " x %" PRId64 " x %" PRId64 " elements", o->name, extent[0],
+            extent[1], extent[2]);
 }
 
 /* How large an allocation with a name is. */
-static void say_size(const struct finding *f, struct finding_words *w) {
-    const struct finding_object *o = &f->object;
-    if (o->form != OBJECT_POINTED_TO && o->form != OBJECT_ALLOCATION) return;
+static void put_size(struct value *v, const struct finding_object *o) {
     const bool whole = o->element_bytes && o->bytes % o->element_bytes == 0;
-    const int64_t count = whole ? o->bytes / o->element_bytes : o->bytes;
-    DETAIL(", but %s has %s %s%s", o->name, COUNT(count), whole ? "element" : "byte",
-           plural((uint64_t)count));
+    const uint64_t count = (uint64_t)(whole ? o->bytes / o->element_bytes : o->bytes);
+    put(v, "%s %s%s", grouped(count).text, whole ? "element" : "byte", plural(count));
 }
 
-static void say_outside_of_arrays(const struct finding *f, struct finding_words *w) {
-    enum { NULL_PAGE = 4096 };
-    const uint64_t address = (uint64_t)GET(ADDRESS);
-    WHAT("out-of-bounds %s: the address is outside every allocation", load_or_store(f));
-    if (address < NULL_PAGE) {
-        DETAIL("thread %s dereferences a null pointer", AT);
-        HINT("where did this pointer get its value?");
-    } else if (HAS(FAR)) {
-        DETAIL("thread %s %s address %#" PRIx64 ", far from every allocation", AT,
-               finding_verb(&f->at), address);
-        say_overflow(f, w);
-        if (!w->hint[0]) HINT("is the index negative, or of a type that is too small?");
-    } else {
-        DETAIL("thread %s %s %s", AT, finding_verb(&f->at), ELEMENT);
-        say_size(f, w);
-    }
-}
-
-static int64_t elements_of(int dimensions, const int64_t *extent) {
-    int64_t elements = 1;
-    for (int i = 0; i < dimensions; i++) elements *= extent[i];
-    return elements;
+/* 15 of "float [16][17]" */
+static void put_last_index(struct value *v, const char *type) {
+    long extent = 0;
+    const char *open = strchr(type, '[');
+    if (open) sscanf(open, "[%9ld", &extent);
+    put(v, "%ld", extent - 1);
 }
 
 /* A 16-bit index that goes on after 32767 is -32768: as a row, or as an element. */
 static void ask_about_short(const struct finding *f, struct finding_words *w) {
     enum { FIRST = -32768 };
     const struct finding_object *o = &f->object;
-    const int64_t rows = o->extent[0], elements = elements_of(o->dimensions, o->extent),
-                  element = GET(ELEMENT);
+    if (!OF_ARRAY || GET(ELEMENT) >= 0 || w->hint[0]) return;
+    const int64_t rows = o->extent[0], elements = elements_of_array(f), element = GET(ELEMENT);
     const bool as_row = o->dimensions > 1 && rows > -FIRST && element / (elements / rows) >= FIRST;
     const bool as_element = elements > -FIRST && element >= FIRST;
     if (as_row || as_element)
-        HINT("is an index of a 16-bit type? After 32,767 a short is -32,768, and %s has %s %s",
-             o->name, COUNT(as_row ? rows : elements), as_row ? "rows" : "elements");
+        APPEND(w->hint,
+               "is an index of a 16-bit type? After 32,767 a short is -32,768, and %s has %s %s",
+               o->name, grouped((uint64_t)(as_row ? rows : elements)).text,
+               as_row ? "rows" : "elements");
 }
 
-/* "C has 4 rows and 8 columns" */
-static void say_extents(const struct finding *f, struct finding_words *w) {
-    const struct finding_object *o = &f->object;
-    const int64_t *extent = o->extent;
-    if (o->dimensions == 1)
-        DETAIL("%s has %s element%s", o->name, COUNT(extent[0]), plural((uint64_t)extent[0]));
-    else if (o->dimensions == 2)
-        DETAIL("%s has %s row%s and %s column%s", o->name, COUNT(extent[0]),
-               plural((uint64_t)extent[0]), COUNT(extent[1]), plural((uint64_t)extent[1]));
-    else
-        DETAIL("%s has %" PRId64 " x %" PRId64 " x %" PRId64 " elements", o->name, extent[0],
-               extent[1], extent[2]);
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* "(1,0)": as many coordinates as the block, or the grid, has. */
+static void put_coordinates(struct value *v, struct finding_index i, struct finding_index size) {
+    put(v, size.z > 1 ? "(%u,%u,%u)" : "(%u,%u)", i.x, i.y, i.z);
 }
 
-/* The element whose address it is, if the array has that. */
-static void say_next_row(const struct finding *f, struct finding_words *w) {
-    struct finding at = {.object = f->object};
-    int64_t element = GET(ELEMENT);
-    if (element >= elements_of(f->object.dimensions, f->object.extent)) return;
-    for (int i = f->object.dimensions - 1; i >= 0; i--) {
-        at.object.index[i] = element % f->object.extent[i];
-        element /= f->object.extent[i];
-    }
-    DETAIL("\nits address is that of %s, in the next row", finding_element_of(&at).text);
+static void put_threads(struct value *v, const struct finding *f, const struct threads *set) {
+    v->number = threads_count(set);
+    threads_describe(v->text, sizeof v->text, set, f->block_size);
 }
 
-static void say_out_of_bounds(const struct finding *f, struct finding_words *w) {
-    const struct finding_object *o = &f->object;
-    if (o->form != OBJECT_ARRAY) {
-        say_outside_of_arrays(f, w);
-        return;
-    }
-    const int64_t element = GET(ELEMENT);
-    const bool before = element < 0, column = HAS(LAST_COLUMN);
-    const bool reaches_out = !before && element < elements_of(o->dimensions, o->extent) && !column;
-    WHAT("%s %s %s", is_write(f) ? "store to" : "load from", o->name,
-         before                              ? "before its beginning"
-         : column                            ? "beyond its last column"
-         : reaches_out || o->dimensions != 2 ? "beyond its end"
-                                             : "beyond its last row");
-    DETAIL("thread %s %s ", AT, finding_verb(&f->at));
-    if (reaches_out) DETAIL("%" PRId64 " bytes starting at %s, ", GET(BYTES), ELEMENT);
-    if (!reaches_out) DETAIL("%s, ", ELEMENT);
-    DETAIL("but ");
-    say_extents(f, w);
-    if (column) say_next_row(f, w);
-    if (before) say_overflow(f, w);
-    if (before && !w->hint[0]) ask_about_short(f, w);
-    if (w->hint[0]) return;
-    if (is_write(f))
-        HINT("at the edge some threads have no element of %s: does a guard stop them?", o->name);
-    else
-        HINT("at the edge of %s some threads have no element to load: does a guard stop them?",
-             o->name);
+static unsigned block_threads(const struct finding *f) {
+    return f->block_size.x * f->block_size.y * f->block_size.z;
 }
 
-/* 16 of "float [16][17]" */
-static long first_extent(const char *type) {
-    long extent = 0;
-    const char *open = strchr(type, '[');
-    if (open) sscanf(open, "[%9ld", &extent);
-    return extent;
+/* Threads can wait for each other at barriers, and for the lanes of their warp: a thread that has
+ * not returned waits at one or the other. */
+static void put_threads_in_warps(struct value *v, const struct finding *f) {
+    struct threads in_warps = {{0}};
+    for (unsigned i = 0; i < block_threads(f); ++i)
+        if (!threads_has(&f->waiting, i) && !threads_has(&f->returned, i))
+            threads_add(&in_warps, i);
+    put_threads(v, f, &in_warps);
 }
 
-static void say_bad_index(const struct finding *f, struct finding_words *w) {
-    const bool local = f->kind == FINDING_LOCAL_OUT_OF_BOUNDS;
-    const struct phrase element = finding_element_of(f);
-    HINT("%s", finding_text(FINDING_LOCAL_OUT_OF_BOUNDS)->hint);
-    if (!HAS(INDEX)) {
-        WHAT("a pointer or an index leaves a local array");
-        DETAIL("thread %s uses it", AT);
-        return;
-    }
-    WHAT("index %" PRId64 " into a %s array whose indices are 0 to %ld", GET(INDEX),
-         local ? "local" : "shared", first_extent(f->named) - 1);
-    if (local || !element.text[0])
-        DETAIL("thread %s indexes an array of type %s", AT, f->named);
-    else
-        DETAIL("thread %s %s %s, which %s", AT, finding_verb(&f->at), element.text,
-               HAS(OTHER_ROW) ? "is in another row of the array" : "is outside the array");
+/* Those that wait elsewhere are the rest of the block. */
+static bool others_wait(const struct finding *f) {
+    const unsigned there = threads_count(&f->elsewhere);
+    return there > 1 && threads_count(&f->waiting) + there == block_threads(f);
 }
 
-static void say_shared_bounds(const struct finding *f, struct finding_words *w) {
-    enum { FLOAT = 4 };
-    const int64_t bytes = GET(DYNAMIC_BYTES);
-    if (HAS(INDEX)) {
-        say_bad_index(f, w);
-        return;
-    }
-    if (!HAS(DYNAMIC_BYTES)) {
-        WHAT("%s outside a shared array", load_or_store(f));
-        DETAIL("thread %s %s %s, which is outside the array", AT, finding_verb(&f->at), ELEMENT);
-        return;
-    }
-    WHAT("%s outside dynamic shared memory", load_or_store(f));
-    DETAIL("thread %s %s %s, but the launch asked for %s bytes, %s floats", AT,
-           finding_verb(&f->at), ELEMENT, COUNT(bytes), COUNT(bytes / FLOAT));
-    HINT("the third value in <<<...>>> is the dynamic shared memory of a block, in bytes");
-}
-
-/* --- values and pointers ---------------------------------------------------------------------- */
-
-/* "A_s" of A_s[3][7]; "buffers[1]" of buffers[1][3][7]: the rows and columns of the last two
- * dimensions. */
-static struct phrase table_of(const struct finding *f) {
-    struct finding table = {.object = f->object};
-    table.object.dimensions = f->object.dimensions > 2 ? f->object.dimensions - 2 : 0;
-    return finding_element_of(&table);
-}
-
-static void say_unstored(const struct finding *f, struct finding_words *w) {
-    const struct phrase table = table_of(f);
-    const int64_t what = GET(UNSTORED), first = GET(UNSTORED_FIRST), last = GET(UNSTORED_LAST);
-    const char *each = what == UNSTORED_COLUMNS   ? "column"
-                       : f->object.dimensions > 1 ? "row"
-                                                  : "element";
-    switch (what) {
-    case UNSTORED_ALL:
-        DETAIL("\nno thread of the block has stored any element of %s", table.text);
-        break;
-    case UNSTORED_ROWS:
-    case UNSTORED_COLUMNS:
-        if (first == last)
-            DETAIL("\n%s %" PRId64 " of %s has not been stored", each, first, table.text);
-        else
-            DETAIL("\n%ss %" PRId64 " to %" PRId64 " of %s have not been stored", each, first, last,
-                   table.text);
-        break;
-    case UNSTORED_SOME:
-        DETAIL("\n%s of the %s elements of %s %s not been stored", COUNT(first), COUNT(last),
-               table.text, first == 1 ? "has" : "have");
-        break;
-    default: break;
-    }
-}
-
-static void say_uninitialized_shared(const struct finding *f, struct finding_words *w) {
-    DETAIL("thread %s reads %s, which no thread has written", AT, ELEMENT);
-    say_unstored(f, w);
-}
-
-static void say_uninitialized_global(const struct finding *f, struct finding_words *w) {
-    const char *name = f->object.name[0] ? f->object.name : "memory from cudaMalloc";
-    WHAT("%s is read before it is written", name);
-    DETAIL("thread %s %s %s, which holds no value yet", AT, HAS(ATOMIC) ? "adds to" : "reads",
-           ELEMENT);
-    HINT("what does %s hold before the kernel runs?", name);
-}
-
-static void say_input_written(const struct finding *f, struct finding_words *w) {
-    const char *name = f->object.name;
-    if (HAS(COUNT)) {
-        WHAT("%s element%s of %s changed, although it is an input", COUNT(GET(COUNT)),
-             plural((uint64_t)GET(COUNT)), name);
-        return;
-    }
-    WHAT("%s is written, although it is an input", name);
-    if (f->at.in_kernel)
-        DETAIL("thread %s writes %s", AT, ELEMENT);
-    else
-        DETAIL("a copy or cudaMemset writes it, starting at %s", ELEMENT);
-}
-
-static void say_freed(const struct finding *f, struct finding_words *w) {
-    if (f->at.in_kernel) DETAIL("thread %s %s it", AT, finding_verb(&f->at));
-}
-
-static void say_device_pointer(const struct finding *f, struct finding_words *w) {
-    const struct phrase element = finding_element_of(f);
-    DETAIL("it %s %s, which is in the GPU's memory", finding_verb(&f->at),
-           element.text[0] ? element.text : "an address");
-}
-
-static void say_device_variable(const struct finding *f, struct finding_words *w) {
-    (void)f;
-    DETAIL("on a GPU it would read another copy, which no kernel writes");
-}
-
-static void say_host_pointer(const struct finding *f, struct finding_words *w) {
-    DETAIL("thread %s %s host memory", AT, finding_verb(&f->at));
-}
-
-/* Where it is in an array that begins at a multiple of the vector's size: whether it is the row
- * that begins elsewhere, or the column. */
-static void say_alignment(const struct finding *f, struct finding_words *w, int64_t floats) {
-    const char *name = f->object.name;
-    const int64_t cols = GET(ROW_WORDS), row = GET(WORD) / cols, col = GET(WORD) % cols;
-    if (row * cols % floats)
-        DETAIL("\nrow %" PRId64 " of %s begins at element %" PRId64
-               ", which is not a multiple of %" PRId64 ": %s has %" PRId64 " column%s",
-               row, name, row * cols, floats, name, cols, plural((uint64_t)cols));
-    else if (col % floats)
-        DETAIL("\nrow %" PRId64 " of %s begins at a multiple of %" PRId64 ", but column %" PRId64
-               " is not one",
-               row, name, floats, col);
-}
-
-static void say_misaligned(const struct finding *f, struct finding_words *w) {
-    enum { USUAL = 16, FLOAT = 4 };
-    const int64_t bytes = HAS(BYTES) ? GET(BYTES) : USUAL;
-    const struct phrase element = finding_element_of(f);
-    WHAT("misaligned %s of %" PRId64 " bytes", load_or_store(f), bytes);
-    DETAIL("thread %s %s %" PRId64 " bytes ", AT, finding_verb(&f->at), bytes);
-    if (element.text[0])
-        DETAIL("starting at %s, whose address is not a multiple of %" PRId64, element.text, bytes);
-    else
-        DETAIL("at an address that is not a multiple of %" PRId64, bytes);
-    if (HAS(ROW_WORDS) && bytes >= FLOAT) say_alignment(f, w, bytes / FLOAT);
-}
-
-/* --- the launch and the wrapper --------------------------------------------------------------- */
+/* --- the launch and the result ---------------------------------------------------------------- */
 
 static void say_bad_launch(const struct finding *f, struct finding_words *w) {
     struct finding_launch launch = f->launch;
@@ -328,204 +195,207 @@ static void say_bad_launch(const struct finding *f, struct finding_words *w) {
     launch.static_bytes = (uint64_t)GET(STATIC_BYTES);
     const char *hint = launch_refusal(&launch, &launch_usual_limits, text);
     if (hint)
-        DETAIL("%s\n", text);
+        APPEND(w->detail, "%s\n", text);
     else
-        DETAIL("a block asks for %s bytes of dynamic shared memory, more than cudaFuncSetAttribute "
-               "has allowed\n",
-               COUNT(f->launch.shared_bytes));
-    DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
-                        : "the error was not checked: call cudaGetLastError() after the launch");
-    HINT("%s", hint ? hint : "set the attribute to at least the third value in <<<...>>>");
+        APPEND(w->detail,
+               "a block asks for %s bytes of dynamic shared memory, more than "
+               "cudaFuncSetAttribute has allowed\n",
+               grouped(f->launch.shared_bytes).text);
+    APPEND(w->detail, HAS(CHECKED)
+                          ? "the wrapper called cudaGetLastError() and went on"
+                          : "the error was not checked: call cudaGetLastError() after the launch");
+    APPEND(w->hint, "%s",
+           hint ? hint : "set the attribute to at least the third value in <<<...>>>");
 }
 
-static void say_failed_call(const struct finding *f, struct finding_words *w) {
-    const int error = (int)GET(ERROR);
-    WHAT("%s failed: %s (%s)", f->named[0] ? f->named : "a call of the CUDA runtime",
-         cuda_error_text(error), cuda_error_name(error));
-    DETAIL(HAS(CHECKED) ? "the wrapper called cudaGetLastError() and went on"
-                        : "the error was still pending when the wrapper returned");
+static int64_t vector_bytes(const struct finding *f) { return HAS(BYTES) ? GET(BYTES) : 16; }
+
+/* Where it is in an array that begins at a multiple of the vector's size: whether it is the row
+ * that begins elsewhere, or the column. */
+static void say_alignment(const struct finding *f, struct finding_words *w) {
+    const int64_t floats = vector_bytes(f) / (int64_t)sizeof(float), cols = GET(ROW_WORDS);
+    const char *name = f->object.name;
+    if (!cols || !floats) return;
+    const int64_t row = GET(WORD) / cols, col = GET(WORD) % cols;
+    if (row * cols % floats)
+        APPEND(w->detail,
+               "\nrow %" PRId64 " of %s begins at element %" PRId64
+               ", which is not a multiple of %" PRId64 ": %s has %" PRId64 " column%s",
+               row, name, row * cols, floats, name, cols, plural((uint64_t)cols));
+    else if (col % floats)
+        APPEND(w->detail,
+               "\nrow %" PRId64 " of %s begins at a multiple of %" PRId64 ", but column %" PRId64
+               " is not one",
+               row, name, floats, col);
 }
 
-static void say_leak(const struct finding *f, struct finding_words *w) {
-    if (GET(COUNT) == 1)
-        DETAIL("%s bytes, allocated here", COUNT(GET(BYTES)));
-    else
-        DETAIL("%s allocations, %s bytes in all; the first was made here", COUNT(GET(COUNT)),
-               COUNT(GET(BYTES)));
-}
-
-static void say_fault(const struct finding *f, struct finding_words *w) {
-    say_what_ended_it(f, w);
-    if (f->at.in_kernel) DETAIL("thread %s was running here", AT);
-}
-
-static void say_host_fault(const struct finding *f, struct finding_words *w) {
-    if (HAS(FAULT))
-        say_fault(f, w);
-    else if (HAS(SIGNAL))
-        WHAT("%s crashed: %s", f->named, strsignal((int)GET(SIGNAL)));
-    else
-        WHAT("%s ended the program instead of returning", f->named);
-}
-
-static void say_host_function(const struct finding *f, struct finding_words *w) {
-    WHAT("a kernel calls %s, a host function", f->named);
-    DETAIL("thread %s calls it", AT);
-}
-
-static void ask_about_blocks(const struct finding_launch *l, struct finding_words *w) {
-    HINT("%s is ", l->output);
-    for (int i = 0; i < l->dimensions; ++i) HINT(i ? " x %" PRId64 : "%" PRId64, l->extent[i]);
-    HINT("%s: how many blocks does it need?", l->dimensions == 1 ? " elements long" : "");
-}
-
-static bool has_far_more_threads(const struct finding *f) {
-    const struct finding_index g = f->grid_size, b = f->block_size;
-    const int64_t elements = elements_of(f->launch.dimensions, f->launch.extent);
-    return f->launch.output[0] &&
-           (uint64_t)g.x * g.y * g.z * b.x * b.y * b.z / 4 > (uint64_t)elements;
-}
-
-/* Blocks that end are no endless loop: what takes the time is their number, or what each does. */
-static void say_time_limit(const struct finding *f, struct finding_words *w) {
-    const struct finding_index g = f->grid_size, b = f->block_size;
-    say_what_ended_it(f, w);
-    if (f->at.in_kernel) DETAIL("thread %s was running here\n", AT);
-    DETAIL("grid %u x %u x %u, block %u x %u x %u", g.x, g.y, g.z, b.x, b.y, b.z);
-    if (has_far_more_threads(f))
-        ask_about_blocks(&f->launch, w);
-    else
-        HINT("what does each thread compute more than once?");
-}
-
-static void say_foreign_local(const struct finding *f, struct finding_words *w) {
-    DETAIL("thread %s %s a local variable that is not its own; on a GPU, each thread finds its own "
-           "at that address",
-           AT, finding_verb(&f->at));
-}
-
-static void say_tampering(const struct finding *f, struct finding_words *w) {
-    (void)f;
-    DETAIL("the address belongs to a variable that is not kernel.cu's");
-}
-
-static void say_no_launch(const struct finding *f, struct finding_words *w) {
-    (void)f;
-    WHAT("%s launches no kernel", vocabulary()->wrapper);
-}
-
-/* --- the result ------------------------------------------------------------------------------- */
-
-/* "all 1156 elements of C are ". */
-static void say_how_many(const struct finding *f, struct finding_words *w) {
-    const uint64_t count = (uint64_t)GET(COUNT);
-    WHAT("%s of %s %s ", how_many(count, (uint64_t)GET(OF)).text, vocabulary()->output,
-         is_or_are(count));
+static void put_fault(struct value *v, const struct finding *f) {
+    const struct fault_facts fault = {.code = (enum fault_code)GET(FAULT),
+                                      .seconds = REAL(SECONDS),
+                                      .blocks = (uint64_t)GET(BLOCKS),
+                                      .of = (uint64_t)GET(OF),
+                                      .signal = (int)GET(SIGNAL),
+                                      .assertion = f->named[0] ? f->named : NULL};
+    fault_say(&fault, v->text, sizeof v->text);
 }
 
 /* Whether they are a whole rectangle, or row: then its sides say which they are. */
 static bool is_whole_box(const struct finding *f) {
-    const uint64_t rows =
-                       HAS(ROW_FIRST) ? (uint64_t)GET(ROW_LAST) - (uint64_t)GET(ROW_FIRST) + 1 : 1,
-                   columns = (uint64_t)GET(COLUMN_LAST) - (uint64_t)GET(COLUMN_FIRST) + 1;
-    return (uint64_t)GET(COUNT) == rows * columns;
+    const uint64_t rows = HAS(ROW_FIRST) ? (uint64_t)(GET(ROW_LAST) - GET(ROW_FIRST) + 1) : 1;
+    return (uint64_t)GET(COUNT) == rows * (uint64_t)(GET(COLUMN_LAST) - GET(COLUMN_FIRST) + 1);
 }
 
 /* "row 3", or "rows 3 to 7" */
-static void say_range(struct finding_words *w, const char *one, int64_t first, int64_t last) {
+static void put_range(struct value *v, const char *one, int64_t first, int64_t last) {
     if (first == last)
-        DETAIL("%s %" PRId64, one, first);
+        put(v, "%s %" PRId64, one, first);
     else
-        DETAIL("%ss %" PRId64 " to %" PRId64, one, first, last);
+        put(v, "%ss %" PRId64 " to %" PRId64, one, first, last);
 }
 
-static void say_unwritten(const struct finding *f, struct finding_words *w) {
-    say_how_many(f, w);
-    WHAT("never written");
-    if (launch_covers(&f->launch))
-        HINT("the grid has a thread for each element of %s: which threads do not reach the store, "
-             "or store another element?",
-             vocabulary()->output);
-    if (HAS(EXPLAINED)) return; /* which says it better */
-    if (GET(COUNT) == 1)
-        DETAIL(HAS(ROW_FIRST) ? "it is in " : "it is ");
-    else
-        DETAIL(is_whole_box(f) ? "they are all of " : "they lie within ");
-    if (HAS(ROW_FIRST)) {
-        say_range(w, "row", GET(ROW_FIRST), GET(ROW_LAST));
-        say_range(w, ", column", GET(COLUMN_FIRST), GET(COLUMN_LAST));
-    } else {
-        say_range(w, "element", GET(COLUMN_FIRST), GET(COLUMN_LAST));
-    }
-}
+/* --- keys ------------------------------------------------------------------------------------- */
 
-static void say_wrong(const struct finding *f, struct finding_words *w) {
-    if (HAS(ELSEWHERE)) {
-        WHAT("%s is correct in the watched run, but not in ./%s", vocabulary()->output, f->named);
-        HINT("both programs are compiled from the same kernel.cu: what does the kernel do that C++ "
-             "leaves undefined, such as using a variable without a value, an index outside a local "
-             "array, or an int that overflows?");
-        return;
-    }
-    say_how_many(f, w);
-    WHAT("wrong");
-    if (!HAS(GOT)) return;
-    DETAIL("the first: %s", vocabulary()->output);
-    if (HAS(ROW_FIRST)) DETAIL("[%" PRId64 "]", GET(ROW_FIRST));
-    DETAIL("[%" PRId64 "] is %.9g, and should be %.9g", GET(COLUMN_FIRST), REAL(GOT),
-           REAL(EXPECTED));
-}
-
-static void say_not_float32(const struct finding *f, struct finding_words *w) {
-    WHAT("%s is less precise than float32 arithmetic makes it", vocabulary()->output);
-    DETAIL("errors of up to %.0f units in the last place, root mean square %.1f", REAL(MAX_ERROR),
-           REAL(RMS_ERROR));
-}
-
-/* --- all of them ------------------------------------------------------------------------------ */
-
-static finding_sayer *const say_kind[FINDING_KINDS] = {
-    [FINDING_SHARED_RACE] = say_shared_race,
-    [FINDING_NO_LAUNCH] = say_no_launch,
-    [FINDING_GLOBAL_RACE] = say_global_race,
-    [FINDING_DIVERGENT_BARRIER] = say_divergent_barrier,
-    [FINDING_EARLY_RETURN] = say_early_return,
-    [FINDING_OUT_OF_BOUNDS] = say_out_of_bounds,
-    [FINDING_SHARED_OUT_OF_BOUNDS] = say_shared_bounds,
-    [FINDING_LOCAL_OUT_OF_BOUNDS] = say_bad_index,
-    [FINDING_FOREIGN_LOCAL] = say_foreign_local,
-    [FINDING_UNINITIALIZED_SHARED] = say_uninitialized_shared,
-    [FINDING_UNINITIALIZED_GLOBAL] = say_uninitialized_global,
-    [FINDING_INPUT_WRITTEN] = say_input_written,
-    [FINDING_FREED_MEMORY] = say_freed,
-    [FINDING_DEVICE_POINTER_ON_HOST] = say_device_pointer,
-    [FINDING_DEVICE_VARIABLE_ON_HOST] = say_device_variable,
-    [FINDING_HOST_POINTER_ON_DEVICE] = say_host_pointer,
-    [FINDING_HOST_FUNCTION] = say_host_function,
-    [FINDING_MISALIGNED] = say_misaligned,
-    [FINDING_BAD_LAUNCH] = say_bad_launch,
-    [FINDING_FAILED_CALL] = say_failed_call,
-    [FINDING_LEAK] = say_leak,
-    [FINDING_ENDLESS] = say_endless,
-    [FINDING_TIME_LIMIT] = say_time_limit,
-    [FINDING_DEADLOCK] = say_deadlock,
-    [FINDING_KERNEL_FAULT] = say_fault,
-    [FINDING_HOST_FAULT] = say_host_fault,
-    [FINDING_TAMPERING] = say_tampering,
-    [FINDING_UNWRITTEN] = say_unwritten,
-    [FINDING_WRONG_RESULT] = say_wrong,
-    [FINDING_NOT_FLOAT32] = say_not_float32,
+static const char *const slot_keys[SLOTS] = {
+#define SLOT(name, ...) [SLOT_##name] = #name,
+#include "../record/slots.def"
+#undef SLOT
 };
+
+static struct value slot_value(const struct finding *f, enum slot_name slot) {
+    struct value v = {.number = slot_get(f->slot, slot)};
+    const char *real = slot == SLOT_MAX_ERROR ? "%.0f" : slot == SLOT_RMS_ERROR ? "%.1f" : "%.9g";
+    if (slot_type(slot) == SLOT_TYPE_REAL)
+        put(&v, real, slot_real(f->slot, slot));
+    else
+        put(&v, "%" PRId64, v.number);
+    return v;
+}
+
+#define WRITES (f->at.access == FINDING_WRITE)
+
+static const char *verb(const struct finding_party *party) {
+    return party->access == FINDING_WRITE ? "writes" : "reads";
+}
+
+/* A key that is no slot's. */
+static struct value value_of(const struct finding *f, const char *key, size_t length) {
+    const struct finding_index g = f->grid_size, b = f->block_size;
+    struct value v = {.number = 0};
+#define IS(name) (length == sizeof name - 1 && memcmp(key, name, length) == 0)
+    if (IS("at")) put_coordinates(&v, f->at.thread, b);
+    if (IS("other")) put_coordinates(&v, f->other.thread, b);
+    if (IS("block")) put_coordinates(&v, f->at.block, g);
+    if (IS("other block")) put_coordinates(&v, f->other.block, g);
+    if (IS("there") && f->other.line) put(&v, " at %.100s:%d", f->other.file, f->other.line);
+    if (IS("verb")) put(&v, "%s", verb(&f->at));
+    if (IS("other verb")) put(&v, "%s", verb(&f->other));
+    if (IS("load")) put(&v, "%s", WRITES ? "store" : "load");
+    if (IS("waiting")) put_threads(&v, f, &f->waiting);
+    if (IS("elsewhere")) put_threads(&v, f, &f->elsewhere);
+    if (IS("returned")) put_threads(&v, f, &f->returned);
+    if (IS("in warps")) put_threads_in_warps(&v, f);
+    if (IS("name")) put(&v, "%s", f->object.name);
+    if (IS("named")) put(&v, "%s", f->named);
+    if (IS("element")) finding_element(f, v.text, sizeof v.text);
+    if (IS("owned")) put_owned(&v, f);
+    if (IS("table")) put_table(&v, f);
+    if (IS("row"))
+        put(&v, "%s",
+            GET(UNSTORED) == UNSTORED_COLUMNS ? "column"
+            : f->object.dimensions > 1        ? "row"
+                                              : "element");
+    if (IS("beyond")) put(&v, "%s", beyond(f));
+    if (IS("extents")) put_extents(&v, &f->object);
+    if (IS("size")) put_size(&v, &f->object);
+    if (IS("at the address")) put_element_at_address(&v, f);
+    if (IS("address")) put(&v, "%#" PRIx64, (uint64_t)GET(ADDRESS));
+    if (IS("last index")) put_last_index(&v, f->named);
+    if (IS("vector")) put(&v, "%" PRId64, vector_bytes(f));
+    if (IS("floats")) v.number = GET(DYNAMIC_BYTES) / (int64_t)sizeof(float);
+    if (IS("fault")) put_fault(&v, f);
+    if (IS("signal")) put(&v, "%s", strsignal((int)GET(SIGNAL)));
+    if (IS("error")) put(&v, "%s", cuda_error_text((int)GET(ERROR)));
+    if (IS("error name")) put(&v, "%s", cuda_error_name((int)GET(ERROR)));
+    if (IS("grid")) put(&v, "%u x %u x %u", g.x, g.y, g.z);
+    if (IS("block size")) put(&v, "%u x %u x %u", b.x, b.y, b.z);
+    if (IS("phase")) put(&v, "%s", vocabulary()->phase);
+    if (IS("output")) put(&v, "%s", vocabulary()->output);
+    if (IS("wrapper")) put(&v, "%s", vocabulary()->wrapper);
+    if (IS("how many")) put(&v, "%s", how_many((uint64_t)GET(COUNT), (uint64_t)GET(OF)).text);
+    if (IS("rows")) put_range(&v, "row", GET(ROW_FIRST), GET(ROW_LAST));
+    if (IS("columns")) put_range(&v, "column", GET(COLUMN_FIRST), GET(COLUMN_LAST));
+    if (IS("elements")) put_range(&v, "element", GET(COLUMN_FIRST), GET(COLUMN_LAST));
+#undef IS
+    return v;
+}
+
+/* What stands in braces; returns what is behind them. */
+static const char *append_value(char *text, size_t bytes, const struct finding *f,
+                                const char *key) {
+    const bool is_count = *key == '#';
+    key += is_count;
+    const char *const end = strchr(key, '}'), *const bar = strchr(key, '|');
+    const size_t length = strcspn(key, "?|}");
+    int slot = SLOT_NONE + 1;
+    while (slot < SLOTS && (strncmp(slot_keys[slot], key, length) || slot_keys[slot][length]))
+        slot++;
+    const struct value v =
+        slot < SLOTS ? slot_value(f, (enum slot_name)slot) : value_of(f, key, length);
+    const char *const behind = key + length + 1;
+    if (key[length] == '?' && v.number == 1)
+        append(text, bytes, "%.*s", (int)(bar - behind), behind);
+    else if (key[length] == '?' || (key[length] == '|' && !v.text[0]))
+        append(text, bytes, "%.*s", (int)(end - bar - 1), bar + 1);
+    else
+        append(text, bytes, "%s", is_count ? grouped((uint64_t)v.number).text : v.text);
+    return end + 1;
+}
+
+static void say_row(char *text, size_t bytes, const struct finding *f, const char *row) {
+    while (*row) {
+        const size_t plain = strcspn(row, "{");
+        append(text, bytes, "%.*s", (int)plain, row);
+        row += plain;
+        if (*row) row = append_value(text, bytes, f, row + 1);
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+#define IN_KERNEL f->at.in_kernel
+#define NO_HINT !w->hint[0]
+#define SAME_THREAD (memcmp(&f->at.thread, &f->other.thread, sizeof f->at.thread) == 0)
+#define SAME_BLOCK (memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0)
+#define COPY HAS(PENDING_COPY)
+#define PLAIN_RACE (!COPY && !HAS(ATOMIC))
+#define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)
+#define HAS_ELEMENT value_of(f, "element", 7).text[0]
+
+static void say_rows(const struct finding *f, struct finding_words *w) {
+#define WHAT w->what, sizeof w->what
+#define DETAIL w->detail, sizeof w->detail
+#define HINT w->hint, sizeof w->hint
+#define SAY(of, part, when, text)                                                                  \
+    if (f->kind == FINDING_##of && (when)) say_row(part, f, text);
+#define CALL(of, function)                                                                         \
+    if (f->kind == FINDING_##of) function(f, w);
+#include "words.def"
+#undef SAY
+#undef CALL
+#undef WHAT
+#undef DETAIL
+#undef HINT
+}
 
 void finding_say(const struct finding *f, struct finding_words *w) {
     const struct finding_kind_text *text = finding_text(f->kind);
     memset(w, 0, sizeof *w);
     if (!text) return;
-    if (say_kind[f->kind]) say_kind[f->kind](f, w);
-    if (!w->what[0]) WHAT("%s", text->headline);
+    say_rows(f, w);
+    if (!w->what[0]) APPEND(w->what, "%s", text->headline);
     if (w->hint[0] || HAS(EXPLAINED) || HAS(RETURNS_NOT)) return;
     const char *of_lab = vocabulary()->hints[f->kind];
-    HINT("%s", of_lab ? of_lab : text->hint);
+    APPEND(w->hint, "%s", of_lab ? of_lab : text->hint);
 }
 
 void finding_launch_say(const struct finding_launch *l, char *text, size_t bytes) {
