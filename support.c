@@ -1,6 +1,6 @@
 /* support.c: the lines that the program prints stage by stage, and how it ends. What each function
- * promises is in support.h. The words of a failure are in engine/host/driver/failure.c, the JSON
- * object in failure_json.c; watchdog.c waits for what hangs or crashes. */
+ * promises is in support.h. The words of a failure, and the JSON object, are in
+ * engine/host/driver/failure.c; watchdog.c waits for what hangs or crashes. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "support.h"
 #include "engine/host/driver/report.h"
@@ -160,35 +160,12 @@ void report_launches(struct report *report) {
 
 /* ---- verification ---- */
 
-struct progress_line { /* on standard error, once a verification has taken some seconds */
-    double start;
-    bool shown;
-};
-
-static void progress_show(void *context, double fraction) {
-    const double patience = 2.0; /* seconds */
-    struct progress_line *line = context;
-    if (clock_seconds() - line->start < patience) return;
-    fprintf(stderr, "\rverified %3.0f %%", 100 * fraction);
-    fflush(stderr);
-    line->shown = true;
-}
-
 void report_verify(struct report *report, const struct host_data *sent,
                    const struct host_data *back) {
     const struct options *o = &report->options;
     const void *arrays[LAB_ARRAYS];
     data_judged(sent, back, arrays);
-    struct progress_line line = {.start = clock_seconds()};
-    struct progress progress = {progress_show, &line};
-    bool watched = isatty(STDERR_FILENO);
-    bool enough =
-        truth_verify(&o->which, arrays, o->verify, watched ? &progress : NULL, &report->verdict);
-    if (line.shown) {
-        fputs("\r              \r", stderr);
-        /* The wiped line held the stage's name when both streams are one terminal. */
-        if (report->line == LINE_OF_STAGE && isatty(fileno(report->out))) print_stage(report);
-    }
+    const bool enough = truth_verify(&o->which, arrays, o->verify, &report->verdict);
     if (!enough) report_stop(report, EXIT_MACHINE, "out of memory while verifying");
     report->verified = o->verify != VERIFY_NONE;
     report->explanation_count =

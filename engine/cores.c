@@ -41,12 +41,8 @@ static void *parallel_work(void *argument) {
     struct parallel_worker *worker = argument;
     struct parallel_job *job = worker->job;
     size_t index;
-    while ((index = atomic_fetch_add(&job->next, 1)) < job->count) {
+    while ((index = atomic_fetch_add(&job->next, 1)) < job->count)
         job->body(job->context, worker->number, index);
-        if (worker->number == 0 && job->progress)
-            job->progress->show(job->progress->context,
-                                job->done + job->share * (double)index / (double)job->count);
-    }
     return NULL;
 }
 

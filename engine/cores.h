@@ -1,7 +1,6 @@
 /* Work for all cores: for a lab's fills and verdict, which may be large. */
 #ifndef ENGINE_CORES_H
 #define ENGINE_CORES_H
-#include "report/text/clock.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +23,6 @@ struct parallel_job {
     void *context;
     size_t count;
     atomic_size_t next;
-    const struct progress *progress; /* worker 0 calls it; may be NULL */
-    double done, share;              /* progress before this job, and what this job adds */
 };
 
 void parallel_run(struct parallel_job *job, int workers);

@@ -195,8 +195,6 @@ struct lab_case {
     int comparison; /* a position in lab_truth.comparisons */
 };
 
-struct progress; /* report/text/clock.h */
-
 struct box { /* rows and columns, both ends included; empty when row_first > row_last */
     int row_first, row_last, col_first, col_last;
 };
@@ -286,9 +284,9 @@ struct lab_truth {
     double (*bound)(const struct lab_case *which, const void *const inputs[LAB_ARRAYS], int array,
                     int64_t element);
     /* Or a verdict of its own, and reference is null: compares outputs with what they should be,
-     * for these inputs. progress may be null. False: no memory; *verdict is then meaningless. */
+     * for these inputs. False: no memory; *verdict is then meaningless. */
     bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+                   enum verify_mode mode, struct verdict *verdict);
     /* Whether an element of the first output, by its number, is wrong; *right is what it should be.
      * For the page; null: reference and bound say so, or none is marked. */
     bool (*is_wrong)(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
@@ -328,7 +326,7 @@ extern const struct lab_truth lab_truth;
 /* The same, or what is usual: form/defaults.c, form/verdict.c. Naive loads: 0 where they are not
  * known. */
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                  enum verify_mode mode, const struct progress *progress, struct verdict *verdict);
+                  enum verify_mode mode, struct verdict *verdict);
 /* The first elements of the first output that were written and are wrong: how many, up to `most`.
  */
 int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,

@@ -33,9 +33,8 @@ struct product {
     struct workspace *workspace; /* one for each worker */
 };
 
-/* Computes the product and gives each tile to its consumer. False: no memory. `job` carries the
- * progress, if any. */
-bool product_run(struct product *product, struct parallel_job job);
+/* Computes the product and gives each tile to its consumer. False: no memory. */
+bool product_run(struct product *product);
 
 /* Element `position` of a product's list of rows or columns. */
 static inline int at(const int *list, int position) { return list ? list[position] : position; }

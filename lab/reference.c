@@ -79,7 +79,8 @@ static void product_tile(void *context, int worker, size_t index) {
     product->consume(product->context, worker, &tile);
 }
 
-bool product_run(struct product *product, struct parallel_job job) {
+bool product_run(struct product *product) {
+    struct parallel_job job = {.body = product_tile, .context = product};
     if (product->row_count == 0 || product->col_count == 0) return true;
     const double work = (double)product->row_count * product->col_count * product->k;
     product->tiles_across = (product->col_count - 1) / TILE_COLS + 1;
@@ -87,8 +88,6 @@ bool product_run(struct product *product, struct parallel_job job) {
     const int workers = worker_count(job.count, work);
     product->workspace = aligned_alloc(64, (size_t)workers * sizeof *product->workspace);
     if (!product->workspace) return false;
-    job.body = product_tile;
-    job.context = product;
     parallel_run(&job, workers);
     free(product->workspace);
     return true;
@@ -123,5 +122,5 @@ bool reference(const float *A, const float *B, int n, int k, const int *rows, in
                               .col_count = col_count,
                               .consume = copy_tile,
                               .context = &out};
-    return product_run(&product, (struct parallel_job){0});
+    return product_run(&product);
 }

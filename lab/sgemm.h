@@ -3,7 +3,6 @@
 #ifndef LAB_SGEMM_H
 #define LAB_SGEMM_H
 #include "../engine/lab.h"
-#include "../engine/report/text/clock.h"
 #include <stdbool.h>
 
 #ifdef __cplusplus
@@ -91,9 +90,8 @@ struct problem {
  * the corners of every 16 x 16 tile, some rows and columns in full, Freivalds' check on every row,
  * and every element for being NaN or unwritten. None: nothing, passed stays false.
  * The verdict does not depend on the number of threads (but for the last bits of rms_error_u).
- * progress may be NULL. False: no memory; *verdict is then meaningless. */
-bool verify(const struct problem *problem, enum verify_mode mode, const struct progress *progress,
-            struct verdict *verdict);
+ * False: no memory; *verdict is then meaningless. */
+bool verify(const struct problem *problem, enum verify_mode mode, struct verdict *verdict);
 
 /* ---- explanation --------------------------------------------------------------------------- */
 

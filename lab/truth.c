@@ -53,10 +53,9 @@ static struct problem problem_of(const struct lab_case *c, const void *const arr
 }
 
 static bool verify_product(const struct lab_case *c, const void *const arrays[LAB_ARRAYS],
-                           enum verify_mode mode, const struct progress *progress,
-                           struct verdict *verdict) {
+                           enum verify_mode mode, struct verdict *verdict) {
     const struct problem problem = problem_of(c, arrays);
-    return verify(&problem, mode, progress, verdict);
+    return verify(&problem, mode, verdict);
 }
 
 static int explain_product(const struct lab_case *c, const void *const arrays[LAB_ARRAYS],

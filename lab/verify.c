@@ -55,12 +55,10 @@ struct tally {
 struct verification {
     const struct problem *problem;
     struct verdict *verdict;
-    const struct progress *progress;
     double gamma;           /* 0 where C must equal ref */
     const int *rows, *cols; /* of the product at hand */
     struct tally *tally;    /* one for each worker */
     uint64_t map_compared[MAP_ROWS][MAP_COLS];
-    double progress_done;
     int chunk; /* rows that a thread takes at a time */
     /* quick */
     double *signs, *y, *y_abs;
@@ -137,14 +135,10 @@ static void compare_tile(void *context, int worker, const struct tile *tile) {
     }
 }
 
-static void run_rows(struct verification *v, parallel_body *body, int rows, int cols,
-                     double share) {
-    struct parallel_job job = {.body = body, .context = v, .progress = v->progress};
+static void run_rows(struct verification *v, parallel_body *body, int rows, int cols) {
+    struct parallel_job job = {.body = body, .context = v};
     v->chunk = max_int(1, CHUNK / cols);
     job.count = ((size_t)rows + (size_t)v->chunk - 1) / (size_t)v->chunk;
-    job.done = v->progress_done;
-    job.share = share;
-    v->progress_done += share;
     parallel_run(&job, worker_count(job.count, (double)rows * cols));
 }
 
@@ -185,10 +179,9 @@ static void map_count(struct verification *v, const int *rows, int row_count, co
     }
 }
 
-/* Hold these rows x these columns of C against the reference. `share` is the part of the whole
- * verification's time that this takes, about. */
+/* Hold these rows x these columns of C against the reference. */
 static bool compare(struct verification *v, const int *rows, int row_count, const int *cols,
-                    int col_count, double share) {
+                    int col_count) {
     const struct problem *p = v->problem;
     struct product product = {.A = p->A,
                               .B = p->B,
@@ -205,9 +198,7 @@ static bool compare(struct verification *v, const int *rows, int row_count, cons
     v->cols = cols;
     v->verdict->compared += (uint64_t)row_count * (uint64_t)col_count;
     map_count(v, rows, row_count, cols, col_count);
-    struct parallel_job job = {.progress = v->progress, .done = v->progress_done, .share = share};
-    v->progress_done += share;
-    return product_run(&product, job);
+    return product_run(&product);
 }
 
 /* -- quick -- */
@@ -279,8 +270,8 @@ static bool freivalds(struct verification *v, uint64_t key) {
     bool enough = v->signs && v->y && v->y_abs;
     if (enough) {
         for (int j = 0; j < p->n; j++) v->signs[j] = random64(key, (uint64_t)j) >> 63 ? 1.0 : -1.0;
-        run_rows(v, freivalds_b, p->k, p->n, 0.1);
-        run_rows(v, freivalds_c, p->m, max_int(p->n, p->k), 0.2);
+        run_rows(v, freivalds_b, p->k, p->n);
+        run_rows(v, freivalds_c, p->m, max_int(p->n, p->k));
     }
     free(v->signs);
     free(v->y);
@@ -341,9 +332,9 @@ static bool verify_quick(struct verification *v) {
     bool enough = v->flagged && freivalds(v, random64(key, 0)) &&
                   sample_new(&rows, p->m, v->flagged, QUICK_FLAGGED, random64(key, 1)) &&
                   sample_new(&cols, p->n, NULL, 0, random64(key, 2)) &&
-                  compare(v, rows.full, rows.full_count, NULL, p->n, 0.1) &&
-                  compare(v, rows.rest, rows.rest_count, cols.full, cols.full_count, 0.2) &&
-                  compare(v, rows.edge, rows.edge_count, cols.edge, cols.edge_count, 0.4);
+                  compare(v, rows.full, rows.full_count, NULL, p->n) &&
+                  compare(v, rows.rest, rows.rest_count, cols.full, cols.full_count) &&
+                  compare(v, rows.edge, rows.edge_count, cols.edge, cols.edge_count);
     if (enough) {
         for (int i = 0; i < rows.rest_count; i++)
             v->verdict->suspect_rows += v->flagged[rows.rest[i]];
@@ -450,19 +441,18 @@ static void verdict_end(const struct verification *v, const struct tally *sum) {
     verdict->passed = within && !verdict->not_float32;
 }
 
-bool verify(const struct problem *problem, enum verify_mode mode, const struct progress *progress,
-            struct verdict *verdict) {
+bool verify(const struct problem *problem, enum verify_mode mode, struct verdict *verdict) {
     verdict_begin(verdict, problem, mode);
     if (mode == VERIFY_NONE) return true;
-    struct verification v = {.problem = problem, .verdict = verdict, .progress = progress};
+    struct verification v = {.problem = problem, .verdict = verdict};
     if (problem->comparison != COMPARE_EXACT) v.gamma = gamma_bound((int64_t)problem->k + 2);
     int workers = worker_count(MAX_WORKERS, INFINITY); /* as many as any part may use */
     v.tally = calloc((size_t)workers, sizeof *v.tally);
     if (!v.tally) return false;
     for (int i = 0; i < workers; i++) v.tally[i].wrong_box = v.tally[i].unwritten_box = empty_box;
-    run_rows(&v, scan, problem->m, problem->n, 0);
-    bool enough = mode == VERIFY_QUICK ? verify_quick(&v)
-                                       : compare(&v, NULL, problem->m, NULL, problem->n, 1.0);
+    run_rows(&v, scan, problem->m, problem->n);
+    bool enough =
+        mode == VERIFY_QUICK ? verify_quick(&v) : compare(&v, NULL, problem->m, NULL, problem->n);
     for (int i = 1; i < workers; i++) tally_merge(&v.tally[0], &v.tally[i]);
     verdict_end(&v, &v.tally[0]);
     free(v.tally);

@@ -20,7 +20,7 @@ import pytest
 from conftest import Tree, need
 
 # From the bottom up; a unit belongs to the first of these that its path begins with.
-LAYERS = ("engine/finding", "engine/report/element_type", "engine/report/text/text",
+LAYERS = ("engine/finding", "engine/report/element_type", "engine/report/text/clock", "engine/report/text/text",
           "engine/report/words/vocabulary",
           "engine/report/record/sentences", "engine/engine",
           "engine/lab", "engine/report", "engine/cores", "engine/form",

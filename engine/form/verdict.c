@@ -136,8 +136,8 @@ static void compare(struct verdict *v, const struct output *o) {
 }
 
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                  enum verify_mode mode, const struct progress *progress, struct verdict *v) {
-    if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, progress, v);
+                  enum verify_mode mode, struct verdict *v) {
+    if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, v);
     struct right right = {{NULL}};
     *v = (struct verdict){.mode = mode,
                           .exact = !lab_truth.bound,

@@ -59,7 +59,7 @@ static float from_bits(uint32_t bits) {
 }
 
 static void judge_mode(enum verify_mode mode) {
-    CHECK(verify(&f.problem, mode, NULL, &f.verdict));
+    CHECK(verify(&f.problem, mode, &f.verdict));
     f.count = explain(&f.problem, &f.verdict, f.explanations);
     CHECK(f.count >= 0 && f.count <= EXPLANATIONS);
     for (int i = 0; i < f.count; i++) {

@@ -124,7 +124,7 @@ def test_launches_that_there_are_not(built_of: BuiltOf, tmp_path: Path) -> None:
     built, page = built_of(ZEROED), tmp_path / "none.html"
     for bad in "0", "9", "abc", "-1", "1x", "10", "":
         run = built.run("--phases", "--launch", bad, status=2)
-        assert run.stderr == "sgemm-check: --launch needs a number from 1 to 8: --launch 2\n" and not run.stdout
+        assert run.stderr == f"sgemm-check: --launch '{bad}' is wrong: give a number from 1 to 8\n" and not run.stdout
     for what in ["--phases"], ["--indices"], ["--walk", page]:
         run = built.run(*what, "--launch", 3, 20, status=2)
         assert run.stderr == "sgemm-check: there is no launch 3: basicSgemm makes 2 with m=20 k=20 n=20\n"

@@ -29,7 +29,7 @@ static enum exit_status parse(const char *line, struct options *options, char *m
     for (char *word = strtok(text, " "); word && argc < MAX_WORDS; word = strtok(NULL, " "))
         argv[argc++] = word;
     argv[argc] = NULL;
-    return options_parse(argc, argv, options, message);
+    return options_parse(argc, argv, options_of_run, options, message);
 }
 
 static struct options good(const char *line) {
@@ -92,7 +92,7 @@ TEST(bad_options) {
     bad("-h", "--help");
     bad("--json=1", "takes no value");
     BAD("needs a value", "--seed", "--fill");
-    BAD("is not a seed", "--seed -3", "--seed 0x", "--seed 12z", "--seed 18446744073709551616");
+    BAD("give a whole number from 0", "--seed -3", "--seed 0x", "--seed 12z", "--seed 18446744073709551616");
     bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
     BAD("from 1 to", "--repeat 0", "--repeat -1", "--repeat 9999999999");
     bad("--verify maybe", "full, quick or none");
@@ -106,7 +106,7 @@ TEST(empty_and_odd_words) {
     char *const words[][2] = {{"--", "--json"}, {" 5"}, {""}, {"1\n2\033[2J\xff"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char *argv[] = {"sgemm", words[i][0], words[i][1], NULL};
-        CHECK_INT(options_parse(words[i][1] ? 3 : 2, argv, &options, message), EXIT_USAGE);
+        CHECK_INT(options_parse(words[i][1] ? 3 : 2, argv, options_of_run, &options, message), EXIT_USAGE);
         CHECK(*words[i][0] || strstr(message, "'' is not a size"));
         for (const char *c = message; *c; c++) CHECK(isprint((unsigned char)*c));
     }
@@ -440,7 +440,7 @@ TEST(reference_takes_any_rows_and_columns) {
 
 static struct verdict judge(enum verify_mode mode) {
     struct verdict verdict;
-    CHECK(verify(&f.problem, mode, NULL, &verdict));
+    CHECK(verify(&f.problem, mode, &verdict));
     return verdict;
 }
 
@@ -843,26 +843,6 @@ TEST(quick_counts_rows_that_it_did_not_compare) {
     for (int i = 0; i < 500; i++) f.C[i * 64 + 7] += 5; /* every row wrong in one column */
     struct verdict v = judge(VERIFY_QUICK);
     CHECK(!v.passed && v.suspect_rows > 300 && v.suspect_rows <= 500 - 64);
-}
-
-/* A fraction that is less than the one before, or more than 1, is kept as 100. */
-static void show_progress(void *context, double fraction) {
-    double *last = context;
-    *last = fraction >= *last && fraction <= 1 ? fraction : 100;
-}
-
-TEST(progress_goes_from_zero_to_one) {
-    set_product(FILL_RANDOM, 5, 600, 600, 30);
-    multiply(SEQUENTIAL);
-    set_threads(2);
-    for (int mode = VERIFY_FULL; mode <= VERIFY_QUICK; mode++) {
-        double last = 0;
-        struct progress progress = {show_progress, &last};
-        struct verdict v;
-        CHECK(verify(&f.problem, (enum verify_mode)mode, &progress, &v));
-        CHECK_THAT(last <= 1, "fraction out of order");
-    }
-    set_threads(0);
 }
 
 /* ---- report: its text is tested in test_driver.py ---- */

@@ -133,8 +133,8 @@ def test_a_map_shows_the_worst_of_each_cell(tree: Tree) -> None:
         else if (kind == 2) out[i] = sum + odd;
         else if (kind == 3) out[i] = sum;
         else if (kind == 4) out[i] = sum + 1;"""], "map")
-    status, said = run(tree, "scan", text, "scan", "3600")
-    assert (status, said["map"]["rows"]) == (1, ["uxx.XU" * 10]), said
+    status, said = run_text(tree, "scan", text, "scan", "3600")
+    assert status == 1 and f"|{'uxx.XU' * 10}|" in said, said
 
 
 def test_counts_and_phases_in_the_words_of_the_lab(tree: Tree) -> None:

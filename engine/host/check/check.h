@@ -32,16 +32,19 @@ extern "C" {
 #endif
 
 struct check_options {
-    struct options run; /* sizes, seed, fill, timeout, json: as the plain program has them */
-    bool sized;         /* sizes were given; else a handful of small shapes is tried */
+    /* First: sizes (without them a handful of small shapes is tried), seed, fill, timeout, json: as
+     * the plain program has them. */
+    struct options run;
     bool counts, phases, indices;
     const char *plain; /* the program that `make` builds; null: it is not asked */
     const char *walk;  /* the file for the walkthrough; null: none is asked for */
     int launch;        /* --launch: whose phases, indices, walkthrough; 0: not given */
-    bool block_given;  /* --block */
-    unsigned block[3]; /* whose phases (of z = 0), or whose walkthrough */
-    FILE *report;      /* what --counts and --phases say: written by the shape's process; or null */
-    FILE *walk_data;   /* for the walkthrough of this run: ../show/page/walk.h; or null */
+    struct chosen_block {
+        bool given; /* --block */
+        unsigned of[3];
+    } block;         /* whose phases (of z = 0), or whose walkthrough */
+    FILE *report;    /* what --counts and --phases say: written by the shape's process; or null */
+    FILE *walk_data; /* for the walkthrough of this run: ../show/page/walk.h; or null */
     unsigned walk_block[3];
     uint64_t walk_launch; /* 0: the first one that loads an input */
     struct shape *shapes; /* to check, in this order */
@@ -51,6 +54,7 @@ struct check_options {
     /* In the program that knows the local variables: programs.c. */
     const char *locals_program; /* a file; null: it is within this program */
     int answer;                 /* descriptor for a struct cause_answer; 0: none is asked for */
+    const char *locals_request; /* --locals; null: none, as in the usual one */
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
     struct locals_failed {
         enum finding_kind kind;

@@ -99,7 +99,7 @@ static void *zeros(const struct shape *s) {
 static void run_watched(const struct host_arrays *device) {
     const struct shape *s = &device->shape;
     struct engine_run run = host_run(s, device->elements);
-    const unsigned *block = asked->walk_data ? asked->walk_block : asked->block;
+    const unsigned *block = asked->walk_data ? asked->walk_block : asked->block.of;
     run.keeps = (asked->counts ? KEEP_COUNTS : 0) | (asked->phases ? KEEP_PHASES : 0) |
                 (asked->walk_data ? KEEP_BLOCK : 0);
     memcpy(run.block, block, sizeof run.block);
@@ -107,7 +107,7 @@ static void run_watched(const struct host_arrays *device) {
     const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
     if (!asked->all_blocks && !exact) run.writers = writers_of_shape;
     run.limits.block_seconds = asked->run.timeout;
-    if (!asked->sized) run.limits.block_seconds_then = usual_block_seconds;
+    if (!asked->run.sized) run.limits.block_seconds_then = usual_block_seconds;
     run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;
     if (asked->locals_seen)
         run.limits.alone_threads = UINT64_MAX;
@@ -145,7 +145,7 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     struct finding finding = {};
     struct explained explained = {};
     data_judged(sent, back, arrays);
-    if (!truth_verify(&sent->which, arrays, VERIFY_FULL, NULL, &verdict))
+    if (!truth_verify(&sent->which, arrays, VERIFY_FULL, &verdict))
         fault_of_machine("no memory to compare the result");
     if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
     struct finding failed;

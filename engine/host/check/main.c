@@ -127,25 +127,6 @@ static bool is_right_on(const struct check_options *o, struct shape shape, struc
     return room->done && room->finding.kind == FINDING_NONE;
 }
 
-/* A square shape with edges was right before: then guards are there, and sizes are exchanged. */
-static void suspect_sizes(const struct outcome *square, struct outcome *failed) {
-    struct finding *f = &failed->finding;
-    const struct shape *s = &square->shape;
-    if (square == failed || f->kind != FINDING_OUT_OF_BOUNDS) return;
-    for (int i = 1; i < lab_params(&lab); i++)
-        if (s->of[i] != s->of[0]) return;
-    for (int i = 0; i < 2; i++) /* blocks fit: then it says nothing about guards */
-        if (!f->launch.block[i] || s->of[0] % f->launch.block[i] == 0) return;
-    char *hint = failed->explained.hint;
-    const size_t size = sizeof failed->explained.hint;
-    hint[0] = '\0';
-    for (int i = 0; i < lab_params(&lab); i++) append(hint, size, "%s=", lab.params[i].name);
-    append(hint, size, "%lld is correct, so there are guards: which of ", (long long)s->of[0]);
-    for (int i = 0; i < lab_params(&lab); i++)
-        append(hint, size, "%s%s", list_separator(i, lab_params(&lab)), lab.params[i].name);
-    append(hint, size, " does this line use, and which does its condition?");
-}
-
 /* On shapes for parts of this width. */
 static void ask_rules(const struct check_options *o, int width, struct outcome *failed,
                       struct outcome *room) {
@@ -232,7 +213,7 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
     record_walk(&o, shown, shape, room);
     const struct walked *walked = &room->walked;
     const bool other_block = memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0;
-    if (!o.block_given && (other_block || walked->wanted_launch != o.walk_launch)) {
+    if (!o.block.given && (other_block || walked->wanted_launch != o.walk_launch)) {
         memcpy(o.walk_block, walked->wanted, sizeof o.walk_block);
         o.walk_launch = walked->wanted_launch;
         record_walk(&o, shown, shape, room);
@@ -252,7 +233,7 @@ static void gather_walk(const struct check_options *o, const struct outcome *sho
     *room = (struct outcome){.done = true, .walked = {.result = WALK_NO_BLOCK}};
     if (f->kind != FINDING_NONE && !f->launch.grid[0]) return; /* the wrapper came to no launch */
     struct shape small;
-    if (!o->sized && truth_shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
+    if (!o->run.sized && truth_shape(SHAPE_PAGE, 0, evidence_tile(shown), &small) &&
         try_walk(o, shown, small, fill, room))
         return;
     if (try_walk(o, shown, shown->shape, fill, room)) return;
@@ -305,9 +286,10 @@ static bool print_walk(const struct check_options *o, const struct outcome *show
     const unsigned *grid = walked->walked.grid;
     const enum walk_result result = walked->walked.result;
     if (!has_launch(o, walked)) return false;
-    if (result == WALK_NO_BLOCK && grid[0] && o->block_given) {
+    if (result == WALK_NO_BLOCK && grid[0] && o->block.given) {
         fprintf(stderr, "%s-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
-                lab.name, o->block[0], o->block[1], o->block[2], grid[0], grid[1], grid[2]);
+                lab.name, o->block.of[0], o->block.of[1], o->block.of[2], grid[0], grid[1],
+                grid[2]);
         return false;
     }
     if (o->run.json) return true;
@@ -340,7 +322,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (at->in_kernel && o.walk_launch == shown->finding.launch.number)
         memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
                sizeof o.walk_block);
-    if (o.block_given) memcpy(o.walk_block, o.block, sizeof o.walk_block);
+    if (o.block.given) memcpy(o.walk_block, o.block.of, sizeof o.walk_block);
     struct check_options as_json = o;
     as_json.run.json = true;
     struct shape shape;
@@ -397,10 +379,9 @@ int main(int argc, char **argv) {
         if (outcome->finding.kind == FINDING_NONE && !plain_is_wrong(&o, outcome)) continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, room);
-        if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
         give_answer(&o, outcome);
     }
-    if (status == EXIT_PASSED && !o.sized && !o.report)
+    if (status == EXIT_PASSED && !o.run.sized && !o.report)
         outcomes[count - 1].remark = find_remark(room);
     struct outcome *last = &outcomes[count - 1];
     if (o.indices) report_indices(&o, last, room);

@@ -3,15 +3,14 @@
  * (writers_program.c), which says which blocks write; and the one that knows the local variables.
  */
 #define _GNU_SOURCE
+#include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "check.h"
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,45 +19,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- the words of a command line -------------------------------------------------------------- */
+/* --- the program beside this one -------------------------------------------------------------- */
 
-enum { COMMAND_WORDS = 8 + LAB_PARAMS, COMMAND_BYTES = 64 };
+enum { COMMAND_LINE = 1000 };
 
-/* Zeroed, it has none. Words are cut at 63 bytes. */
+/* The words of one, for exec: behind them are nulls. */
 struct command {
-    int count;
-    char word[COMMAND_WORDS][COMMAND_BYTES];
-    char *words[COMMAND_WORDS + 1]; /* for exec: ends with null */
+    char *of[64];
 };
 
-__attribute__((format(printf, 2, 3))) static void command_add(struct command *c, const char *format,
-                                                              ...) {
-    va_list arguments;
-    assert(c->count < COMMAND_WORDS);
-    char *word = c->words[c->count] = c->word[c->count];
-    c->count++;
-    va_start(arguments, format);
-    vsnprintf(word, COMMAND_BYTES, format, arguments);
-    va_end(arguments);
+static struct command split(char *line) {
+    struct command command = {{NULL}};
+    char *word = strtok(line, " \n");
+    for (int i = 0; word && i + 1 < LENGTH(command.of); word = strtok(NULL, " \n"))
+        command.of[i++] = word;
+    return command;
 }
-
-/* The values of the parameters, in the order in which they are typed. */
-static void command_add_shape(struct command *c, const struct shape *shape) {
-    for (int i = 0, param; (param = lab_typed(&lab, i)) >= 0; i++)
-        command_add(c, "%lld", (long long)shape->of[param]);
-}
-
-/* --- the program beside this one -------------------------------------------------------------- */
 
 static _Noreturn void run_plain_program(const struct check_options *o, const struct shape *s,
                                         int out) {
-    struct command c = {0};
-    command_add(&c, "%s", lab.name);
-    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
-    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
-    command_add_shape(&c, s);
+    char line[COMMAND_LINE];
+    snprintf(line, sizeof line, "%s --seed=%" PRIu64 " --fill=%s %s", lab.name, o->run.which.seed,
+             lab.fills[o->run.which.fill].name, lab_shape_words(&lab, s).of);
     dup2(out, STDOUT_FILENO);
-    execv(o->plain, c.words);
+    execv(o->plain, split(line).of);
     _exit(EXIT_MACHINE);
 }
 
@@ -135,18 +119,15 @@ static _Noreturn void become_program(const struct check_options *o, struct shape
                                      int out) {
     char *environment[] = {NULL};
     const double seconds = faster * o->run.timeout;
-    struct command c = {0};
-    command_add(&c, "writers");
-    command_add(&c, "%d", o->run.which.fill);
-    command_add(&c, "%" PRIu64, o->run.which.seed);
-    command_add(&c, "%f", seconds < longest ? seconds : longest);
-    command_add(&c, "%d", out);
-    command_add_shape(&c, &s);
+    char line[COMMAND_LINE];
+    snprintf(line, sizeof line, "writers %d %" PRIu64 " %f %d %s", o->run.which.fill,
+             o->run.which.seed, seconds < longest ? seconds : longest, out,
+             lab_shape_words(&lab, &s).of);
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(out, F_SETFD, 0);
-    fexecve(program, c.words, environment);
+    fexecve(program, split(line).of, environment);
     _exit(EXIT_MACHINE);
 }
 
@@ -185,12 +166,8 @@ static const char made[] = "build/check/locals";
 extern char **environ;
 
 static _Noreturn void run_command(void) {
-    enum { WORDS = 64 };
-    char *const text = strdup(locals_command), *word[WORDS], *rest = text;
-    int count = 0;
-    while (count < WORDS - 1 && (word[count] = strsep(&rest, " \n")) && *word[count]) count++;
-    word[count] = NULL;
-    execvp(word[0], word);
+    const struct command command = split(strdup(locals_command));
+    execvp(command.of[0], command.of);
     _exit(EXIT_MACHINE);
 }
 
@@ -219,17 +196,14 @@ static uint64_t hash_of_source(void) {
 
 static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
                                          const struct outcome *failed) {
-    struct command c = {0};
-    command_add(&c, "%s-check", lab.name);
-    command_add(&c, "--locals");
-    command_add(&c, "%d,%d,%d,%" PRIu64, answer, (int)failed->finding.kind, failed->finding.at.line,
-                hash_of_source());
-    command_add(&c, "--seed=%" PRIu64, o->run.which.seed);
-    command_add(&c, "--fill=%s", lab.fills[o->run.which.fill].name);
-    command_add(&c, "--timeout=%g", o->run.timeout);
-    command_add_shape(&c, &failed->shape);
+    char line[COMMAND_LINE];
+    snprintf(line, sizeof line,
+             "%s-check --locals %d,%d,%d,%" PRIu64 " --seed=%" PRIu64 " --fill=%s --timeout=%g %s",
+             lab.name, answer, (int)failed->finding.kind, failed->finding.at.line, hash_of_source(),
+             o->run.which.seed, lab.fills[o->run.which.fill].name, o->run.timeout,
+             lab_shape_words(&lab, &failed->shape).of);
     fcntl(answer, F_SETFD, 0);
-    fexecve(program, c.words, environ);
+    fexecve(program, split(line).of, environ);
     _exit(EXIT_MACHINE);
 }
 

@@ -1,12 +1,14 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
- * wrong elements, a map of C, and what C is instead. */
+ * wrong elements, a map of C, and what C is instead. And a run as JSON. */
 #include "../../form/box.h"
+#include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
 #include "report.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* The output that the verdict describes. */
@@ -148,10 +150,9 @@ static const struct {
 
 static void print_cells(const char *cells, int count, bool color, FILE *out) {
     for (int j = 0; j < count; j++) {
-        for (int l = 0; color && l < LENGTH(legend); l++) {
-            bool change = j == 0 || cells[j - 1] != cells[j];
-            if (change && legend[l].cell == cells[j]) fputs(legend[l].color, out);
-        }
+        const bool change = j == 0 || cells[j - 1] != cells[j];
+        for (int l = 0; color && change && l < LENGTH(legend); l++)
+            if (legend[l].cell == cells[j]) fputs(legend[l].color, out);
         fputc(cells[j], out);
     }
     fputs(color ? "\33[0m" : "", out);
@@ -213,6 +214,160 @@ void report_failure(const struct report *report) {
     print_damage(report);
     if (report->verified) print_verdict(report);
 }
+
+/* -- as JSON -- */
+
+static void json_times(struct json *json, const struct report *report) {
+    static const char *const stages[STAGE_COUNT] = {"setup",  "allocate",    "to_device",
+                                                    "launch", "from_device", "verify"};
+    struct launch_times s = launch_times(report);
+    bool timed = report->sample_count > 0;
+    json_open(json, "times", '{');
+    for (int i = 0; i < STAGE_COUNT; i++)
+        json_real_if(json, stages[i], report->stage_seconds[i] >= 0, report->stage_seconds[i]);
+    json_open(json, "kernel", '[');
+    for (int i = 0; i < report->sample_count; i++) json_real(json, NULL, report->samples[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+    json_real_if(json, "median", timed, s.median);
+    json_real_if(json, "min", timed, s.min);
+    json_real_if(json, "max", timed, s.max);
+    json_real_if(json, "gflops", timed && isfinite(s.gflops), s.gflops);
+}
+
+static void json_launches(struct json *json, const struct report *report) {
+    json_open(json, "launches", '[');
+    for (int i = 0; i < report->launch_count; i++) {
+        const struct finding_launch *l = &report->launches[i];
+        json_open(json, NULL, '{');
+        json_text(json, "kernel", l->kernel);
+        json_extent(json, "grid", l->grid);
+        json_extent(json, "block", l->block);
+        json_unsigned(json, "static_shared", l->static_bytes);
+        json_unsigned(json, "dynamic_shared", l->shared_bytes);
+        json_value(json, "times", "%d", report->launch_repeats[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_value(json, "launches_left_out", "%d", report->launches_left_out);
+}
+
+/* Stray writes, by array. */
+static void json_damage(struct json *json, const struct report *report) {
+    json_open(json, "inputs_changed", '{');
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        if (lab.arrays[i].role == ROLE_INPUT)
+            json_unsigned(json, lab.arrays[i].name, report->damage[i].elements);
+    json_close(json, '}');
+    json_open(json, "guard_writes", '{');
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        json_value(json, lab.arrays[i].name, "[%" PRIu64 ", %" PRIu64 "]", report->damage[i].before,
+                   report->damage[i].after);
+    json_close(json, '}');
+}
+
+static void json_run(struct json *json, const struct report *report) {
+    const struct options *o = &report->options;
+    json_shape(json, &lab, &o->which.shape);
+    json_unsigned(json, "seed", o->which.seed);
+    json_text(json, "fill", lab.fills[o->which.fill].name);
+    json_text(json, "verify", verify_name(o->verify));
+    json_text(json, "backend", report->backend);
+    json_value(json, "repeat", "%d", report->repeat);
+    json_text(json, "device", report->device);
+    source_json(json, report->source);
+    json_launches(json, report);
+    json_times(json, report);
+    json_damage(json, report);
+}
+
+static void json_first_wrong(struct json *json, const struct verdict *v) {
+    json_open(json, "first_wrong", '[');
+    for (int i = 0; i < v->first_count; i++) {
+        const struct wrong_element *e = &v->first[i];
+        json_open(json, NULL, '{');
+        json_value(json, "row", "%d", e->row);
+        json_value(json, "column", "%d", e->col);
+        json_real(json, "expected", e->expected);
+        json_real(json, "got", e->got);
+        json_real(json, "bound", e->bound);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void json_verdict(struct json *json, const struct verdict *v) {
+    json_unsigned(json, "compared", v->compared);
+    json_unsigned(json, "wrong", v->wrong);
+    json_unsigned(json, "nan", v->nan);
+    json_unsigned(json, "unwritten", v->unwritten);
+    json_value(json, "suspect_rows", "%d", v->suspect_rows);
+    json_value(json, "not_float32", v->not_float32 ? "true" : "false");
+    json_real(json, "max_error_u", v->max_error_u);
+    json_real(json, "rms_error_u", v->rms_error_u);
+    json_first_wrong(json, v);
+}
+
+static void json_explanations(struct json *json, const struct report *report) {
+    json_open(json, "explanations", '[');
+    for (int i = 0; i < report->explanation_count; i++) {
+        const struct explanation *e = &report->explanations[i];
+        json_open(json, NULL, '{');
+        json_text(json, "formula", e->formula);
+        json_text(json, "text", e->text);
+        json_text(json, "hint", e->hint);
+        json_unsigned(json, "explained", e->explained);
+        json_unsigned(json, "of", e->of);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* One object on one line. From `compared` on, members are there once the
+ * output was verified. NaN and infinities are written as strings.
+ *
+ *   status, exit_status      "passed", "failed", "error" or "unverified"; 0 .. 3
+ *   message                  why the run ended early, or null
+ *   m, n, k                  or what the lab's sizes are called
+ *   seed, fill, verify, repeat    what was asked for
+ *   backend, device          "cpu" or "cuda", and the device's name
+ *   source                   file: what the program was built from; changed: whether it has
+ *                            changed since, null when it is gone
+ *   launches                 of one call of the wrapper, at most 4: kernel, grid, block,
+ *                            static_shared, dynamic_shared (bytes a block), times (equal launches
+ *                            in a row are one)
+ *   launches_left_out        how many more
+ *   times                    seconds of each stage, null where it was not reached; kernel: of each
+ *                            timed launch
+ *   median, min, max, gflops of the timed launches, or null
+ *   inputs_changed           elements of each input that the kernel changed
+ *   guard_writes             for each array: elements overwritten before and behind it
+ *   compared, wrong, nan, unwritten    elements; nan are among the wrong ones
+ *   suspect_rows             quick only: rows that fail Freivalds' check and have no wrong element
+ *   not_float32              within the bound, but less precise than float32
+ *   max_error_u, rms_error_u of |C - ref| / G, in units of u
+ *   first_wrong              the first ones, by row and column: expected, got, bound
+ *   explanations             at most 3: formula (a name), text, hint, explained elements of (of)
+ */
+void report_json(const struct report *report, enum exit_status status, const char *message,
+                 FILE *out) {
+    static const char *const words[] = {"passed", "failed", "error", "error"};
+    struct json json = {out, false};
+    bool unverified = status == EXIT_PASSED && !report->verified;
+    json_open(&json, NULL, '{');
+    json_text(&json, "status", unverified ? "unverified" : words[status]);
+    json_value(&json, "exit_status", "%d", status);
+    json_text(&json, "message", message);
+    json_run(&json, report);
+    if (report->verified) {
+        json_verdict(&json, &report->verdict);
+        json_explanations(&json, report);
+    }
+    json_close(&json, '}');
+    fputc('\n', out);
+}
+
+/* -- the end of a run -- */
 
 /* make check after a failure and, because a race may have a right answer by luck, after a pass. */
 void report_print_next(const struct report *report, FILE *out) {

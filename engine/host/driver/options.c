@@ -1,39 +1,17 @@
-/* Options: the command line of the plain program, parsed. */
-#define _GNU_SOURCE /* getopt_long */
+/* Command lines: of both programs as rows of a table, and the plain program's own. */
+#define _GNU_SOURCE /* getrandom */
 #include "options.h"
+#include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
-#include "../../report/text/text.h"
+#include "../host.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum { MAX_REPEAT = 1000000 };
-static const double max_timeout = 1e6; /* seconds, so eleven days */
-
-static const char *const verify_names[] = {"full", "quick", "none"};
-
-const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
-
-static bool parse_verify(const char *name, enum verify_mode *mode) {
-    int i = 0;
-    while (i < LENGTH(verify_names) && strcmp(name, verify_names[i]) != 0) i++;
-    *mode = (enum verify_mode)i;
-    return i < LENGTH(verify_names);
-}
-
-/* A list in words. */
-struct name_list {
-    char of[300];
-};
-
-/* --- what was typed --------------------------------------------------------------------------- */
 
 /* What the user typed, fit for one line of a message: short, and without control characters. */
 struct quoted {
@@ -61,6 +39,8 @@ __attribute__((format(printf, 2, 3))) static enum exit_status usage(char message
     return EXIT_USAGE;
 }
 
+/* --- values ----------------------------------------------------------------------------------- */
+
 /* A whole number without sign, space or anything after it; false also when it is above UINT64_MAX.
  */
 static bool parse_unsigned(const char *text, bool hex_allowed, uint64_t *value) {
@@ -73,6 +53,47 @@ static bool parse_unsigned(const char *text, bool hex_allowed, uint64_t *value) 
     *value = parsed;
     return errno == 0;
 }
+
+const char wanted_seed[] = "give a whole number from 0 to 2^64 - 1, decimal or 0x";
+
+bool read_seed(const char *value, void *seed) { return parse_unsigned(value, true, seed); }
+
+const char wanted_fill[] = "choose one of";
+
+bool read_fill(const char *value, void *fill) {
+    return (*(int *)fill = lab_fill(&lab, value)) >= 0;
+}
+
+static bool read_repeat(const char *value, void *repeat) {
+    const uint64_t most = 1000000;
+    uint64_t count = 0;
+    const bool is_number = parse_unsigned(value, false, &count);
+    *(int *)repeat = (int)min_size(count, most);
+    return is_number && count >= 1 && count <= most;
+}
+
+static const char *const verify_names[] = {"full", "quick", "none"};
+
+const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
+
+static bool read_verify(const char *value, void *mode) {
+    int i = 0;
+    while (i < LENGTH(verify_names) && strcmp(value, verify_names[i]) != 0) i++;
+    *(enum verify_mode *)mode = (enum verify_mode)i;
+    return i < LENGTH(verify_names);
+}
+
+const char wanted_timeout[] = "give seconds above 0, like 20 or 2.5";
+
+bool read_timeout(const char *value, void *seconds) {
+    const double most = 1e6; /* eleven days */
+    char *end;
+    if (!value[0] || value[strspn(value, "0123456789.")]) return false;
+    const double given = *(double *)seconds = strtod(value, &end);
+    return end != value && !*end && given > 0 && given <= most;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static enum exit_status parse_size(const char *text, const struct lab_param *param, int64_t *size,
                                    char message[MESSAGE_SIZE]) {
@@ -88,23 +109,12 @@ static enum exit_status parse_size(const char *text, const struct lab_param *par
     return EXIT_PASSED;
 }
 
-/* "M K N" */
-static struct shape_text size_names(void) {
-    struct shape_text names = {""};
-    for (int i = 0; i < LAB_PARAMS && lab.command_line[i]; i++)
-        APPEND(names.of, "%s%s", i ? " " : "", lab.command_line[i]);
-    for (char *c = names.of; *c; c++) *c = (char)toupper((unsigned char)*c);
-    return names;
-}
-
 static enum exit_status wrong_count(int count, char message[MESSAGE_SIZE]) {
-    static const char *const words[LAB_PARAMS + 1] = {"none", "one",  "two", "three",
-                                                      "four", "five", "six"};
-    const struct shape_text all = size_names();
-    char one[32] = "";
-    if (lab.one_for_all) APPEND(one, ", one (%.*s)", (int)strcspn(all.of, " "), all.of);
-    return usage(message, "%d sizes given: give none%s or %s (%s)", count, one,
-                 words[lab_params(&lab)], all.of);
+    usage(message, "%d sizes given: give ", count);
+    for (int i = 0; i < LENGTH(lab.usage) && lab.usage[i].sizes; i++)
+        append(message, MESSAGE_SIZE, "%s%s", i ? ", or " : "",
+               lab.usage[i].sizes[0] ? lab.usage[i].sizes : "none");
+    return EXIT_USAGE;
 }
 
 static enum exit_status parse_sizes(int count, char **sizes, struct shape *shape,
@@ -123,11 +133,41 @@ static enum exit_status parse_sizes(int count, char **sizes, struct shape *shape
     return truth_allows(shape, message) ? EXIT_PASSED : EXIT_USAGE;
 }
 
-static bool parse_timeout(const char *text, double *seconds) {
-    char *end;
-    if (!text[0] || text[strspn(text, "0123456789.")]) return false;
-    *seconds = strtod(text, &end);
-    return end != text && !*end && *seconds > 0 && *seconds <= max_timeout;
+/* --- options ---------------------------------------------------------------------------------- */
+
+static enum exit_status set_member(const struct option_row *row, const char *value,
+                                   struct options *options, char message[MESSAGE_SIZE]) {
+    void *const member = (char *)options + row->member;
+    if (!row->value)
+        *(bool *)member = true;
+    else if (!row->read)
+        *(const char **)member = value;
+    else if (!row->read(value, member))
+        usage(message, "%s '%s' is wrong: %s", row->name, quote(value).text, row->wanted);
+    for (int i = 0; row->read == read_fill && message[0] && lab.fills[i].name; i++)
+        append(message, MESSAGE_SIZE, "%s%s", i ? ", " : " ", lab.fills[i].name);
+    return message[0] ? EXIT_USAGE : EXIT_PASSED;
+}
+
+/* The option of the first of these words, which may take the second one. */
+static enum exit_status parse_option(const struct option_row *row, char ***words,
+                                     struct options *options, char message[MESSAGE_SIZE]) {
+    const char *typed = *(*words)++, *value = strchr(typed, '=');
+    const size_t length = value ? (size_t)(value++ - typed) : strlen(typed);
+    while (row->name && (strncmp(typed, row->name, length) != 0 || row->name[length])) row++;
+    if (!row->name)
+        return usage(message, "there is no option '%s': --help lists the options",
+                     quote(typed).text);
+    if (value && !row->value)
+        return usage(message, "option '%s' takes no value", quote(typed).text);
+    if (row->value && !value && !(value = *(*words)++))
+        return usage(message, "option '%s' needs a value: --help says which", quote(typed).text);
+    return set_member(row, value, options, message);
+}
+
+/* What begins with a - but for -5, by which a student means a size. */
+static bool is_option(const char *word) {
+    return word[0] == '-' && word[1] && word[1] != '.' && !isdigit((unsigned char)word[1]);
 }
 
 /* 32 bits, so that a student can retype it. */
@@ -137,122 +177,119 @@ static uint64_t fresh_seed(void) {
     return seed;
 }
 
-enum {
-    OPTION_SEED = 256,
-    OPTION_FILL,
-    OPTION_REPEAT,
-    OPTION_VERIFY,
-    OPTION_TIMEOUT,
-    OPTION_JSON,
-    OPTION_HELP,
-    OPTION_VERSION
-};
-
-static const struct option long_options[] = {
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"fill", required_argument, NULL, OPTION_FILL},
-    {"repeat", required_argument, NULL, OPTION_REPEAT},
-    {"verify", required_argument, NULL, OPTION_VERIFY},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-/* "random, ones-twos, identity" */
-static struct name_list fill_names(void) {
-    struct name_list names = {""};
-    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++)
-        APPEND(names.of, "%s%s", i ? ", " : "", lab.fills[i].name);
-    return names;
-}
-
-/* One option that getopt_long knows. */
-static enum exit_status parse_option(int option, const char *argument, struct options *options,
-                                     char message[MESSAGE_SIZE]) {
-    uint64_t value;
-    switch (option) {
-    case OPTION_SEED:
-        if (!parse_unsigned(argument, true, &options->which.seed))
-            return usage(
-                message,
-                "'%s' is not a seed: give a whole number from 0 to 2^64 - 1, decimal or 0x",
-                quote(argument).text);
-        break;
-    case OPTION_FILL:
-        options->fill_given = true;
-        options->which.fill = lab_fill(&lab, argument);
-        if (options->which.fill < 0)
-            return usage(message, "there is no fill '%s': choose one of %s", quote(argument).text,
-                         fill_names().of);
-        break;
-    case OPTION_REPEAT:
-        if (!parse_unsigned(argument, false, &value) || value < 1 || value > MAX_REPEAT)
-            return usage(message, "--repeat '%s' is wrong: give a whole number from 1 to %d",
-                         quote(argument).text, MAX_REPEAT);
-        options->repeat = (int)value;
-        break;
-    case OPTION_VERIFY:
-        if (!parse_verify(argument, &options->verify))
-            return usage(message, "--verify '%s' is wrong: choose full, quick or none",
-                         quote(argument).text);
-        break;
-    case OPTION_TIMEOUT:
-        options->timeout_given = true;
-        if (!parse_timeout(argument, &options->timeout))
-            return usage(message, "--timeout '%s' is wrong: give seconds above 0, like 20 or 2.5",
-                         quote(argument).text);
-        break;
-    case OPTION_JSON: options->json = true; break;
-    case OPTION_HELP: options->help = true; break;
-    case OPTION_VERSION: options->version = true; break;
-    }
-    return EXIT_PASSED;
-}
-
-/* What getopt_long rejects. It takes -5 for an option; a student means a size. */
-static enum exit_status reject_option(int argc, char **argv, char message[MESSAGE_SIZE]) {
-    const char *typed = argv[optind - 1];
-    if (optopt > 0 && optopt < 256) {
-        if (optind < argc && argv[optind][0] == '-' && argv[optind][1] == optopt)
-            typed = argv[optind]; /* getopt is still inside this word */
-        int64_t size;
-        if (isdigit(optopt) || optopt == '.')
-            return parse_size(typed, &lab.params[0], &size, message);
-        if (optopt == 'h') return usage(message, "there is no option -h: --help lists the options");
-    }
-    if (optopt >= OPTION_SEED)
-        return usage(message, "option '%s' takes no value", quote(typed).text);
-    return usage(message, "there is no option '%s': --help lists the options", quote(typed).text);
-}
-
-enum exit_status options_parse(int argc, char **argv, struct options *options,
-                               char message[MESSAGE_SIZE]) {
+enum exit_status options_parse(int argc, char **argv, const struct option_row *rows,
+                               struct options *options, char message[MESSAGE_SIZE]) {
     const struct vocabulary words = lab_words(&lab);
+    char **word = argv + 1, **const sizes = argv + 1;
+    enum exit_status status = EXIT_PASSED;
+    int count = 0;
     vocabulary_use(&words);
-    *options = (struct options){.verify = VERIFY_FULL};
-    options->which.seed = fresh_seed();
+    *options = (struct options){.which = {.seed = fresh_seed(), .fill = -1}, .verify = VERIFY_FULL};
     for (int i = 1; i < argc; i++) options->json |= strcmp(argv[i], "--json") == 0;
     message[0] = '\0';
-    optind = 0; /* start afresh, also when called twice */
-    opterr = 0; /* print no messages of its own */
-    int option;
-    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-        enum exit_status status;
-        if (option == ':')
-            status = usage(message, "option '%s' needs a value: --help says which",
-                           quote(argv[optind - 1]).text);
-        else if (option == '?')
-            status = reject_option(argc, argv, message);
+    while (*word && status == EXIT_PASSED)
+        if (is_option(*word))
+            status = parse_option(rows, &word, options, message);
         else
-            status = parse_option(option, optarg, options, message);
-        if (status != EXIT_PASSED) return status;
-    }
-    if (options->help || options->version) return EXIT_PASSED;
-    enum exit_status status =
-        parse_sizes(argc - optind, argv + optind, &options->which.shape, message);
-    if (status == EXIT_PASSED && options->timeout == 0)
+            sizes[count++] = *word++;
+    if (status != EXIT_PASSED || options->help || options->version) return status;
+    options->sized = count > 0;
+    options->fill_given = options->which.fill >= 0;
+    if (!options->fill_given) options->which.fill = 0;
+    status = parse_sizes(count, sizes, &options->which.shape, message);
+    options->timeout_given = options->timeout > 0;
+    if (status == EXIT_PASSED && !options->timeout_given)
         options->timeout = truth_seconds(&options->which.shape);
     return status;
+}
+
+void options_help(const struct option_row *row) {
+    for (; row->name; row++) {
+        char option[40], first[48], text[400] = "";
+        if (!row->help) continue;
+        snprintf(option, sizeof option, "%s %s", row->name, row->value ? row->value : "");
+        snprintf(first, sizeof first, "%-17s", option);
+        APPEND(text, "%s", row->help);
+        if (row->usual && *row->usual) APPEND(text, " (default: %s)", *row->usual);
+        print_paragraph("  ", first, text, stdout);
+    }
+}
+
+/* --- the plain program ------------------------------------------------------------------------ */
+
+#define AT(member) offsetof(struct options, member)
+
+const struct option_row options_of_run[] = {
+    {"--seed", "N", AT(which.seed),
+     "make the inputs from this seed (default: a fresh one, printed)", read_seed, wanted_seed},
+    {"--fill", "KIND", AT(which.fill), "values of the inputs, see below", read_fill, wanted_fill,
+     &lab.fills[0].name},
+    {"--repeat", "N", AT(repeat), "timed launches (default: 10 on a GPU, 1 on the CPU backend)",
+     read_repeat, "give a whole number from 1 to 1000000"},
+    {"--verify", "MODE", AT(verify), "full (default), quick (samples, for large sizes) or none",
+     read_verify, "choose full, quick or none"},
+    {"--timeout", "S", AT(timeout), "seconds one launch may take", read_timeout, wanted_timeout,
+     &lab.time},
+    {"--json", NULL, AT(json), "print one JSON object instead of text"},
+    {"--help", NULL, AT(help), "print this"},
+    {"--version", NULL, AT(version), "print the version"},
+    {0}};
+
+static void print_fills(void) {
+    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "  %-17s%s", lab.fills[i].name, lab.fills[i].what);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            printf("%*s%s\n", line == text ? 0 : 19, "", line);
+    }
+}
+
+static void print_help(void) {
+    char what[400];
+    for (int i = 0; i < LENGTH(lab.usage) && lab.usage[i].sizes; i++) {
+        const struct lab_usage *u = &lab.usage[i];
+        char line[80] = "";
+        APPEND(line, "%s ./%s [options] %s", i ? "      " : "usage:", lab.name, u->sizes);
+        printf("%-33s %s\n", line, u->what);
+    }
+    snprintf(what, sizeof what, "Runs %s of kernel.cu, times it, and checks the result: %s.",
+             lab.wrapper, lab.title);
+    putchar('\n');
+    print_paragraph("", "", what, stdout);
+    putchar('\n');
+    options_help(options_of_run);
+    puts("\nKIND is one of these:");
+    print_fills();
+    puts("\nExit status: 0 the test passed, 1 the kernel is wrong, 2 bad usage,\n"
+         "3 the machine is at fault.");
+}
+
+void options_stop(enum exit_status status, const char *message, bool json) {
+    struct json object = {stdout, false};
+    fprintf(stderr, "%s: %s\n", lab.name, message);
+    if (json) {
+        json_open(&object, NULL, '{');
+        json_text(&object, "status", "error");
+        json_value(&object, "exit_status", "%d", status);
+        json_text(&object, "message", message);
+        json_close(&object, '}');
+        putchar('\n');
+    }
+    exit(status);
+}
+
+struct options options_read(int argc, char **argv) {
+    char message[MESSAGE_SIZE];
+    struct options options;
+    enum exit_status status = options_parse(argc, argv, options_of_run, &options, message);
+    if (status != EXIT_PASSED) options_stop(status, message, options.json);
+    if (options.help) print_help();
+    if (options.version && !options.help) printf("%s %s\n", lab.name, lab.version);
+    if (options.help || options.version) exit(EXIT_PASSED);
+    const size_t needed = memory_needed(&options.which.shape), available = memory_available();
+    if (needed <= available) return options;
+    snprintf(message, sizeof message,
+             "these sizes need %.1f GB of memory and %.1f GB are available: choose smaller ones",
+             (double)needed / 1e9, (double)available / 1e9);
+    options_stop(EXIT_MACHINE, message, options.json);
 }

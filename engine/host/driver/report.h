@@ -1,5 +1,5 @@
-/* What is known about one plain run, and what is said of it: a failure in words (failure.c) or as
- * JSON (failure_json.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
+/* What is known about one plain run, and what is said of it: a failure in words, or as JSON
+ * (failure.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
  * ../../support.c prints it stage by stage. */
 #ifndef ENGINE_HOST_REPORT_H
 #define ENGINE_HOST_REPORT_H
@@ -60,16 +60,6 @@ struct report {
     bool is_complete;    /* the result was said */
 };
 
-/* ---- command_line.c ------------------------------------------------------------------------- */
-
-/* options_parse() for a program's main(): prints help, the version or the error and exits; also
- * exits (EXIT_MACHINE) when the sizes do not fit into this machine's memory. */
-struct options options_read(int argc, char **argv);
-
-/* The program ends before its run begins: a line on standard error, or a JSON object, too. */
-void options_stop(enum exit_status status, const char *message, bool json)
-    __attribute__((noreturn));
-
 /* ---- a call of the wrapper: launches.cu ------------------------------------------------------ */
 
 struct cudaDeviceProp;
@@ -95,8 +85,8 @@ const char *report_refusal(const struct report *report, const struct launch_limi
 
 /* ---- what is said ---------------------------------------------------------------------------- */
 
-/* The one JSON object of --json, as the document of the plain program describes it. report may be
- * NULL: the command line was not understood. message: why the run ended early; may be NULL. */
+/* The one JSON object of --json, as the document of the plain program describes it. message: why
+ * the run ended early; may be NULL. */
 void report_json(const struct report *report, enum exit_status status, const char *message,
                  FILE *out);
 

@@ -6,7 +6,7 @@
  * kernel and the wrapper print goes through a pipe to the parent, which passes it on and notes
  * whether a line is open; the report's own lines go to standard output directly. Over a socket the
  * child asks the parent to pass on all that was printed until then, and waits for it. */
-#define _GNU_SOURCE /* pipe2, ppoll */
+#define _GNU_SOURCE /* pipe2 */
 #include "../../report/text/clock.h"
 #include "../../report/text/numbers.h"
 #include "report.h"
@@ -72,9 +72,7 @@ static void show_time(void) {
     const double patience = 2;
     const struct report *report = watchdog.report;
     const double seconds = clock_seconds() - report->stage_start;
-    if (!report->call_end || seconds < patience || report->line != LINE_OF_STAGE ||
-        !isatty(fileno(report->out)))
-        return;
+    if (seconds < patience || report->line != LINE_OF_STAGE || !isatty(fileno(report->out))) return;
     for (int back = fprintf(report->out, "%5.0f s", seconds); back > 0; back--)
         fputc('\b', report->out);
     fflush(report->out);
@@ -82,20 +80,21 @@ static void show_time(void) {
 
 /* -- the parent: how the child has ended without a result -------------------------------------- */
 
-static const char no_return[] =
-    "\nDoes every path through a function that returns a value return one?";
+#define ARE_DEVICE_POINTERS                                                                        \
+    "\nThe wrapper's arrays are device pointers: only the kernel may dereference them."
+#define NO_RETURN "\nDoes every path through a function that returns a value return one?"
 
-/* What is said of a crash behind the wrapper's name, with more behind that. */
+/* What is said of a crash behind the wrapper's name. */
 static const struct crash {
     int signal;
-    const char *text, *more; /* NULL: what the device pointers are */
+    const char *text;
 } crashes[] = {
-    {SIGSEGV, "crashed on the host: invalid memory access (SIGSEGV).", NULL},
-    {SIGBUS, "crashed on the host: invalid memory access (SIGBUS).", NULL},
-    {SIGFPE, "crashed: integer division by zero (SIGFPE).", ""},
-    {SIGILL, "crashed: illegal instruction (SIGILL).", no_return},
-    {SIGTRAP, "crashed: trap (SIGTRAP).", no_return},
-    {SIGABRT, "crashed: aborted (SIGABRT).", ""},
+    {SIGSEGV, "crashed on the host: invalid memory access (SIGSEGV)." ARE_DEVICE_POINTERS},
+    {SIGBUS, "crashed on the host: invalid memory access (SIGBUS)." ARE_DEVICE_POINTERS},
+    {SIGFPE, "crashed: integer division by zero (SIGFPE)."},
+    {SIGILL, "crashed: illegal instruction (SIGILL)." NO_RETURN},
+    {SIGTRAP, "crashed: trap (SIGTRAP)." NO_RETURN},
+    {SIGABRT, "crashed: aborted (SIGABRT)."},
 };
 
 /* NULL: the signal is none of a crash. */
@@ -103,26 +102,6 @@ static const struct crash *find_crash(int signal) {
     for (int i = 0; i < LENGTH(crashes); i++)
         if (crashes[i].signal == signal) return &crashes[i];
     return NULL;
-}
-
-/* "A, B and C are device pointers: ..." */
-static void say_device_pointers(char message[MESSAGE_SIZE]) {
-    const int count = lab_arrays(&lab);
-    append(message, MESSAGE_SIZE, "\n");
-    for (int i = 0; i < count; i++)
-        append(message, MESSAGE_SIZE, "%s%s", list_separator(i, count), lab.arrays[i].name);
-    append(message, MESSAGE_SIZE,
-           count == 1 ? " is a device pointer: only the kernel may dereference it."
-                      : " are device pointers: only the kernel may dereference them.");
-}
-
-/* During a call of the wrapper. */
-static void say_crash(const struct crash *crash, char message[MESSAGE_SIZE]) {
-    append(message, MESSAGE_SIZE, "%s %s", lab.wrapper, crash->text);
-    if (crash->more)
-        append(message, MESSAGE_SIZE, "%s", crash->more);
-    else
-        say_device_pointers(message);
 }
 
 static void say_exit(const struct report *report, char message[MESSAGE_SIZE]) {
@@ -149,7 +128,7 @@ static enum exit_status ending(const struct report *report, int how, char messag
     }
     if (report->call_end) {
         if (crash)
-            say_crash(crash, message);
+            append(message, MESSAGE_SIZE, "%s %s", lab.wrapper, crash->text);
         else
             say_exit(report, message);
         return EXIT_WRONG;
@@ -193,14 +172,14 @@ static _Noreturn void time_is_over(void) {
     end_run(EXIT_WRONG, message);
 }
 
-static void on_child(int signal) { (void)signal; }
-
-/* Until the child prints, asks or ends, and no longer than this. */
-static void wait_for_child(double seconds, const sigset_t *during) {
+/* Until the child prints, asks or ends, and no longer than this. It closes the socket when it ends;
+ * but a wrapper may have done so before. */
+static void wait_for_child(double seconds) {
     struct pollfd ready[] = {{.fd = watchdog.asked, .events = POLLIN},
                              {.fd = watchdog.printed, .events = POLLIN}};
-    const struct timespec most = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
-    if (ppoll(ready, LENGTH(ready), &most, during) <= 0)
+    const double tick = 2e-3;
+    if (watchdog.asked < 0) seconds = fmin(seconds, tick);
+    if (poll(ready, LENGTH(ready), 1 + (int)(1e3 * seconds)) <= 0)
         show_time();
     else if (ready[0].revents)
         answer();
@@ -209,19 +188,12 @@ static void wait_for_child(double seconds, const sigset_t *during) {
 }
 
 static _Noreturn void watch_child(void) {
-    const struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_NOCLDSTOP};
     const double longest = 1; /* to show the time each second */
-    sigset_t blocked, during;
     int status = 0;
-    sigaction(SIGCHLD, &action, NULL);
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGCHLD); /* so that it comes while this waits, and not just before */
-    sigprocmask(SIG_BLOCK, &blocked, &during);
-    sigdelset(&during, SIGCHLD);
     while (waitpid(watchdog.child, &status, WNOHANG) == 0) {
         const double end = watchdog.report->call_end, left = end ? end - clock_seconds() : longest;
         if (left <= 0) time_is_over();
-        wait_for_child(fmin(left, longest), &during);
+        wait_for_child(fmin(left, longest));
     }
     child_ended(status);
 }

@@ -1,11 +1,13 @@
 /* See text.h. */
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
+#include "clock.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 bool use_color(FILE *out) {
@@ -83,6 +85,12 @@ const char *text_line(const char *text, int line) {
         if (text) text++;
     }
     return text;
+}
+
+double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* --- characters ------------------------------------------------------------------------------- */

@@ -1,9 +1,0 @@
-/* Time on the wall: see clock.h. */
-#include "clock.h"
-#include <time.h>
-
-double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
