@@ -22,6 +22,7 @@
 #include "report/record/sentences.h"
 #include "report/text/text.h"
 #include "report/words/vocabulary.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -195,9 +196,28 @@ struct lab_case {
     int comparison; /* a position in lab_truth.comparisons */
 };
 
-struct box { /* rows and columns, both ends included; empty when row_first > row_last */
+/* Rows and columns of an output, both ends included; empty when row_first > row_last. */
+struct box {
     int row_first, row_last, col_first, col_last;
 };
+
+static inline struct box empty_box(void) {
+    const struct box box = {INT_MAX, -1, INT_MAX, -1};
+    return box;
+}
+
+/* Makes it large enough for this element, too. */
+static inline void box_add(struct box *box, int row, int col) {
+    if (row < box->row_first) box->row_first = row;
+    if (row > box->row_last) box->row_last = row;
+    if (col < box->col_first) box->col_first = col;
+    if (col > box->col_last) box->col_last = col;
+}
+
+static inline uint64_t box_elements(const struct box *box) {
+    return (uint64_t)(box->row_last - box->row_first + 1) *
+           (uint64_t)(box->col_last - box->col_first + 1);
+}
 
 struct wrong_element {
     int row, col;                /* row: all its indices but the last one, as one number */
@@ -333,6 +353,14 @@ int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAY
                 struct wrong_element *wrong);
 int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   const struct verdict *verdict, struct explanation *out);
+/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
+bool verdict_finding(const struct verdict *verdict, const struct shape *shape,
+                     struct finding *finding);
+/* And what the result is instead (report/words/print.h). */
+struct explained;
+bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                   const struct verdict *verdict, struct finding *finding,
+                   struct explained *explained);
 double truth_operations(const struct shape *shape);
 double truth_naive_loads(const struct shape *shape);
 double truth_seconds(const struct shape *shape);

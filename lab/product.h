@@ -3,7 +3,7 @@
 #ifndef LAB_PRODUCT_H
 #define LAB_PRODUCT_H
 #include "../engine/cores.h"
-#include "../engine/form/box.h"
+#include "../engine/report/text/numbers.h"
 #include <string.h>
 
 /* Of C. A tile's two arrays of doubles fit the level-2 cache. */

@@ -358,7 +358,7 @@ static void verdict_begin(struct verdict *verdict, const struct problem *p, enum
     verdict->mode = mode;
     verdict->array = MATRIX_C;
     verdict->exact = p->comparison == COMPARE_EXACT;
-    verdict->wrong_box = verdict->unwritten_box = empty_box;
+    verdict->wrong_box = verdict->unwritten_box = empty_box();
     verdict->cell_rows = cell_size(p->m, MAP_ROWS);
     verdict->cell_cols = cell_size(p->n, MAP_COLS);
     verdict->map_rows = (p->m - 1) / verdict->cell_rows + 1;
@@ -449,7 +449,7 @@ bool verify(const struct problem *problem, enum verify_mode mode, struct verdict
     int workers = worker_count(MAX_WORKERS, INFINITY); /* as many as any part may use */
     v.tally = calloc((size_t)workers, sizeof *v.tally);
     if (!v.tally) return false;
-    for (int i = 0; i < workers; i++) v.tally[i].wrong_box = v.tally[i].unwritten_box = empty_box;
+    for (int i = 0; i < workers; i++) v.tally[i].wrong_box = v.tally[i].unwritten_box = empty_box();
     run_rows(&v, scan, problem->m, problem->n);
     bool enough =
         mode == VERIFY_QUICK ? verify_quick(&v) : compare(&v, NULL, problem->m, NULL, problem->n);

@@ -68,17 +68,6 @@ struct damage {
 };
 struct damage data_damage(const struct host_data *sent, const struct host_data *back, int array);
 
-/* --- result.c: from a wrong result to a finding ----------------------------------------------- */
-
-/* What a verdict that is not passed says, as a finding without a place. False: it is passed. */
-bool verdict_finding(const struct verdict *verdict, const struct shape *shape,
-                     struct finding *finding);
-/* And what the result is instead (report/words/print.h). */
-struct explained;
-bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   const struct verdict *verdict, struct finding *finding,
-                   struct explained *explained);
-
 /* --- host.cu ---------------------------------------------------------------------------------- */
 
 /* What of an array's buffer is on the device. */

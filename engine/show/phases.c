@@ -1,5 +1,4 @@
 /* The phases of one block, as a student follows them by hand, and as JSON. */
-#include "../form/box.h"
 #include "../report/text/json.h"
 #include "../report/text/numbers.h"
 #include "../report/text/text.h"

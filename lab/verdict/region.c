@@ -54,7 +54,7 @@ static bool blocks(const struct problem *p, int tile, struct explanation *out) {
 }
 
 bool explain_unwritten(const struct problem *p, const struct verdict *v, struct explanation *out) {
-    struct box written = empty_box;
+    struct box written = empty_box();
     if (!v->unwritten) return false;
     for (int i = 0; i < p->m; i++)
         for (int j = 0; j < p->n; j++)

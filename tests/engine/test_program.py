@@ -122,7 +122,7 @@ def test_one_command_builds_and_runs() -> None:
     (one,) = report["findings"]
     assert report["status"] == "finding" and report["exit_status"] == 1
     assert one["kind"] == "out-of-bounds" and one["line"] == 10 and one["access"] == "read"
-    assert one["launch"].startswith("kernel<<<8, 128>>>") and ";" not in one["launch"]  # of no array's size
+    assert one["launch"]["text"].startswith("kernel<<<8, 128>>>") and ";" not in one["launch"]["text"]  # of no array's size
     assert "the sum is" in done.stderr
     engine.write(REDUCTION, "my program.cu")
     done = engine.make(*command, "ARGS='500'")

@@ -3,14 +3,13 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
  *   check_run.c     one shape: arrays, the wrapper, what was seen, what came out
- *   programs.c      other programs that are asked: what the plain build says of the same shape,
- *                   which blocks write (writers_program.c), what local variables have to do with it
- *   ../result.c     from a wrong result to a finding
+ *   programs.c      the processes that all this runs in, and other programs that are asked: what
+ *                   the plain build says of the same shape, which blocks write
+ *                   (writers_program.c), what local variables have to do with it
  *   evidence.c      runs that show what a kernel's indices are, and what a correct one could do
  *                   better
  *   cause.c         the mistake behind a finding, from the source, from runs with other local
  *                   variables; a lab's rules (explain/rules.h) do the same from evidence
- *   child.c         the processes that all this runs in
  *   check_print.c   findings as text and as JSON
  *
  * Behind it, ../../show/ has what --counts, --phases, --indices and --walk print.
@@ -144,7 +143,7 @@ void copy_report(FILE *out, FILE *report);
 void print_report(const struct check_options *options, struct outcome *outcome,
                   const struct array_data *data);
 
-/* --- child.c ---------------------------------------------------------------------------------- */
+/* --- programs.c: children --------------------------------------------------------------------- */
 
 /* The processes in which make check runs a wrapper: a mistake may end the one it happens in. */
 
@@ -171,7 +170,7 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 void child_end(void) __attribute__((noreturn));
 
-/* --- programs.c ------------------------------------------------------------------------------- */
+/* --- programs.c: other programs --------------------------------------------------------------- */
 
 /* What the program says that is embedded in make check: see writers_program.c. */
 struct plain_run {

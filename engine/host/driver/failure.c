@@ -1,6 +1,5 @@
 /* A failure in words: damage outside C, how much of C is wrong or was never written, the first
  * wrong elements, a map of C, and what C is instead. And a run as JSON. */
-#include "../../form/box.h"
 #include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"

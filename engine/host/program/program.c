@@ -110,14 +110,12 @@ static void program_print(const struct program_run *run, const struct program_en
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_finding(struct json *json, const struct finding *f) {
-    char launch[LAUNCH_TEXT];
     struct finding_words words;
     finding_say(f, &words);
-    finding_launch_say(&f->launch, launch, sizeof launch);
     json_open(json, NULL, '{');
     json_words(json, f, &words);
     json_parties(json, f);
-    json_text(json, "launch", launch);
+    json_launch(json, &f->launch);
     json_slots(json, f->slot);
     json_close(json, '}');
 }

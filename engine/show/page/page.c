@@ -1,6 +1,5 @@
 /* The walkthrough's page, which page.sh has made, with the data in its place; which block it shows,
  * and which accesses a finding is about. */
-#include "../../form/box.h"
 #include "../../report/poison.h"
 #include "../../report/text/numbers.h"
 #include "../../watch/shadow/regions.h"
@@ -43,7 +42,7 @@ static unsigned block_of(long from, int first, int last, long index, unsigned bl
 /* Around what the block has stored of the output. */
 static struct box stored_part(const struct trace *t, int output) {
     const int64_t n = array_columns(region_array(output));
-    struct box part = empty_box;
+    struct box part = empty_box();
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (a->array == output && a->write && a->offset >= 0)
