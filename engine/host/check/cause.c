@@ -132,10 +132,7 @@ static bool run_with(struct experiment *e, struct locals_change change, struct o
     o.locals_seen = e->seen;
     o.locals_change = change;
     memset(e->room, 0, sizeof *e->room);
-    if (child_quiet(e->shape, &short_run)) {
-        run_shape(&o, e->shape, e->room);
-        child_end();
-    }
+    child_run_shape(&o, e->shape, &short_run, e->room);
     *outcome = *e->room;
     return outcome->done && !outcome->machine_fault[0];
 }

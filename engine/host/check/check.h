@@ -170,12 +170,17 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 void child_end(void) __attribute__((noreturn));
 
+/* Runs a shape in such a child. False: it came to no end. */
+bool child_run_shape(const struct check_options *options, struct shape shape,
+                     const struct child_limits *limits, struct outcome *outcome);
+
 /* --- programs.c: other programs --------------------------------------------------------------- */
 
 /* What the program says that is embedded in make check: see writers_program.c. */
 struct plain_run {
     struct writers writers;
     bool correct; /* the result */
+    bool done;    /* it came to its end: all of this says something */
 };
 
 /* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it

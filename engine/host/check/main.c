@@ -120,11 +120,7 @@ static bool is_right_on(const struct check_options *o, struct shape shape, struc
     quiet.report = NULL;
     if (quiet.run.timeout > soon) quiet.run.timeout = soon;
     memset(room, 0, sizeof *room);
-    if (child_quiet(shape, &short_run)) {
-        run_shape(&quiet, shape, room);
-        child_end();
-    }
-    return room->done && room->finding.kind == FINDING_NONE;
+    return child_run_shape(&quiet, shape, &short_run, room) && room->finding.kind == FINDING_NONE;
 }
 
 /* On shapes for parts of this width. */
@@ -195,10 +191,7 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
     room->walked.result = WALK_NO_BLOCK;
     rewind(o->walk_data);
     if (ftruncate(fileno(o->walk_data), 0) != 0) machine(o, no_disk);
-    if (child_quiet(shape, &limits)) {
-        run_shape(o, shape, room);
-        child_end();
-    }
+    child_run_shape(o, shape, &limits, room);
     if (room->machine_fault[0]) machine(o, room->machine_fault);
     if (room->walked.result == WALK_NO_MEMORY) machine(o, "out of memory");
     if (room->walked.result == WALK_NO_DISK) machine(o, no_disk);

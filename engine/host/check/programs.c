@@ -8,7 +8,6 @@
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "check.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -106,9 +105,9 @@ bool child_quiet(struct shape shape, const struct child_limits *limits) {
     if (pipe2(printed, O_CLOEXEC) != 0) return false;
     pid_t child = fork();
     if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
+        const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         return true;
     }
     close(printed[1]);
@@ -120,6 +119,15 @@ bool child_quiet(struct shape shape, const struct child_limits *limits) {
 void child_end(void) {
     fflush(NULL);
     _exit(EXIT_PASSED);
+}
+
+bool child_run_shape(const struct check_options *o, struct shape shape,
+                     const struct child_limits *limits, struct outcome *outcome) {
+    if (child_quiet(shape, limits)) {
+        run_shape(o, shape, outcome);
+        child_end();
+    }
+    return outcome->done;
 }
 
 /* --- the program beside this one -------------------------------------------------------------- */
@@ -192,6 +200,8 @@ bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     return true;
 }
 
+extern char **environ;
+
 /* --- the program in this one ------------------------------------------------------------------ */
 
 /* Not linked where the grader looks for causes; empty where the plain build does not compile. */
@@ -218,40 +228,28 @@ static const double faster = 0.2; /* than the run under watch */
 static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
 
 /* What it prints was printed, or will be, by the run under watch. */
-static _Noreturn void become_program(const struct check_options *o, struct shape s, int program,
-                                     int out) {
-    char *environment[] = {NULL};
+static _Noreturn void run_writers_program(const struct check_options *o, struct shape s,
+                                          int program, int out) {
     const double seconds = faster * o->run.timeout;
     char line[COMMAND_LINE];
     snprintf(line, sizeof line, "writers %d %" PRIu64 " %f %d %s", o->run.which.fill,
              o->run.which.seed, seconds < longest ? seconds : longest, out,
              lab_shape_words(&lab, &s).of);
-    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(out, F_SETFD, 0);
-    fexecve(program, split(line).of, environment);
+    fexecve(program, split(line).of, environ);
     _exit(EXIT_MACHINE);
 }
 
-static bool run_program(const struct check_options *o, struct shape s, int out) {
-    const int program = writers_file();
-    int status = -1;
-    if (program < 0) return false;
-    const pid_t child = fork();
-    if (child == 0) become_program(o, s, program, out);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    close(program);
-    return child > 0 && status == 0;
-}
-
 const struct writers *ask_writers(const struct check_options *o, struct shape s, bool *correct) {
-    const int out = memfd_create("written", MFD_CLOEXEC);
-    if (out < 0) return NULL;
-    const bool has_room = ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
+    const struct child_limits limits = {60, 600}; /* it has limits of its own */
+    const int out = memfd_create("written", MFD_CLOEXEC), program = writers_file();
+    const bool has_room = out >= 0 && ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
     const struct plain_run *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
-    const bool done = has_room && said != MAP_FAILED && run_program(o, s, out);
-    close(out);
+    if (has_room && program >= 0 && said != MAP_FAILED && child_quiet(s, &limits))
+        run_writers_program(o, s, program, out);
+    if (out >= 0) close(out);
+    if (program >= 0) close(program);
+    const bool done = has_room && said != MAP_FAILED && said->done;
     *correct = done && said->correct;
     return done ? &said->writers : NULL;
 }
@@ -265,8 +263,6 @@ const struct writers *ask_writers(const struct check_options *o, struct shape s,
  * check is built. */
 extern const char locals_command[] __attribute__((weak));
 static const char made[] = "build/check/locals";
-
-extern char **environ;
 
 static _Noreturn void run_command(void) {
     const struct command command = split(strdup(locals_command));
