@@ -47,24 +47,18 @@ size_t memory_needed(const struct shape *shape) {
     return (size_t)(2 * layout.all + verdict + fixed);
 }
 
-static bool read_number(const char *path, uint64_t *value) {
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    bool found = fscanf(file, "%" SCNu64, value) == 1; /* "max" is no number: no limit */
-    fclose(file);
-    return found;
-}
-
-/* The value of `name VALUE` or `name: VALUE` in a file of such lines. */
-static bool read_field(const char *path, const char *name, uint64_t *value) {
+/* The number behind `name`, with a blank or a colon in between, in a file of such lines; with an
+ * empty name, that on the first line. "max" is no number: no limit. */
+static bool read_number(const char *path, const char *name, uint64_t *value) {
     FILE *file = fopen(path, "r");
     if (!file) return false;
     char line[256];
-    size_t length = strlen(name);
+    const size_t length = strlen(name);
     bool found = false;
     while (!found && fgets(line, sizeof line, file)) {
-        if (strncmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == ':'))
-            found = sscanf(line + length + 1, "%" SCNu64, value) == 1;
+        const char *rest = line + length;
+        if (strncmp(line, name, length) == 0 && (!length || *rest == ' ' || *rest == ':'))
+            found = sscanf(rest + (length > 0), "%" SCNu64, value) == 1;
     }
     fclose(file);
     return found;
@@ -85,11 +79,11 @@ static uint64_t cgroup_room(const struct cgroup_files *files, const char *group)
     char path[PATH_MAX + 64];
     uint64_t limit, used, cache = 0;
     snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->limit);
-    if (!read_number(path, &limit)) return UINT64_MAX;
+    if (!read_number(path, "", &limit)) return UINT64_MAX;
     snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->usage);
-    if (!read_number(path, &used)) return UINT64_MAX;
+    if (!read_number(path, "", &used)) return UINT64_MAX;
     snprintf(path, sizeof path, "%s%s/memory.stat", files->mount, group);
-    read_field(path, files->cache, &cache);
+    read_number(path, files->cache, &cache);
     used -= cache < used ? cache : used;
     return limit > used ? limit - used : 0;
 }
@@ -122,7 +116,7 @@ static uint64_t cgroup_available(void) {
 
 size_t memory_available(void) {
     uint64_t kilobytes, available = UINT64_MAX;
-    if (read_field("/proc/meminfo", "MemAvailable", &kilobytes)) available = kilobytes * 1024;
+    if (read_number("/proc/meminfo", "MemAvailable", &kilobytes)) available = kilobytes * 1024;
     uint64_t room = cgroup_available();
     available = room < available ? room : available;
     return available > SIZE_MAX ? SIZE_MAX : (size_t)available;

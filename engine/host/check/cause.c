@@ -156,8 +156,6 @@ static bool is_same(const struct outcome *a, const struct outcome *b) {
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static bool is_one(uint64_t set) { return (set & (set - 1)) == 0; }
-
 struct names {
     char text[160];
 };
@@ -165,12 +163,11 @@ struct names {
 /* "a", "a and b", "a, b and c". */
 static struct names names_of(const struct experiment *e, uint64_t set) {
     struct names names = {""};
-    const char *before = "";
-    for (int i = 0; i < LOCALS; i++) {
-        if (!(set >> i & 1)) continue;
-        APPEND(names.text, "%s%s", before, e->seen->variable[i].name);
-        before = is_one(set >> i >> 1) ? " and " : ", ";
-    }
+    int at = 0;
+    for (int i = 0; i < LOCALS; i++)
+        if (set >> i & 1)
+            APPEND(names.text, "%s%s", list_separator(at++, __builtin_popcountll(set)),
+                   e->seen->variable[i].name);
     return names;
 }
 
@@ -255,7 +252,7 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (is_clean(&zeroed))
         ENGINE_SAY(ZEROS, W(names.text));
     else
-        ENGINE_SAY(DEPENDS, W(names.text), W(is_one(matter) ? "s" : ""));
+        ENGINE_SAY(DEPENDS, W(names.text), W(__builtin_popcountll(matter) == 1 ? "s" : ""));
     ENGINE_SAY(ASK_VALUE, W(first->name));
     return true;
 }
