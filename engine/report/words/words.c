@@ -241,8 +241,9 @@ static void put_fault(struct value *v, const struct finding *f) {
 
 /* Whether they are a whole rectangle, or row: then its sides say which they are. */
 static bool is_whole_box(const struct finding *f) {
-    const uint64_t rows = HAS(ROW_FIRST) ? (uint64_t)(GET(ROW_LAST) - GET(ROW_FIRST) + 1) : 1;
-    return (uint64_t)GET(COUNT) == rows * (uint64_t)(GET(COLUMN_LAST) - GET(COLUMN_FIRST) + 1);
+    const uint64_t rows = (uint64_t)GET(ROW_LAST) - (uint64_t)GET(ROW_FIRST) + 1; /* without: 1 */
+    const uint64_t columns = (uint64_t)GET(COLUMN_LAST) - (uint64_t)GET(COLUMN_FIRST) + 1;
+    return (uint64_t)GET(COUNT) == rows * columns;
 }
 
 /* "row 3", or "rows 3 to 7" */
