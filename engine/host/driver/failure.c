@@ -1,5 +1,6 @@
-/* A failure in words: damage outside C, how much of C is wrong or was never written, the first
- * wrong elements, a map of C, and what C is instead. And a run as JSON. */
+/* What is said of a run. A failure in words: its launches, damage outside C, how much of C is wrong
+ * or was never written, the first wrong elements, a map of C, and what C is instead. And a run as
+ * JSON. */
 #include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
@@ -8,6 +9,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The output that the verdict describes. */
@@ -18,6 +20,37 @@ static const char *output_name(const struct report *report) { return the_output(
 static bool output_has_rows(const struct report *report) {
     return the_output(report)->dimensions > 1;
 }
+
+/* -- launches -- */
+
+/* Whether a kernel has shared memory, as far as is known. */
+static bool has_shared(const struct report *report) {
+    bool any = !report->launch_count || report->launches_left_out;
+    for (int i = 0; i < report->launch_count; i++)
+        any |= report->launches[i].static_bytes + report->launches[i].shared_bytes > 0;
+    return any;
+}
+
+/* Whether one launch has a thread for each element of the output. */
+static bool has_threads(const struct report *report) {
+    for (int i = 0; i < report->launch_count; i++)
+        if (launch_covers(&report->launches[i])) return true;
+    return false;
+}
+
+void report_print_launches(const struct report *report, FILE *out) {
+    for (int i = 0; i < report->launch_count; i++) {
+        char text[LAUNCH_TEXT];
+        launch_describe(&report->launches[i], text);
+        if (report->launch_repeats[i] > 1) APPEND(text, "; %d times", report->launch_repeats[i]);
+        print_paragraph("", "", text, out);
+    }
+    if (report->launches_left_out)
+        fprintf(out, "and %d more launch%s\n", report->launches_left_out,
+                report->launches_left_out == 1 ? "" : "es");
+}
+
+/* -- what is wrong -- */
 
 static void print_damage(const struct report *report) {
     for (int i = 0; i < lab_arrays(&lab); i++) {
@@ -78,7 +111,7 @@ static void print_unwritten(const struct report *report, uint64_t elements) {
     fprintf(report->out, "%s of %s %s never written.\n", how_many(v->unwritten, elements).text,
             output_name(report), was_or_were(v->unwritten));
     print_box(report, &v->unwritten_box, v->unwritten);
-    if (report->explanation_count == 0 && !report_has_threads(report))
+    if (report->explanation_count == 0 && !has_threads(report))
         fprintf(report->out,
                 "Each element needs a thread: does the grid, rounded up, cover all of %s?\n",
                 output_name(report));
@@ -117,7 +150,7 @@ static void print_nan(const struct report *report) {
         fputs(v->nan == 1 ? "It is" : "All of them are", report->out);
     fprintf(report->out, " NaN%s\n",
             explains_nan(report) || !lab.nan ? "."
-            : report_has_shared(report)      ? lab.nan_with_shared
+            : has_shared(report)             ? lab.nan_with_shared
                                              : lab.nan);
 }
 
@@ -212,6 +245,67 @@ static void print_verdict(const struct report *report) {
 void report_failure(const struct report *report) {
     print_damage(report);
     if (report->verified) print_verdict(report);
+}
+
+/* -- what one launch explains -- */
+
+/* Rows usually end with the threads in y, columns with those in x; but not in every kernel. */
+static void explain_end(const struct finding_launch *launch, int end, int size, int usual,
+                        const char *what, struct explanation *out) {
+    for (int i = 0; i < 2 && 0 < end && end < size; i++) {
+        const int way = i ? !usual : usual;
+        const unsigned blocks = launch->grid[way], threads = launch->block[way];
+        if ((unsigned long long)blocks * threads != (unsigned long long)end) continue;
+        APPEND(out->text, " The grid has %u x %u = %d thread%s in %c; %s has %d %s.", blocks,
+               threads, end, plural((uint64_t)end), "xy"[way],
+               lab.arrays[lab_first_output(&lab)].name, size, what);
+        return;
+    }
+}
+
+void launch_explain(const struct finding_launch *launch, const struct shape *shape,
+                    struct explanation *out) {
+    int64_t extent[ENGINE_DIMENSIONS];
+    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
+    if (array->dimensions != 2) return;
+    lab_extents(array, shape, extent);
+    explain_end(launch, out->row_end, (int)extent[0], 1, "rows", out);
+    explain_end(launch, out->col_end, (int)extent[1], 0, "columns", out);
+}
+
+/* What is said of a NaN from there: a variable without a value may hold one that was left behind.
+ */
+static void forget_shared(struct report *report) {
+    int kept = 0;
+    for (int i = 0; i < report->explanation_count; i++)
+        if (strcmp(report->explanations[i].formula, "shared-unwritten") != 0)
+            report->explanations[kept++] = report->explanations[i];
+    report->explanation_count = kept;
+}
+
+void report_explain_launch(struct report *report) {
+    const struct options *o = &report->options;
+    if (!has_shared(report)) forget_shared(report);
+    if (report->launch_count != 1 || report->launches_left_out) return; /* which one wrote what? */
+    for (int i = 0; i < report->explanation_count; i++)
+        launch_explain(&report->launches[0], &o->which.shape, &report->explanations[i]);
+}
+
+/* -- times -- */
+
+struct launch_times launch_times(const struct report *report) {
+    struct launch_times s = {NAN, NAN, NAN, NAN};
+    int count = report->sample_count;
+    double *sorted = count ? malloc((size_t)count * sizeof *sorted) : NULL;
+    if (!sorted) return s;
+    memcpy(sorted, report->samples, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
+    s.min = sorted[0];
+    s.max = sorted[count - 1];
+    s.median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    if (s.median > 0) s.gflops = truth_operations(&report->options.which.shape) / s.median / 1e9;
+    free(sorted);
+    return s;
 }
 
 /* -- as JSON -- */

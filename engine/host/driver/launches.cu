@@ -16,18 +16,38 @@ static void name_of(const void *kernel, char *name, size_t bytes) {
     kernel_name(symbol ? symbol : "kernel", name, bytes);
 }
 
+// The run's first output, beside which a launch is shown.
+static void set_output(struct finding_launch *launch) {
+    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
+    snprintf(launch->output, sizeof launch->output, "%s", array->name);
+    launch->dimensions = array->dimensions;
+    lab_extents(array, &report->options.which.shape, launch->extent);
+}
+
+// Takes it down, with memset() and memcpy(): equal ones in a row are compared byte by byte.
 static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     if (!report) return;
-    struct finding_launch shape = {};
+    struct finding_launch launch;
     cudaFuncAttributes attributes = {};
     if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) cudaGetLastError();
-    name_of(kernel, shape.kernel, sizeof shape.kernel);
+    memset(&launch, 0, sizeof launch);
+    name_of(kernel, launch.kernel, sizeof launch.kernel);
     const unsigned extents[][3] = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
-    memcpy(shape.grid, extents[0], sizeof shape.grid);
-    memcpy(shape.block, extents[1], sizeof shape.block);
-    shape.static_bytes = attributes.sharedSizeBytes;
-    shape.shared_bytes = shared;
-    report_launch(report, &shape);
+    memcpy(launch.grid, extents[0], sizeof launch.grid);
+    memcpy(launch.block, extents[1], sizeof launch.block);
+    launch.static_bytes = attributes.sharedSizeBytes;
+    launch.shared_bytes = shared;
+    set_output(&launch);
+    const int count = report->launch_count;
+    if (count && !report->launches_left_out &&
+        memcmp(&report->launches[count - 1], &launch, sizeof launch) == 0) {
+        report->launch_repeats[count - 1]++;
+    } else if (count < REPORTED_LAUNCHES) {
+        memcpy(&report->launches[count], &launch, sizeof launch);
+        report->launch_repeats[report->launch_count++] = 1;
+    } else {
+        report->launches_left_out++;
+    }
 }
 
 // --- a call ---
@@ -57,6 +77,19 @@ void report_call_begins(struct report *to, const struct cudaDeviceProp *properti
     called = true;
 }
 
+// Why the GPU refuses one of these launches, a newline, and a hint; null where it refuses none.
+static const char *refusal_of(const struct report *of, char text[2 * MESSAGE_SIZE]) {
+    char why[MESSAGE_SIZE];
+    for (int i = 0; i < of->launch_count; i++) {
+        const char *hint = launch_refusal(&of->launches[i], &limits, why);
+        if (!hint) continue;
+        snprintf(text, 2 * MESSAGE_SIZE, "%s<<<...>>>: %s\nhint: %s", of->launches[i].kernel, why,
+                 hint);
+        return text;
+    }
+    return NULL;
+}
+
 int report_call_returned(const struct report *of, char what[2 * MESSAGE_SIZE]) {
 #ifdef CUDA_EMULATOR
     (void)of;
@@ -65,7 +98,7 @@ int report_call_returned(const struct report *of, char what[2 * MESSAGE_SIZE]) {
     const cudaError_t error = cudaGetLastError();
     char refusal[2 * MESSAGE_SIZE];
     const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
-    const bool refused = invalid && report_refusal(of, &limits, refusal);
+    const bool refused = invalid && refusal_of(of, refusal);
     snprintf(what, 2 * MESSAGE_SIZE, refused ? "the launch failed" : "cudaGetLastError() after %s",
              lab.wrapper);
     return error;
@@ -119,7 +152,7 @@ enum exit_status report_error(const struct report *of, int error, const char *wh
     const bool machine = is_machine_fault(code);
     const char *todo = hint(code);
     const bool of_launch = strstr(what, "the launch failed");
-    if (of_launch && report_refusal(of, &limits, refusal)) todo = refusal;
+    if (of_launch && refusal_of(of, refusal)) todo = refusal;
     const char *separator = !*todo ? "" : machine ? "; " : "\n";
     snprintf(message, 4 * MESSAGE_SIZE, "%s: %s%s%s", what, cudaGetErrorString(code), separator,
              todo);

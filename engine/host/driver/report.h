@@ -1,5 +1,5 @@
 /* What is known about one plain run, and what is said of it: a failure in words, or as JSON
- * (failure.c), launches (launch_report.c), what hangs or crashes (watchdog.c).
+ * (failure.c), launches (launches.cu), what hangs or crashes (watchdog.c).
  * ../../support.c prints it stage by stage. */
 #ifndef ENGINE_HOST_REPORT_H
 #define ENGINE_HOST_REPORT_H
@@ -76,13 +76,6 @@ void report_call_ends(void);
 enum exit_status report_error(const struct report *report, int error, const char *what,
                               char message[4 * MESSAGE_SIZE]);
 
-/* The wrapper has launched a kernel. */
-void report_launch(struct report *report, const struct finding_launch *launch);
-
-/* Why a GPU refuses one of these launches, a newline, and a hint; NULL where it refuses none. */
-const char *report_refusal(const struct report *report, const struct launch_limits *limits,
-                           char text[2 * MESSAGE_SIZE]);
-
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 /* The one JSON object of --json, as the document of the plain program describes it. message: why
@@ -114,7 +107,7 @@ void watchdog_stop(void);
  * something is printed to standard error. From any thread. */
 void watchdog_end_line(void);
 
-/* --- launch_report.c: what the report says of a run's launches -------------------------------- */
+/* --- failure.c: what it says of launches, and of a wrong result ------------------------------ */
 
 /* Of the timed launches, in seconds, and GFLOP/s of the median. NaN: there are none. */
 struct launch_times {
@@ -122,11 +115,7 @@ struct launch_times {
 };
 struct launch_times launch_times(const struct report *report);
 
-/* Whether a kernel has shared memory, as far as is known; a line for each launch, in a run
- * that failed; and what one launch explains of C. */
-bool report_has_shared(const struct report *report);
-/* Whether one launch has a thread for each element of the output. */
-bool report_has_threads(const struct report *report);
+/* A line for each launch, in a run that failed; and what one launch explains of C. */
 void report_print_launches(const struct report *report, FILE *out);
 void report_explain_launch(struct report *report);
 
@@ -134,8 +123,6 @@ void report_explain_launch(struct report *report);
  * they do not. */
 void launch_explain(const struct finding_launch *launch, const struct shape *shape,
                     struct explanation *unwritten);
-
-/* --- failure.c: what it says of a wrong result ------------------------------------------------ */
 
 /* In words; report_json() says it as JSON. */
 void report_failure(const struct report *report);
