@@ -259,19 +259,6 @@ static bool take_samples(struct clock *c) {
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* The submission's part, which needs no GPU. */
-static bool make_plan(struct clock *c, struct plan *plan) {
-    const struct request *o = &c->request;
-    char reason[REASON_SIZE];
-    size_t size;
-    const struct recording *recording = read_file(o->recording, sizeof *recording, &size);
-    if (!recording)
-        return judge(&c->judgement, STATE_REFUSED, "there is no recording, or it is too large");
-    if (!recording_check(recording, size, reason))
-        return judge(&c->judgement, STATE_REFUSED, "%s", reason);
-    return plan_make(recording, &o->shape, plan, &c->judgement); /* which keeps it */
-}
-
 /* As nvcc embeds it. The driver would also take PTX by itself, as text, and translate that. */
 static bool is_fat_binary(const void *image, size_t size) {
     const uint32_t magic = 0xba55ed50;
@@ -279,13 +266,14 @@ static bool is_fat_binary(const void *image, size_t size) {
 }
 
 static bool run(struct clock *c) {
-    static struct plan plan;
+    const struct request *o = &c->request;
     size_t size;
-    if (!make_plan(c, &plan)) return false;
-    const void *image = read_file(c->request.kernels, KERNELS_BYTES, &size);
+    const struct recording *recording = read_file(o->recording, sizeof *recording, &size);
+    if (!recording_check(recording, recording ? size : 0, &o->shape, &c->judgement)) return false;
+    const void *image = read_file(o->kernels, KERNELS_BYTES, &size);
     if (!is_fat_binary(image, size))
         return judge(&c->judgement, STATE_REFUSED, "there are no compiled kernels");
-    c->player = player_new(image, &plan, c->request.seconds, &c->judgement);
+    c->player = player_new(image, recording, o->seconds, &c->judgement);
     return c->player && find_device(c) && set_up(c) && take_samples(c);
 }
 

@@ -40,12 +40,12 @@ struct player {
 
 /* ---- memory that both see ------------------------------------------------------------------- */
 
-static bool share_memory(struct player *p, const struct plan *plan) {
+static bool share_memory(struct player *p, const struct recording *recording) {
     const size_t page = 4096; /* so that each begins well aligned */
     size_t offsets[LAB_ARRAYS];
     for (int i = 0; i < lab_arrays(&lab); i++) {
         offsets[i] = p->bytes;
-        p->bytes += round_up((size_t)plan->bytes[i], page);
+        p->bytes += round_up((size_t)recording->bytes[i], page);
     }
     p->shared = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (p->shared == MAP_FAILED) return false;
@@ -152,11 +152,11 @@ static void seal_process(void) {
         if (nothing < 0 || dup2(nothing, i) < 0) _exit(EXIT_MACHINE);
 }
 
-static _Noreturn void play(struct player *p, const void *image, const struct plan *plan) {
+static _Noreturn void play(struct player *p, const void *image, const struct recording *recording) {
     struct judgement j = {.state = STATE_MACHINE, .reason = "the player has no GPU"};
     unsigned char command;
     seal_process();
-    struct replay *replay = replay_new(image, plan, &j); /* reported with the first answer */
+    struct replay *replay = replay_new(image, recording, &j); /* reported with the first answer */
     while (recv(p->socket, &command, 1, 0) == 1) {
         struct answer answer = {0};
         answer.fine = replay && obey(replay, p, (enum command)command, &answer, &j);
@@ -169,22 +169,23 @@ static _Noreturn void play(struct player *p, const void *image, const struct pla
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-static bool start(struct player *p, const void *image, const struct plan *plan) {
+static bool start(struct player *p, const void *image, const struct recording *recording) {
     int ends[2];
-    if (!share_memory(p, plan) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    if (!share_memory(p, recording) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     p->process = fork();
     p->socket = ends[p->process == 0];
     close(ends[p->process != 0]);
-    if (p->process == 0) play(p, image, plan);
+    if (p->process == 0) play(p, image, recording);
     return p->process > 0;
 }
 
-struct player *player_new(const void *image, const struct plan *plan, double seconds,
+struct player *player_new(const void *image, const struct recording *recording, double seconds,
                           struct judgement *j) {
     struct player *p = calloc(1, sizeof *p);
     if (p) p->seconds_left = seconds;
-    if (p && start(p, image, plan)) return p;
+    if (p && start(p, image, recording)) return p;
     judge(j, STATE_MACHINE, "no process for the kernels: %s", strerror(errno));
     return NULL;
 }

@@ -16,12 +16,14 @@
 #include <cuda_runtime.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../../engine/host/driver/options.h"
 #include "../../engine/host/host.h"
+#include "../../engine/report/text/numbers.h"
 #include "../worker/on_gpu.h"
 extern "C" {
 #include "recording.h"
@@ -31,50 +33,58 @@ static struct recording *record; // the file
 static bool recording;
 
 // The first reason counts; nothing is recorded after it.
-static void stop(enum state state, const char *reason) {
+__attribute__((format(printf, 2, 3))) static void stop(enum state state, const char *format, ...) {
+    char reason[REASON_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
     if (recording) recording_stop(record, state, reason);
     recording = false;
 }
 
-static void refuse(const char *reason) { stop(STATE_REFUSED, reason); }
+#define refuse(...) stop(STATE_REFUSED, __VA_ARGS__)
 
-static void write_step(const struct step &step, const char *name = NULL,
-                       const struct data *data = NULL) {
-    if (recording && !recording_add(record, &step, name, data))
+// Zeros; valid until the next call.
+static struct data new_data(size_t size) {
+    static unsigned char bytes[RECORDING_WRITTEN];
+    static struct pointer pointers[RECORDING_WRITTEN / 8];
+    memset(bytes, 0, size);
+    return {bytes, (uint32_t)size, pointers, 0};
+}
+
+static void write_step(const struct step &step, const struct data &data = new_data(0)) {
+    if (recording && !recording_add(record, &step, &data))
         refuse("it calls CUDA thousands of times in one call, or with megabytes of parameters");
+}
+
+// The number of a kernel, or of a variable. -1: there are too many.
+static int symbol_of(const char *name) {
+    const int symbol = recording_symbol(record, name);
+    if (symbol < 0)
+        refuse("it uses more than %d different kernels and variables in one call",
+               RECORDING_SYMBOLS);
+    return symbol;
 }
 
 // For calls that take time on the GPU; others may fail.
 static bool went_well(cudaError_t error, const char *what) {
-    char text[REASON_SIZE];
-    if (error == cudaSuccess) return true;
-    snprintf(text, sizeof text, "%s failed: %s", what, cudaGetErrorString(error));
-    stop(STATE_FAULTED, text);
-    return false;
+    if (error != cudaSuccess) stop(STATE_FAULTED, "%s failed: %s", what, cudaGetErrorString(error));
+    return error == cudaSuccess;
 }
 
 // ------------------------------------------------------------------ buffers ---------------------
 
 static const size_t behind = 512; // so much larger each is allocated: recording.h says why
 
-enum { MOST_BUFFERS = 4096 };
 static struct {
     uintptr_t begin;
     size_t bytes;
     bool live;
-} buffers[MOST_BUFFERS];
+} buffers[RECORDING_BUFFERS];
 static int buffer_count;
 
 extern "C" cudaError_t __real_cudaMalloc(void **pointer, size_t bytes);
-
-static int add_buffer(void *begin, size_t bytes) {
-    if (buffer_count == MOST_BUFFERS) {
-        refuse("it allocates thousands of times in one call");
-        return 0;
-    }
-    buffers[buffer_count] = {(uintptr_t)begin, bytes, true};
-    return buffer_count++;
-}
 
 // The live buffer that holds this address, or that it is the end of; -1: none.
 static int find_buffer(uint64_t address) {
@@ -91,27 +101,32 @@ static struct area area_at(const void *pointer, size_t pitch) {
     return {buffer, offset, pitch};
 }
 
-static cudaError_t allocate(void **pointer, size_t bytes) {
-    if (!recording || bytes == 0) return __real_cudaMalloc(pointer, bytes);
-    const cudaError_t error = __real_cudaMalloc(pointer, bytes + behind);
-    if (error != cudaSuccess) return error;
-    struct step step = {};
-    step.kind = STEP_ALLOCATE;
-    step.to.buffer = add_buffer(*pointer, bytes);
-    step.width = bytes;
-    write_step(step);
-    return error;
+// The replay allocates it beforehand.
+static void record_allocation(void *begin, size_t bytes) {
+    static uint64_t scratch;
+    scratch += bytes;
+    if (buffer_count == RECORDING_BUFFERS) {
+        refuse("it allocates more than %d times in one call", RECORDING_BUFFERS - lab_arrays(&lab));
+    } else if (scratch > RECORDING_SCRATCH) {
+        refuse("it allocates more than 8 GiB in one call");
+    } else {
+        record->bytes[record->buffer_count++] = bytes;
+        buffers[buffer_count++] = {(uintptr_t)begin, bytes, true};
+    }
 }
 
 extern "C" cudaError_t __wrap_cudaMalloc(void **pointer, size_t bytes) {
-    return allocate(pointer, bytes);
+    if (!recording || bytes == 0) return __real_cudaMalloc(pointer, bytes);
+    const cudaError_t error = __real_cudaMalloc(pointer, bytes + behind);
+    if (error == cudaSuccess) record_allocation(*pointer, bytes);
+    return error;
 }
 
 // Rows as far apart as CUDA's own alignment has them.
 extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
                                               size_t height) {
-    *pitch = (width + behind - 1) / behind * behind;
-    return allocate(pointer, *pitch * height);
+    *pitch = round_up(width, behind);
+    return __wrap_cudaMalloc(pointer, *pitch * height);
 }
 
 // The replay frees nothing: what is freed here is only no longer to be used.
@@ -129,7 +144,7 @@ WRAP(cudaFree, (void *pointer), (pointer), record_free(pointer), )
 
 // As cudaMalloc and cudaFree, which is what the replay knows.
 extern "C" cudaError_t __wrap_cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t) {
-    return allocate(pointer, bytes);
+    return __wrap_cudaMalloc(pointer, bytes);
 }
 extern "C" cudaError_t __wrap_cudaFreeAsync(void *pointer, cudaStream_t) {
     record_free(pointer);
@@ -154,11 +169,9 @@ static bool looks_like_address(uint64_t word) {
     return false;
 }
 
-static size_t round_up_to_8(size_t value) { return (value + 7) / 8 * 8; }
-
 // In part of the copied data: its addresses become pointers of the recording.
 static void find_pointers(struct data *data, size_t begin, size_t end) {
-    for (uint32_t at = (uint32_t)round_up_to_8(begin); at + 8 <= end; at += 8) {
+    for (uint32_t at = (uint32_t)round_up(begin, 8); at + 8 <= end; at += 8) {
         uint64_t word;
         memcpy(&word, data->bytes + at, sizeof word);
         const int buffer = find_buffer(word);
@@ -166,32 +179,25 @@ static void find_pointers(struct data *data, size_t begin, size_t end) {
             data->pointers[data->pointer_count++] = {at, buffer, word - buffers[buffer].begin};
             memset(data->bytes + at, 0, sizeof word);
         } else if (looks_like_address(word)) {
-            refuse(PLAN_STRAY_ADDRESS);
+            refuse("an address is passed that is neither in an array nor in what it has allocated "
+                   "in this call");
         }
     }
 }
 
-// Zeros; valid until the next call.
-static struct data new_data(size_t size) {
-    static unsigned char bytes[PLAN_WRITTEN];
-    static struct pointer pointers[PLAN_WRITTEN / 8];
-    memset(bytes, 0, size);
-    return {bytes, (uint32_t)size, pointers, 0};
-}
-
-// From the host, or of a variable: recorded up to a limit.
-static void write_data(const struct step &step, const char *name, const void *from, size_t size) {
+// From the host, into a buffer or a variable: recorded up to a limit.
+static void write_data(const struct step &step, const void *from, size_t size) {
     static size_t written;
     if (!recording || size == 0) return;
     written += size;
-    if (size > PLAN_WRITTEN || written > PLAN_WRITTEN) {
+    if (size > RECORDING_WRITTEN || written > RECORDING_WRITTEN) {
         refuse("it copies more than 64 KB from the host to the device in one call");
         return;
     }
     struct data data = new_data(size);
     memcpy(data.bytes, from, size);
     find_pointers(&data, 0, size);
-    write_step(step, name, &data);
+    write_step(step, data);
 }
 
 // ------------------------------------------------------------------ launches --------------------
@@ -250,35 +256,35 @@ static struct data parameters_of(void *kernel, void **arguments) {
     return data;
 }
 
-static bool is_default(cudaStream_t stream) {
-    return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
-
 static bool can_be_ordered(cudaStream_t stream, const char *what) {
-    char text[REASON_SIZE];
-    if (is_default(stream)) return true;
-    snprintf(text, sizeof text,
-             "it %s on a stream of its own; only work on the default stream can be timed", what);
-    refuse(text);
+    if (stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return true;
+    refuse("it %s on a stream of its own; only work on the default stream can be timed", what);
     return false;
 }
 
 // kernel: the driver's handle, which the runtime's is, too.
 static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                           cudaStream_t stream) {
+    static int launches;
     if (!recording || !can_be_ordered(stream, "launches")) return;
     const char *name = name_of(kernel);
     if (!name) {
         refuse("it launches something that is not one of its kernels");
         return;
     }
+    if (launches++ == RECORDING_LAUNCHES)
+        refuse("it launches more than %d kernels in one call", RECORDING_LAUNCHES);
+    const int symbol = symbol_of(name);
+    if (symbol < 0) return;
+    uint32_t *most_shared = &record->symbols[symbol].shared;
+    if (shared > *most_shared) *most_shared = (uint32_t)shared;
     struct step step = {};
     step.kind = STEP_LAUNCH;
+    step.symbol = (uint32_t)symbol;
     step.grid[0] = grid.x, step.grid[1] = grid.y, step.grid[2] = grid.z;
     step.block[0] = block.x, step.block[1] = block.y, step.block[2] = block.z;
     step.shared = (uint32_t)shared;
-    const struct data data = parameters_of(kernel, arguments);
-    write_step(step, name, &data);
+    write_step(step, parameters_of(kernel, arguments));
 }
 
 static cudaError_t launched(cudaError_t error) {
@@ -319,11 +325,10 @@ WRAP(cudaLaunchKernelExC,
 // The replay itself finds out how much dynamic shared memory to ask for.
 static void record_attribute(const void *function, cudaFuncAttribute attribute, int value) {
     const char *name = recording ? name_of(kernel_of(function)) : NULL;
-    if (!name || attribute != cudaFuncAttributePreferredSharedMemoryCarveout || value < 0) return;
-    struct step step = {};
-    step.kind = STEP_CARVEOUT;
-    step.value = (uint32_t)value;
-    write_step(step, name);
+    const bool is_carveout = attribute == cudaFuncAttributePreferredSharedMemoryCarveout;
+    if (!name || !is_carveout || value < 0 || value > 100) return;
+    const int symbol = symbol_of(name);
+    if (symbol >= 0) record->symbols[symbol].carveout = value;
 }
 
 WRAP(cudaFuncSetAttribute, (const void *function, cudaFuncAttribute attribute, int value),
@@ -350,7 +355,7 @@ static void record_write(void *to, size_t to_pitch, const void *from, size_t fro
         struct step step = {};
         step.kind = STEP_WRITE;
         step.to = area_at((char *)to + row * to_pitch, width);
-        write_data(step, NULL, (const char *)from + row * from_pitch, width);
+        write_data(step, (const char *)from + row * from_pitch, width);
     }
 }
 
@@ -433,9 +438,7 @@ extern "C" void __wrap___cudaRegisterVar(void **binary, char *host, char *addres
 
 static void record_variable(const void *symbol, const void *from, size_t bytes, size_t offset) {
     const char *name = NULL;
-    struct step step = {};
-    step.kind = STEP_VARIABLE;
-    step.to.offset = offset;
+    if (!recording) return;
     for (int i = 0; i < variable_count; i++)
         if (variables[i].host == symbol) name = variables[i].name;
     if (is_on_device(from))
@@ -443,7 +446,13 @@ static void record_variable(const void *symbol, const void *from, size_t bytes, 
                "can be replayed");
     else if (!name)
         refuse("it copies into a symbol that is not one of its __device__ variables");
-    write_data(step, name, from, bytes);
+    const int variable = recording ? symbol_of(name) : -1;
+    if (variable < 0) return;
+    struct step step = {};
+    step.kind = STEP_VARIABLE;
+    step.symbol = (uint32_t)variable;
+    step.to.offset = offset;
+    write_data(step, from, bytes);
 }
 
 WRAP(cudaMemcpyToSymbol,
@@ -461,7 +470,8 @@ WRAP(cudaDeviceReset, (), (), refuse("it resets the device"), )
 // ------------------------------------------------------------------ the call --------------------
 
 static void time_is_up(int) {
-    stop(STATE_TIME_LIMIT, "it was still running at its time limit");
+    if (recording)
+        recording_stop(record, STATE_TIME_LIMIT, "it was still running at its time limit");
     _exit(EXIT_PASSED);
 }
 
@@ -478,7 +488,7 @@ static void must(cudaError_t error, const char *what) {
 // Zeros, and a buffer of the recording.
 static int allocate_array(void **array, size_t bytes) {
     const cudaError_t error = __real_cudaMalloc(array, bytes + behind);
-    if (error == cudaSuccess) add_buffer(*array, bytes);
+    if (error == cudaSuccess) buffers[buffer_count++] = {(uintptr_t)*array, bytes, true};
     return error == cudaSuccess ? cudaMemset(*array, 0, bytes) : error;
 }
 

@@ -18,10 +18,10 @@ struct ready {
 
 struct replay {
     const void *image;
-    const struct plan *plan;
+    const struct recording *recording;
     int architecture; /* of this GPU: 90 */
-    CUdeviceptr buffers[PLAN_BUFFERS];
-    struct ready *ready; /* one for each of the plan's steps */
+    CUdeviceptr buffers[RECORDING_BUFFERS];
+    struct ready ready[RECORDING_STEPS];
     CUmodule module;
     struct timer *timer;
 };
@@ -49,27 +49,25 @@ static bool runtime(cudaError_t error, enum state state, const char *what, struc
 static size_t room_for(uint64_t bytes) { return round_up((size_t)bytes, sizeof(uint32_t)); }
 
 static bool allocate_buffers(struct replay *r, struct judgement *j) {
-    for (int i = 0; i < r->plan->buffer_count; i++) {
-        const CUresult result = cuMemAlloc(&r->buffers[i], room_for(r->plan->bytes[i]));
+    for (int i = 0; i < (int)r->recording->buffer_count; i++) {
+        const uint64_t bytes = r->recording->bytes[i];
+        const CUresult result = cuMemAlloc(&r->buffers[i], room_for(bytes));
         if (result == CUDA_SUCCESS) continue;
         if (i < lab_arrays(&lab) || result != CUDA_ERROR_OUT_OF_MEMORY)
             return machine(result, "memory for the arrays", j);
         return judge(j, STATE_REFUSED,
-                     "it allocates more memory than this GPU has (%" PRIu64 " bytes)",
-                     r->plan->bytes[i]);
+                     "it allocates more memory than this GPU has (%" PRIu64 " bytes)", bytes);
     }
     return true;
 }
 
-static bool prepare_bytes(struct replay *r, const struct step *step, struct ready *ready,
-                          struct judgement *j) {
-    ready->size = step->data.bytes;
-    if (ready->size == 0) return true;
-    ready->bytes = malloc(ready->size);
-    if (!ready->bytes) return judge(j, STATE_MACHINE, "out of memory");
-    memcpy(ready->bytes, recording_at(r->plan->recording, &step->data), ready->size);
-    for (uint32_t i = 0; i < step_pointer_count(step); i++) {
-        const struct pointer *p = &step_pointers(r->plan->recording, step)[i];
+static bool prepare_bytes(struct replay *r, const struct step *step, struct ready *ready) {
+    ready->size = step->data.count;
+    ready->bytes = malloc(ready->size + 1);
+    if (!ready->bytes) return false;
+    memcpy(ready->bytes, r->recording->data + step->data.begin, ready->size);
+    for (uint32_t i = 0; i < step->pointers.count; i++) {
+        const struct pointer *p = &r->recording->pointers[step->pointers.begin + i];
         const CUdeviceptr to = r->buffers[p->buffer] + p->offset;
         memcpy(ready->bytes + p->at, &to, sizeof to);
     }
@@ -77,16 +75,14 @@ static bool prepare_bytes(struct replay *r, const struct step *step, struct read
 }
 
 static bool prepare_steps(struct replay *r, struct judgement *j) {
-    const struct plan *plan = r->plan;
-    r->ready = calloc((size_t)plan->count, sizeof *r->ready);
-    if (!r->ready) return judge(j, STATE_MACHINE, "out of memory");
-    for (int i = 0; i < plan->count; i++) {
-        const struct step *step = plan->steps[i];
-        if (!prepare_bytes(r, step, &r->ready[i], j)) return false;
+    for (uint32_t i = 0; i < r->recording->count; i++) {
+        const struct step *step = &r->recording->steps[i];
+        struct ready *ready = &r->ready[i];
+        if (!prepare_bytes(r, step, ready)) return judge(j, STATE_MACHINE, "out of memory");
         if (step->kind == STEP_LAUNCH || step->kind == STEP_VARIABLE) continue;
-        r->ready[i].to = r->buffers[step->to.buffer] + step->to.offset;
+        ready->to = r->buffers[step->to.buffer] + step->to.offset;
         if (step->kind == STEP_COPY)
-            r->ready[i].from = r->buffers[step->from.buffer] + step->from.offset;
+            ready->from = r->buffers[step->from.buffer] + step->from.offset;
     }
     return true;
 }
@@ -114,14 +110,15 @@ static bool set_up(struct replay *r, struct judgement *j) {
 }
 
 /* The process ends with it: nothing is ever freed. */
-struct replay *replay_new(const void *image, const struct plan *plan, struct judgement *j) {
+struct replay *replay_new(const void *image, const struct recording *recording,
+                          struct judgement *j) {
     struct replay *r = calloc(1, sizeof *r);
     if (!r) {
         judge(j, STATE_MACHINE, "out of memory");
         return NULL;
     }
     r->image = image;
-    r->plan = plan;
+    r->recording = recording;
     return set_up(r, j) ? r : NULL;
 }
 
@@ -153,7 +150,7 @@ static bool parameters_fit(CUfunction function, size_t size, const char *name,
 }
 
 /* As the submission itself had to by cudaFuncSetAttribute, or its launch would have failed. */
-static bool set_attributes(CUfunction function, const struct kernel *kernel, struct judgement *j) {
+static bool set_attributes(CUfunction function, const struct symbol *kernel, struct judgement *j) {
     const int free_shared = 48 << 10; /* what each kernel may use without asking */
     int fixed = 0;
     if (!refused(cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
@@ -188,43 +185,34 @@ static bool is_native(const struct replay *r, CUfunction function, struct judgem
     return (binary == r->architecture && ptx == r->architecture) || foreign(r, j);
 }
 
-static bool find_kernels(struct replay *r, CUfunction functions[PLAN_KERNELS],
-                         struct judgement *j) {
-    for (int i = 0; i < r->plan->kernel_count; i++) {
-        const struct kernel *kernel = &r->plan->kernels[i];
-        if (!refused(cuModuleGetFunction(&functions[i], r->module, kernel->name),
-                     "there is no kernel", kernel->name, j) ||
-            !is_native(r, functions[i], j) || !set_attributes(functions[i], kernel, j))
-            return false;
-    }
-    return true;
+static bool find_kernel(struct replay *r, const struct step *step, struct ready *ready,
+                        struct judgement *j) {
+    const struct symbol *kernel = &r->recording->symbols[step->symbol];
+    return refused(cuModuleGetFunction(&ready->function, r->module, kernel->name),
+                   "there is no kernel", kernel->name, j) &&
+           is_native(r, ready->function, j) && set_attributes(ready->function, kernel, j) &&
+           parameters_fit(ready->function, ready->size, kernel->name, j);
 }
 
 static bool find_variable(struct replay *r, const struct step *step, struct ready *ready,
                           struct judgement *j) {
     CUdeviceptr begin;
     size_t bytes;
-    const char *name = step_name(r->plan->recording, step);
+    const char *name = r->recording->symbols[step->symbol].name;
     if (!refused(cuModuleGetGlobal(&begin, &bytes, r->module, name), "there is no variable", name,
                  j))
         return false;
-    if (step->to.offset > bytes || step->data.bytes > bytes - step->to.offset)
+    if (step->to.offset > bytes || step->data.count > bytes - step->to.offset)
         return judge(j, STATE_REFUSED, "a copy does not stay inside of the variable " NAME, name);
     ready->to = begin + step->to.offset;
     return true;
 }
 
 static bool find_all(struct replay *r, struct judgement *j) {
-    CUfunction functions[PLAN_KERNELS];
-    if (!find_kernels(r, functions, j)) return false;
-    for (int i = 0; i < r->plan->count; i++) {
-        const struct step *step = r->plan->steps[i];
-        struct ready *ready = &r->ready[i];
-        if (step->kind == STEP_VARIABLE && !find_variable(r, step, ready, j)) return false;
-        if (step->kind != STEP_LAUNCH) continue;
-        ready->function = functions[r->plan->kernel_of[i]];
-        if (!parameters_fit(ready->function, ready->size, step_name(r->plan->recording, step), j))
-            return false;
+    for (uint32_t i = 0; i < r->recording->count; i++) {
+        const struct step *step = &r->recording->steps[i];
+        if (step->kind == STEP_VARIABLE && !find_variable(r, step, &r->ready[i], j)) return false;
+        if (step->kind == STEP_LAUNCH && !find_kernel(r, step, &r->ready[i], j)) return false;
     }
     return true;
 }
@@ -257,7 +245,7 @@ bool replay_unload(struct replay *r, struct judgement *j) {
 bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (role_has_values(lab.arrays[i].role) &&
-            !machine(cuMemcpyHtoD(r->buffers[i], arrays[i], (size_t)r->plan->bytes[i]),
+            !machine(cuMemcpyHtoD(r->buffers[i], arrays[i], (size_t)r->recording->bytes[i]),
                      "copying inputs to the kernels", j))
             return false;
     return true;
@@ -266,7 +254,7 @@ bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgem
 bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (role_is_output(lab.arrays[i].role) &&
-            !machine(cuMemcpyDtoH(arrays[i], r->buffers[i], (size_t)r->plan->bytes[i]),
+            !machine(cuMemcpyDtoH(arrays[i], r->buffers[i], (size_t)r->recording->bytes[i]),
                      "copying the result from the kernels", j))
             return false;
     return true;
@@ -274,10 +262,10 @@ bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgem
 
 /* So that neither outputs nor scratch hold anything of a former run. */
 static bool poison(struct replay *r, struct judgement *j) {
-    for (int i = 0; i < r->plan->buffer_count; i++)
+    for (int i = 0; i < (int)r->recording->buffer_count; i++)
         if ((i >= lab_arrays(&lab) || !role_has_values(lab.arrays[i].role)) &&
-            !machine(poison_device(r->buffers[i], room_for(r->plan->bytes[i])), "poisoning outputs",
-                     j))
+            !machine(poison_device(r->buffers[i], room_for(r->recording->bytes[i])),
+                     "poisoning outputs", j))
             return false;
     return machine(cuCtxSynchronize(), "poisoning outputs", j);
 }
@@ -315,8 +303,8 @@ static CUresult launch(const struct step *s, struct ready *ready) {
                           ready->size ? parameters : NULL);
 }
 
-static bool do_step(const struct replay *r, int i, struct judgement *j) {
-    const struct step *step = r->plan->steps[i];
+static bool do_step(struct replay *r, uint32_t i, struct judgement *j) {
+    const struct step *step = &r->recording->steps[i];
     struct ready *ready = &r->ready[i];
     CUresult result = CUDA_SUCCESS;
     if (step->kind == STEP_LAUNCH)
@@ -331,12 +319,12 @@ static bool do_step(const struct replay *r, int i, struct judgement *j) {
     if (step->kind != STEP_LAUNCH)
         return judge(j, STATE_FAULTED, "a copy or cudaMemset failed: %s", driver_says(result));
     return judge(j, STATE_FAULTED, "the launch of " NAME " failed: %s",
-                 step_name(r->plan->recording, step), driver_says(result));
+                 r->recording->symbols[step->symbol].name, driver_says(result));
 }
 
 /* All on the default stream, in the order in which they were recorded. */
-static bool do_steps(const struct replay *r, struct judgement *j) {
-    for (int i = 0; i < r->plan->count; i++)
+static bool do_steps(struct replay *r, struct judgement *j) {
+    for (uint32_t i = 0; i < r->recording->count; i++)
         if (!do_step(r, i, j)) return false;
     return true;
 }

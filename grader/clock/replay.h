@@ -1,6 +1,6 @@
-/* replay.h: a plan carried out on the GPU, in the process that calls it: the player's (player.c),
- * in which there is nothing that a submission's kernels may not reach. Driver API; between plan.c,
- * which knows no GPU, and clock.c, which knows what a sample is.
+/* replay.h: a recording carried out on the GPU, in the process that calls it: the player's
+ * (player.c), in which there is nothing that a submission's kernels may not reach. Driver API;
+ * between recording.c, which knows no GPU, and clock.c, which knows what a sample is.
  *
  * What returns bool judges when it returns false: the submission or the machine. */
 #ifndef REPLAY_H
@@ -9,8 +9,9 @@
 
 struct replay;
 
-/* `image`: a fat binary, which with the plan must outlive the replay. NULL: judged. */
-struct replay *replay_new(const void *image, const struct plan *plan, struct judgement *judgement);
+/* `image`: a fat binary; `recording`: a checked one. Both must outlive the replay. NULL: judged. */
+struct replay *replay_new(const void *image, const struct recording *recording,
+                          struct judgement *judgement);
 
 /* Load the kernels, as if never before: __device__ variables are as they were compiled. */
 bool replay_load(struct replay *replay, struct judgement *judgement);
@@ -44,9 +45,9 @@ bool replay_time(struct replay *replay, struct times *times, struct judgement *j
 
 struct player;
 
-/* `seconds`: what the submission's runs may take in all. Image and plan must outlive the player.
- * NULL: judged. Returns at once; the player starts CUDA while the caller does. */
-struct player *player_new(const void *image, const struct plan *plan, double seconds,
+/* `seconds`: what the submission's runs may take in all. Image and recording must outlive the
+ * player. NULL: judged. Returns at once; the player starts CUDA while the caller does. */
+struct player *player_new(const void *image, const struct recording *recording, double seconds,
                           struct judgement *judgement);
 
 /* Gone when this returns, whatever it was doing. */

@@ -162,21 +162,27 @@ def test_a_recording_has_no_addresses(clock: Clock, tmp_path: Path) -> None:
     assert struct.pack("<IiQ IiQ IiQ", 16, 0, 0, 24, 1, 0, 32, 2, 0) in first.read_bytes()
 
 
-class Step(ctypes.Structure):
-    """Of recording.h, as Recording."""
+class Symbol(ctypes.Structure):
+    """Of recording.h, as Step and Recording."""
 
-    _fields_ = [("kind", ctypes.c_uint32), *((name, ctypes.c_uint32 * 2) for name in ("name", "data", "pointers")),
-                ("rest", ctypes.c_uint64 * 12)]
+    _fields_ = [("name", ctypes.c_ubyte * 2048), ("shared", ctypes.c_uint32), ("carveout", ctypes.c_int32)]
+
+
+class Step(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_uint32), ("symbol", ctypes.c_uint32),
+                *((name, ctypes.c_uint32 * 2) for name in ("data", "pointers")), ("rest", ctypes.c_uint64 * 12)]
 
 
 class Recording(ctypes.Structure):
-    _fields_ = [*((name, ctypes.c_uint32) for name in ("magic", "end", "state", "count", "used")),
-                ("reason", ctypes.c_char * 240), ("shape", ctypes.c_int64 * 6), ("steps", Step * 2048),
-                ("store", ctypes.c_ubyte * (2 << 20))]
+    _fields_ = [("head", ctypes.c_uint32 * 3), *((name, ctypes.c_uint32) for name in (
+                    "count", "buffer_count", "symbol_count", "data_count", "pointer_count")),
+                ("reason", ctypes.c_char * 240), ("bytes", ctypes.c_uint64 * 64), ("symbols", Symbol * 64),
+                ("steps", Step * 2048), ("pointers", ctypes.c_uint64 * 2 * (16 << 10)),
+                ("data", ctypes.c_ubyte * (2 << 20))]
 
 
 def with_another_name(r: Recording) -> None:
-    r.store[r.steps[0].name[0]] = ord("a")
+    r.symbols[0].name[0] = ord("a")
 
 
 def without_parameters(r: Recording) -> None:
@@ -185,7 +191,7 @@ def without_parameters(r: Recording) -> None:
 
 def with_a_variable(r: Recording) -> None:
     r.steps[1] = r.steps[0]
-    r.steps[1].kind = 4
+    r.steps[1].kind = 3
     r.count = 2
 
 
