@@ -18,10 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import BUILDS, KERNEL, OBJECTS, TEXTS, examine
+from ..gate.check import BUILDS, OBJECTS, TEXTS, examine
 from ..jail.sandbox import Command, Limits, Sandbox
 from .parts import Parts
 
+KERNEL = "kernel.cu"
 FOR_THE_CLOCK = ("recorder", "submission.fatbin")
 CHECK, LOCALS = "check", "locals"
 LACKS_A_FUNCTION = 2  # status of compile.sh
@@ -187,8 +188,8 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     limits = NVCC_LIMITS if parts.backend == "cuda" else COMPILE_LIMITS
     compile_in_sandbox(shared, "objects", programs, box, limits)
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
-    # Examined, linked and run in a directory of the same name, so that lines are of "kernel.cu".
-    replace_directory(programs, made | {KERNEL: source})
+    # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
+    replace_directory(programs, made)
     examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend)
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box, limits)

@@ -3,7 +3,7 @@ and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
     python -m grader.gate.check made DIRECTORY KERNEL BACKEND
-                                                      plain.i, plain.o and their like, beside kernel.cu
+                                                      plain.i, plain.o and their like
 
 KERNEL: the name of a function that every submission defines; empty: there is none.
 
@@ -24,7 +24,6 @@ from ..jail.sandbox import Command, Limits, Sandbox
 BUILDS = ("plain", "checked")
 TEXTS = tuple(f"{build}{which}" for build in BUILDS for which in (".i", ".device.i"))
 OBJECTS = tuple(f"{build}.o" for build in BUILDS)
-KERNEL = "kernel.cu"
 
 READY = "examining\n"
 LONGEST = 500  # characters of a name that a submission has made up
@@ -67,9 +66,9 @@ def examine_made(directory: Path, kernel: str, backend: str) -> None:
     tokens = {one: text.check_preprocessed(one) for one in dict.fromkeys(texts.values())}
     for which in (".i", ".device.i"):
         text.check_same(*(tokens[texts[f"{build}{which}"]] for build in BUILDS))
-    source = (directory / KERNEL).read_bytes()
-    objects.check_object(directory / "plain.o", False, source, backend == "cuda", kernel)
-    objects.check_object(directory / "checked.o", True, source, kernel=kernel)
+    lines = text.first_lines(tokens[texts["plain.i"]])
+    objects.check_object(directory / "plain.o", False, lines, backend == "cuda", kernel)
+    objects.check_object(directory / "checked.o", True, lines, kernel=kernel)
 
 
 def main(what: str, path: str, *more: str) -> None:

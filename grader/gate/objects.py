@@ -9,15 +9,15 @@ another process. Objects are read with pyelftools, in Python: no program is run 
 
 from __future__ import annotations
 
-import bisect
 import functools
 import io
 import re
-import struct
 import sys
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -101,26 +101,11 @@ RESERVED_MANGLED = re.compile(
     r"|8emulator)\S*")
 
 
-class Place(NamedTuple):
-    """In the object: section number and offset."""
-
-    section: int
-    offset: int
-
-
-class LineTables(ELFFile):
-    """An object file with one unit, of whose debug information nothing else is relocated: that takes a second."""
-
-    def _read_dwarf_section(self, section: Any, relocate_dwarf_sections: bool) -> Any:
-        return super()._read_dwarf_section(section, section.name == ".debug_line")
-
-
 class Object:
     """A relocatable object, as far as the checks need it. Raises ELFError if it is damaged."""
 
-    def __init__(self, content: bytes, source: bytes):
-        self.content = content
-        self.source = source.splitlines()
+    def __init__(self, content: bytes, lines: Mapping[str, int]):
+        self.lines = lines
         self.elf = ELFFile(io.BytesIO(content))
         if self.elf["e_type"] != "ET_REL":
             raise ELFError("not a relocatable object")
@@ -129,7 +114,7 @@ class Object:
         self.symbols = list(tables[0].iter_symbols()) if len(tables) == 1 else []
         if not self.symbols:
             raise ELFError("no symbols")
-        self.references: dict[int, list[tuple[Place, int]]] = {}
+        self.references: defaultdict[int, set[int]] = defaultdict(set)  # of a symbol: kinds of relocations
         self.starters: list[tuple[int, int]] = []  # symbol, addend
         for section in self.sections:
             if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
@@ -142,8 +127,7 @@ class Object:
         starts = self.sections[target].name.startswith(".init_array")
         for relocation in section.iter_relocations():
             symbol = relocation["r_info_sym"]
-            place = Place(target, relocation["r_offset"])
-            self.references.setdefault(symbol, []).append((place, relocation["r_info_type"]))
+            self.references[symbol].add(relocation["r_info_type"])
             if starts:
                 addend = relocation["r_addend"] if section["sh_type"] == "SHT_RELA" else 0
                 self.starters.append((symbol, addend))
@@ -152,83 +136,34 @@ class Object:
         """The kinds of relocations by which this machine calls a function."""
         return CALLS.get(self.elf["e_machine"], set())
 
-    def line_of(self, number: int) -> int:
-        """Where this symbol is first referred to in code, or defined; 0 if that is unknown. Of the
-        lines around, that nearest one which has the name in it: a call through an inlined function
-        of a header cannot be distinguished from them."""
-        symbol = self.symbols[number]
-        places = [place for place, _ in self.references.get(number, ())
-                  if self.sections[place.section]["sh_flags"] & SHF_EXECINSTR]
-        line = self.line_at(places[0]) if places else 0
-        line = line or self.line_at(Place(symbol["st_shndx"], symbol["st_value"]))
-        word = re.compile(rb"\b" + re.escape(symbol.name.encode()) + rb"\b")
-        found = [i for i, text in enumerate(self.source, 1) if word.search(text)]
-        return min(found, key=lambda i: abs(i - line)) if found else line
+    def line_of(self, name: str) -> int:
+        """Where the student's text first has it, or the longest word that a mangled one has in it; 0: nowhere."""
+        parts = [word for word in self.lines if len(word) > 2 and word in name] if name.startswith("_Z") else []
+        return self.lines.get(max(parts, key=len, default=name), 0)
 
-    def line_at(self, place: Place) -> int:
-        """The student's line of an instruction: its own, or the last one before it, where it comes
-        from an inlined function of a header. 0 if that is unknown."""
-        try:
-            address = (place.section << 32) + place.offset
-            i = bisect.bisect_right(self.lines, (address, 1 << 60)) - 1
-            return self.lines[i][1] if i >= 0 and self.lines[i][0] >> 32 == place.section else 0
-        except Exception:
-            return 0  # debug information is for people, and nothing rests on it
-
-    @functools.cached_property
-    def lines(self) -> list[tuple[int, int]]:
-        """(address, line), sorted. In an object all sections start at 0; so that an address is one
-        place only, the copy that is read here has each at its number times 4 GiB."""
-        dwarf = LineTables(io.BytesIO(self._spread())).get_dwarf_info()
-        found = []
-        for unit in dwarf.iter_CUs():
-            program = dwarf.line_program_for_CU(unit)
-            if program is None:
-                continue
-            first = 0 if program.header.version >= 5 else 1
-            names = [entry.name for entry in program.header.file_entry]
-            for entry in program.get_entries():
-                state = entry.state
-                if state is None or state.end_sequence or not state.line:
-                    continue
-                index = state.file - first
-                if 0 <= index < len(names) and names[index].endswith(b".cu"):
-                    found.append((state.address, state.line))
-        return sorted(found)
-
-    def _spread(self) -> bytes:
-        content = bytearray(self.content)
-        table = next(s for s in self.sections if isinstance(s, SymbolTableSection))
-        for i, symbol in enumerate(self.symbols):
-            section = symbol["st_shndx"]
-            if isinstance(section, int):
-                at = table["sh_offset"] + i * table["sh_entsize"] + 8  # st_value of Elf64_Sym
-                struct.pack_into("<Q", content, at, symbol["st_value"] + (section << 32))
-        return bytes(content)
-
-    def function_at(self, place: Place) -> str:
+    def function_at(self, section: int, offset: int) -> str:
         """The name of the function that starts there; "" if there is none."""
         return next((str(symbol.name) for symbol in self.symbols
-                     if (symbol["st_shndx"], symbol["st_value"]) == place
+                     if (symbol["st_shndx"], symbol["st_value"]) == (section, offset)
                      and symbol["st_info"]["type"] == "STT_FUNC"), "")
 
 
-def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = False,
+def check_object(path: Path, checked: bool, lines: Mapping[str, int], cuda: bool = False,
                  kernel: str = "") -> None:
     """Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
     the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
-    `source`: its text, in which the line is looked for more exactly. `kernel`: a name of its own."""
+    `lines`: where the student's text first has each word. `kernel`: a name of its own."""
     try:
-        read = Object(path.read_bytes(), source)
+        read = Object(path.read_bytes(), lines)
         check_sections(read, NVCC_SECTIONS if cuda else {})
         check_starters(read, NVCC_STARTERS if cuda else STARTERS)
         for number, symbol in enumerate(read.symbols):
             if "@" in symbol.name:
-                refuse(read, number, f"gives {symbol.name} a version")
+                refuse(read, symbol.name, f"gives {symbol.name} a version")
             if symbol["st_shndx"] == "SHN_UNDEF":
                 check_reference(read, number, checked, cuda)
             else:
-                check_definition(read, number, kernel)
+                check_definition(read, symbol, kernel)
     except Refused:
         raise
     except Exception as error:  # pyelftools has many ways to say that a file is damaged
@@ -236,23 +171,23 @@ def check_object(path: Path, checked: bool, source: bytes = b"", cuda: bool = Fa
                       str(error)) from error
 
 
-def refuse(read: Object, number: int, tried: str) -> NoReturn:
-    raise Refused(tried, STUDENT_FILE, read.line_of(number),
+def refuse(read: Object, name: str, tried: str) -> NoReturn:
+    raise Refused(tried, STUDENT_FILE, read.line_of(name),
                   "remove it; a kernel and its launch do not need it")
 
 
 def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> None:
-    symbol, kinds = read.symbols[number], {kind for _, kind in read.references.get(number, ())}
+    symbol, kinds = read.symbols[number], read.references[number]
     name = symbol.name
     allowed = next((names for names in lists()[0]
                     if name in names and names.checked_only <= checked and names.cuda_only <= cuda),
                    None)
     if allowed and allowed.call_only and kinds - read.calls():
-        refuse(read, number, f"takes the address of {name} instead of calling it")
+        refuse(read, name, f"takes the address of {name} instead of calling it")
     if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):
         return
     how = "calls" if kinds & read.calls() else "uses"
-    refuse(read, number, f"{how} {spelled(name)}: {words_for(name)}")
+    refuse(read, name, f"{how} {spelled(name)}: {words_for(name)}")
 
 
 def spelled(name: str) -> str:
@@ -263,27 +198,26 @@ def spelled(name: str) -> str:
     return "std::thread" if "St6thread" in name else {"_ZSt3cin": "std::cin"}.get(name, name)
 
 
-def check_definition(read: Object, number: int, kernel: str) -> None:
-    symbol = read.symbols[number]
+def check_definition(read: Object, symbol: Any, kernel: str) -> None:
     name, kind = symbol.name, symbol["st_info"]["type"]
     bind, section = symbol["st_info"]["bind"], symbol["st_shndx"]
     if kind in ("STT_LOOS", "STT_GNU_IFUNC"):
-        refuse(read, number, f"has {name} chosen when the program is loaded (ifunc)")
+        refuse(read, name, f"has {name} chosen when the program is loaded (ifunc)")
     if section == "SHN_ABS" and kind != "STT_FILE":
-        refuse(read, number, f"gives {name} an address of its own")
+        refuse(read, name, f"gives {name} an address of its own")
     if isinstance(section, int) and kind in ("STT_OBJECT", "STT_TLS") and \
             read.sections[section]["sh_flags"] & SHF_EXECINSTR:
-        refuse(read, number, f"puts the data {name} among the code")
+        refuse(read, name, f"puts the data {name} among the code")
     if bind == "STB_LOCAL" or COMPILERS_OWN.fullmatch(name):
         return
     if name.startswith("_Z"):
         if bind == "STB_GLOBAL" and RESERVED_MANGLED.match(name):
-            refuse(read, number, f"defines {name}, which belongs to the C++ library")
+            refuse(read, name, f"defines {name}, which belongs to the C++ library")
         return
     if kind == "STT_FUNC" and name == kernel:
         return  # extern "C": nothing else relies on that name
     if is_others(name) or kind == "STT_FUNC" and is_a_function_of_others(name):
-        refuse(read, number, f"defines {name}, a name that others rely on")
+        refuse(read, name, f"defines {name}, a name that others rely on")
 
 
 def is_others(name: str) -> bool:
@@ -325,9 +259,9 @@ def check_starters(read: Object, allowed: re.Pattern[str]) -> None:
         raise Refused("runs functions before main()", STUDENT_FILE, 0, "remove them")
     for number, addend in read.starters:
         symbol = read.symbols[number]
-        place = Place(symbol["st_shndx"], symbol["st_value"] + addend)
-        defined = isinstance(place.section, int)
-        name = read.function_at(place) if defined else symbol.name
+        section, name = symbol["st_shndx"], symbol.name
+        if isinstance(section, int):
+            name = read.function_at(section, symbol["st_value"] + addend)
         if not allowed.fullmatch(name):
             raise Refused(f"runs {name or 'a function'} before main()", STUDENT_FILE,
-                          read.line_at(place), "take the constructor attribute out")
+                          read.line_of(name), "take the constructor attribute out")

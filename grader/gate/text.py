@@ -262,6 +262,12 @@ def check_preprocessed(text: bytes) -> list[Token]:
     return tokens
 
 
+def first_lines(tokens: list[Token]) -> dict[str, int]:
+    """Of each word."""
+    words = ((token.text.decode(errors="replace"), token.line) for token in reversed(tokens) if token.kind == "word")
+    return dict(words)
+
+
 def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:
     """Of the `known` names of headers, those that the student's tokens do not declare, or that they
     take out of one of the headers' namespaces and types, `spaces`."""

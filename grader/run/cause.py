@@ -17,10 +17,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from ..build.parts import Parts
-from ..build.submission import LOCALS, Programs, check_program
+from ..build.submission import KERNEL, LOCALS, Programs, check_program
 from ..cases.model import Case
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import KERNEL
 from ..jail.sandbox import Command, Limits, Sandbox
 from ..record.model import Cause, Finding
 from .once import SEAL_SIZE, ask_judge, memory_file, seal
