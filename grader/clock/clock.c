@@ -172,22 +172,18 @@ static bool time_beside(struct clock *c, struct times *times) {
            (verdict.passed || machine(c, lab.beside, "its result is wrong"));
 }
 
-static bool give(struct clock *c) {
+/* Inputs to the player, or outputs from it. */
+static bool copy_arrays(struct clock *c, bool inputs) {
     cudaError_t error = cudaSuccess;
-    for (int i = 0; i < c->layout.arrays && error == cudaSuccess; i++)
-        if (c->speed->in[i])
-            error = cudaMemcpy(player_array(c->player, i), c->speed->in[i], c->layout.bytes[i],
-                               cudaMemcpyDefault);
-    return good(c, error, "copying inputs to the player");
-}
-
-static bool take(struct clock *c) {
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < c->layout.arrays && error == cudaSuccess; i++)
-        if (c->speed->out[i])
-            error = cudaMemcpy(c->speed->out[i], player_array(c->player, i), c->layout.bytes[i],
-                               cudaMemcpyDefault);
-    return good(c, error, "copying the result from the player");
+    for (int i = 0; i < c->layout.arrays && error == cudaSuccess; i++) {
+        const size_t bytes = c->layout.bytes[i];
+        void *shared = player_array(c->player, i);
+        if (inputs && c->speed->in[i])
+            error = cudaMemcpy(shared, c->speed->in[i], bytes, cudaMemcpyDefault);
+        if (!inputs && c->speed->out[i])
+            error = cudaMemcpy(c->speed->out[i], shared, bytes, cudaMemcpyDefault);
+    }
+    return good(c, error, "copying between clock and player");
 }
 
 /* Said as a test case's. */
@@ -216,9 +212,11 @@ static bool judge_speed(struct clock *c, const struct times *t) {
 /* The warm-up runs on the data of the previous sample: the kernels are loaded, and what they learn
  * from it does not help with the next. */
 static bool time_submission(struct clock *c, struct times *times) {
-    return player_warm_up(c->player, &c->judgement) && give(c) &&
-           player_sample(c->player, times, &c->judgement) && take(c) && judge_result(c) &&
-           judge_speed(c, times);
+    struct player *p = c->player;
+    struct judgement *j = &c->judgement;
+    return player_do(p, WARM_UP, NULL, j) && copy_arrays(c, true) && player_do(p, GIVE, NULL, j) &&
+           player_do(p, TIME, times, j) && player_do(p, TAKE, NULL, j) && copy_arrays(c, false) &&
+           judge_result(c) && judge_speed(c, times);
 }
 
 /* One round: new data, the submission and what it is timed beside one after the other, in either
@@ -240,7 +238,8 @@ static bool take_round(struct clock *c, int round, bool *again) {
 
 static bool take_samples(struct clock *c) {
     const struct request *o = &c->request;
-    if (!new_data(c) || !give(c) || !player_give(c->player, &c->judgement)) return false;
+    if (!new_data(c) || !copy_arrays(c, true) || !player_do(c->player, GIVE, NULL, &c->judgement))
+        return false;
     for (int round = 0; round < WARMUPS + o->samples;) {
         bool again = false;
         if (!take_round(c, round, &again)) return false;

@@ -19,8 +19,6 @@
 /* Seconds for everything but the submission's runs: starting CUDA, copies. Some are slow. */
 static const double own_limit = 120;
 
-enum command { GIVE, WARM_UP, TIME, TAKE };
-
 /* Small enough for one datagram: it comes whole or not at all. */
 struct answer {
     uint32_t fine;
@@ -91,56 +89,28 @@ static bool understand(struct answer *answer, struct judgement *j) {
     return judge(j, (enum state)answer->state, "%s", answer->reason);
 }
 
-/* Runs count against the submission's own seconds. */
-static bool ask(struct player *p, enum command command, struct answer *answer,
-                struct judgement *j) {
+bool player_do(struct player *p, enum command command, struct times *times, struct judgement *j) {
     const bool is_run = command == WARM_UP || command == TIME;
     const double limit = is_run ? p->seconds_left : own_limit, begun = clock_seconds();
     const unsigned char byte = (unsigned char)command;
+    struct answer answer;
     if (send(p->socket, &byte, 1, MSG_NOSIGNAL) != 1) return judge_end(p, j);
     for (;;) {
         const double left = limit - (clock_seconds() - begun);
         struct pollfd wait = {.fd = p->socket, .events = POLLIN};
         if (left <= 0) return judge_late(is_run, j);
         if (poll(&wait, 1, (int)(left * 1e3) + 1) <= 0) continue;
-        const ssize_t size = recv(p->socket, answer, sizeof *answer, MSG_DONTWAIT);
+        const ssize_t size = recv(p->socket, &answer, sizeof answer, MSG_DONTWAIT);
         if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (size != (ssize_t)sizeof *answer) return judge_end(p, j);
+        if (size != (ssize_t)sizeof answer) return judge_end(p, j);
         break;
     }
     if (is_run) p->seconds_left -= clock_seconds() - begun;
-    return understand(answer, j);
-}
-
-bool player_give(struct player *p, struct judgement *j) {
-    struct answer answer;
-    return ask(p, GIVE, &answer, j);
-}
-
-bool player_warm_up(struct player *p, struct judgement *j) {
-    struct answer answer;
-    return ask(p, WARM_UP, &answer, j);
-}
-
-bool player_sample(struct player *p, struct times *times, struct judgement *j) {
-    struct answer answer;
-    if (!player_give(p, j) || !ask(p, TIME, &answer, j)) return false;
-    *times = answer.times;
-    return ask(p, TAKE, &answer, j);
+    if (command == TIME) *times = answer.times;
+    return understand(&answer, j);
 }
 
 /* ---- the player's side ---------------------------------------------------------------------- */
-
-static bool obey(struct replay *replay, struct player *p, enum command command,
-                 struct answer *answer, struct judgement *j) {
-    switch (command) {
-    case GIVE: return replay_give(replay, p->arrays, j);
-    case WARM_UP: return replay_load(replay, j) && replay_run(replay, j);
-    case TIME: return replay_time(replay, &answer->times, j);
-    case TAKE: return replay_take(replay, p->arrays, j) && replay_unload(replay, j);
-    }
-    return judge(j, STATE_MACHINE, "unknown command");
-}
 
 /* The driver writes to standard output what kernels print; and when the clock ends, so does this.
  * The driver translates no PTX here: what is timed is what nvcc made. */
@@ -159,7 +129,8 @@ static _Noreturn void play(struct player *p, const void *image, const struct rec
     struct replay *replay = replay_new(image, recording, &j); /* reported with the first answer */
     while (recv(p->socket, &command, 1, 0) == 1) {
         struct answer answer = {0};
-        answer.fine = replay && obey(replay, p, (enum command)command, &answer, &j);
+        answer.fine =
+            replay && replay_do(replay, (enum command)command, p->arrays, &answer.times, &j);
         answer.state = j.state;
         memcpy(answer.reason, j.reason, sizeof answer.reason);
         if (send(p->socket, &answer, sizeof answer, MSG_NOSIGNAL) < 0) break;

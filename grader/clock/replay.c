@@ -225,7 +225,7 @@ static bool nothing_native(CUresult result) {
            result == CUDA_ERROR_JIT_COMPILATION_DISABLED;
 }
 
-bool replay_load(struct replay *r, struct judgement *j) {
+static bool load(struct replay *r, struct judgement *j) {
     const CUresult result = cuModuleLoadData(&r->module, r->image);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return judge(j, STATE_REFUSED, "its __device__ variables do not fit into memory");
@@ -236,13 +236,13 @@ bool replay_load(struct replay *r, struct judgement *j) {
     return find_all(r, j);
 }
 
-bool replay_unload(struct replay *r, struct judgement *j) {
+static bool unload(struct replay *r, struct judgement *j) {
     return machine(cuModuleUnload(r->module), "unloading the kernels", j);
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
+static bool give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (role_has_values(lab.arrays[i].role) &&
             !machine(cuMemcpyHtoD(r->buffers[i], arrays[i], (size_t)r->recording->bytes[i]),
@@ -251,7 +251,7 @@ bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgem
     return true;
 }
 
-bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
+static bool take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (role_is_output(lab.arrays[i].role) &&
             !machine(cuMemcpyDtoH(arrays[i], r->buffers[i], (size_t)r->recording->bytes[i]),
@@ -329,7 +329,7 @@ static bool do_steps(struct replay *r, struct judgement *j) {
     return true;
 }
 
-bool replay_run(struct replay *r, struct judgement *j) {
+static bool run(struct replay *r, struct judgement *j) {
     if (!poison(r, j) || !do_steps(r, j)) return false;
     const CUresult result = cuCtxSynchronize();
     return result == CUDA_SUCCESS ||
@@ -337,8 +337,19 @@ bool replay_run(struct replay *r, struct judgement *j) {
 }
 
 /* What timer_start() does is work in this context, to which the GPU has switched by then. */
-bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
+static bool time_run(struct replay *r, struct times *times, struct judgement *j) {
     return poison(r, j) && runtime(timer_start(r->timer), STATE_MACHINE, "the clock", j) &&
            do_steps(r, j) &&
            runtime(timer_stop(r->timer, times), STATE_FAULTED, "a kernel failed", j);
+}
+
+bool replay_do(struct replay *r, enum command command, void *const arrays[LAB_ARRAYS],
+               struct times *times, struct judgement *j) {
+    switch (command) {
+    case WARM_UP: return load(r, j) && run(r, j);
+    case GIVE: return give(r, arrays, j);
+    case TIME: return time_run(r, times, j);
+    case TAKE: return take(r, arrays, j) && unload(r, j);
+    }
+    return judge(j, STATE_MACHINE, "unknown command");
 }

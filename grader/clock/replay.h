@@ -7,27 +7,25 @@
 #define REPLAY_H
 #include "recording.h"
 
+/* In this order for each sample; GIVE once before, for the first warm-up. */
+enum command {
+    WARM_UP, /* load the kernels, as if never before: __device__ variables are as they were
+                compiled; and do all steps once */
+    GIVE,    /* new inputs, from memory of the host's */
+    TIME,    /* all steps once more, on poisoned outputs and poisoned scratch, timed as timer.h does
+                it */
+    TAKE     /* outputs, into memory of the host's; unload the kernels */
+};
+
 struct replay;
 
 /* `image`: a fat binary; `recording`: a checked one. Both must outlive the replay. NULL: judged. */
 struct replay *replay_new(const void *image, const struct recording *recording,
                           struct judgement *judgement);
 
-/* Load the kernels, as if never before: __device__ variables are as they were compiled. */
-bool replay_load(struct replay *replay, struct judgement *judgement);
-bool replay_unload(struct replay *replay, struct judgement *judgement);
-
-/* New inputs, from arrays on the host; outputs, to those. */
-bool replay_give(struct replay *replay, void *const arrays[LAB_ARRAYS],
-                 struct judgement *judgement);
-bool replay_take(struct replay *replay, void *const arrays[LAB_ARRAYS],
-                 struct judgement *judgement);
-
-/* All steps once, on poisoned outputs and poisoned scratch; waits for them. */
-bool replay_run(struct replay *replay, struct judgement *judgement);
-
-/* The same, timed as timer.h does it. */
-bool replay_time(struct replay *replay, struct times *times, struct judgement *judgement);
+/* Between arrays on the host and the GPU. `times` are set by TIME. */
+bool replay_do(struct replay *replay, enum command command, void *const arrays[LAB_ARRAYS],
+               struct times *times, struct judgement *judgement);
 
 /* --- player.c ----------------------------------------------------------------------------------
  *
@@ -56,13 +54,9 @@ void player_free(struct player *player);
 /* An array in memory that both see. */
 void *player_array(struct player *player, int array);
 
-/* Inputs, from memory that both see to the GPU; the first answer of the player's. */
-bool player_give(struct player *player, struct judgement *judgement);
-
-/* Kernels loaded anew, and all steps once. */
-bool player_warm_up(struct player *player, struct judgement *judgement);
-
-/* New inputs; one timed run; outputs into the memory that both see. */
-bool player_sample(struct player *player, struct times *times, struct judgement *judgement);
+/* With the arrays in memory that both see. WARM_UP and TIME count against the submission's seconds.
+ */
+bool player_do(struct player *player, enum command command, struct times *times,
+               struct judgement *judgement);
 
 #endif

@@ -523,31 +523,7 @@ struct replay *replay_new(const void *image, const struct recording *r, struct j
     return NULL;
 }
 
-bool replay_give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
-    const float *A = arrays[MATRIX_A], *B = arrays[MATRIX_B];
-    (void)r, (void)j;
-    given = A[31] == 31 && B[63] == 163;
-    return true;
-}
-
-bool replay_load(struct replay *r, struct judgement *j) {
-    (void)r;
-    return !loaded++ || judge(j, STATE_MACHINE, "it was loaded before");
-}
-
-bool replay_unload(struct replay *r, struct judgement *j) {
-    (void)r, (void)j;
-    loaded = 0;
-    return true;
-}
-
-bool replay_run(struct replay *r, struct judgement *j) {
-    (void)r, (void)j;
-    return true;
-}
-
-bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
-    (void)r;
+static bool timed_run(struct times *times, struct judgement *j) {
     *times = (struct times){loaded ? 0.25 : 0, 0.5};
     if (behavior == HANGS) sleep(60);
     if (behavior == CRASHES) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
@@ -558,10 +534,19 @@ bool replay_time(struct replay *r, struct times *times, struct judgement *j) {
     return true;
 }
 
-bool replay_take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
+bool replay_do(struct replay *r, enum command command, void *const arrays[LAB_ARRAYS],
+               struct times *times, struct judgement *j) {
+    const float *A = arrays[MATRIX_A], *B = arrays[MATRIX_B];
     float *C = arrays[MATRIX_C];
-    (void)r, (void)j;
-    for (int i = 0; i < 8 * 16; i++) C[i] = given ? (float)i : -1;
+    (void)r;
+    if (command == TIME) return timed_run(times, j);
+    if (command == WARM_UP) return !loaded++ || judge(j, STATE_MACHINE, "it was loaded before");
+    if (command == GIVE) {
+        given = A[31] == 31 && B[63] == 163;
+    } else {
+        loaded = 0;
+        for (int i = 0; i < 8 * 16; i++) C[i] = given ? (float)i : -1;
+    }
     return true;
 }
 
@@ -580,9 +565,10 @@ static bool sampled(int how, double limit, struct times *times) {
         if (i < 32) A[i] = (float)i;
         B[i] = (float)(100 + i);
     }
-    bool fine = player_give(p, &judgement);
+    bool fine = player_do(p, GIVE, NULL, &judgement);
     for (int i = 0; fine && i < 2; i++)
-        fine = player_warm_up(p, &judgement) && player_sample(p, times, &judgement);
+        for (enum command command = WARM_UP; fine && command <= TAKE; command++)
+            fine = player_do(p, command, times, &judgement);
     if (fine) CHECK_INT((long long)((float *)player_array(p, MATRIX_C))[127], 127);
     player_free(p);
     return fine;
@@ -640,7 +626,7 @@ TEST(a_player_without_a_gpu_says_so) {
     checks("");
     fflush(stdout);
     struct player *p = player_new(NULL, made, 60, &judgement);
-    CHECK(p && !player_give(p, &judgement));
+    CHECK(p && !player_do(p, GIVE, NULL, &judgement));
     CHECK_STRING(state_names[judgement.state], "machine");
     CHECK_STRING(judgement.reason, "no GPU for the kernels");
     player_free(p);
@@ -661,7 +647,7 @@ TEST(answers_are_not_trusted) {
     struct answer cut = {.fine = 1};
     CHECK(send(ends[1], &cut, sizeof cut - 1, 0) > 0);
     struct player player = {.socket = ends[0], .process = -1, .seconds_left = 1};
-    CHECK(!ask(&player, TIME, &cut, &judgement));
+    CHECK(!player_do(&player, TIME, &cut.times, &judgement));
     CHECK_THAT(strstr(judgement.reason, "ended by itself"), "%s", judgement.reason);
     close(ends[0]);
     close(ends[1]);
