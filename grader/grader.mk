@@ -63,7 +63,8 @@ build/grader/flags: FORCE build/check/settings $(if $(filter cuda,$(backend)),bu
 	    printf "%s='%s'\n" CXX "$$(command -v $$CXX)" WORKER_CALLS "$(call wraps,grader/worker/watch_cuda.cu)" \
 	        RECORDER_CALLS "$(call wraps,grader/clock/record.cu)"; } >$@
 # The runtime's calls that a file intercepts, in a form that c++ and nvcc both take.
-wraps = $$(sed -n 's/^WRAP[A-Z_]*(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1/p; \
+wraps = $$(sed -n 's/^WRAP_BOTH(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1 -Xlinker --wrap=\1Async/p; \
+    s/^WRAP[A-Z_]*(\([A-Za-z0-9_]*\),.*/-Xlinker --wrap=\1/p; \
     s/.* __wrap_\([A-Za-z0-9_]*\)(.*/-Xlinker --wrap=\1/p' $1 | tr '\n' ' ')
 
 # C that includes CUDA's headers, which nvcc knows where to find. What kernels are timed beside is the lab's, or a copy.

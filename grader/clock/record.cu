@@ -336,9 +336,10 @@ WRAP(cudaFuncSetAttribute, (const void *function, cudaFuncAttribute attribute, i
 
 // ------------------------------------------------------------------ memset and copies -----------
 
-static void record_set(void *to, size_t pitch, int value, size_t width, size_t height) {
+static void record_set(void *to, size_t pitch, int value, size_t width, size_t height,
+                       cudaStream_t stream) {
     struct step step = {};
-    if (!recording || width == 0 || height == 0) return;
+    if (!can_be_ordered(stream, "sets memory") || !recording || width == 0 || height == 0) return;
     step.kind = STEP_SET;
     step.to = area_at(to, pitch);
     step.width = width;
@@ -364,9 +365,9 @@ static bool is_on_device(const void *pointer) {
 }
 
 static void record_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                        size_t width, size_t height) {
+                        size_t width, size_t height, cudaStream_t stream) {
     struct step step = {};
-    if (!recording || width == 0 || height == 0) return;
+    if (!can_be_ordered(stream, "copies") || !recording || width == 0 || height == 0) return;
     step.kind = STEP_COPY;
     step.to = area_at(to, to_pitch);
     step.from = area_at(from, from_pitch);
@@ -386,36 +387,18 @@ static void record_copy(void *to, size_t to_pitch, const void *from, size_t from
         write_step(step);
 }
 
-WRAP(cudaMemset, (void *to, int value, size_t bytes), (to, value, bytes),
-     record_set(to, bytes, value, bytes, 1), )
-WRAP(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
-     (to, value, bytes, stream),
-     if (can_be_ordered(stream, "calls cudaMemsetAsync")) record_set(to, bytes, value, bytes, 1), )
-WRAP(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
-     (to, pitch, value, width, height), record_set(to, pitch, value, width, height), )
-WRAP(cudaMemset2DAsync,
-     (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
-     (to, pitch, value, width, height, stream),
-     if (can_be_ordered(stream, "calls cudaMemset2DAsync"))
-         record_set(to, pitch, value, width, height), )
-WRAP(cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
-     (to, from, bytes, kind), record_copy(to, bytes, from, bytes, bytes, 1), )
-WRAP(cudaMemcpyAsync,
-     (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
-     (to, from, bytes, kind, stream),
-     if (can_be_ordered(stream, "calls cudaMemcpyAsync"))
-         record_copy(to, bytes, from, bytes, bytes, 1), )
-WRAP(cudaMemcpy2D,
-     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-      cudaMemcpyKind kind),
-     (to, to_pitch, from, from_pitch, width, height, kind),
-     record_copy(to, to_pitch, from, from_pitch, width, height), )
-WRAP(cudaMemcpy2DAsync,
-     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-      cudaMemcpyKind kind, cudaStream_t stream),
-     (to, to_pitch, from, from_pitch, width, height, kind, stream),
-     if (can_be_ordered(stream, "calls cudaMemcpy2DAsync"))
-         record_copy(to, to_pitch, from, from_pitch, width, height), )
+WRAP_BOTH(cudaMemset, LIST(void *to, int value, size_t bytes), LIST(to, value, bytes),
+          record_set(to, bytes, value, bytes, 1, stream))
+WRAP_BOTH(cudaMemset2D, LIST(void *to, size_t pitch, int value, size_t width, size_t height),
+          LIST(to, pitch, value, width, height),
+          record_set(to, pitch, value, width, height, stream))
+WRAP_BOTH(cudaMemcpy, LIST(void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
+          LIST(to, from, bytes, kind), record_copy(to, bytes, from, bytes, bytes, 1, stream))
+WRAP_BOTH(cudaMemcpy2D,
+          LIST(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+               size_t height, cudaMemcpyKind kind),
+          LIST(to, to_pitch, from, from_pitch, width, height, kind),
+          record_copy(to, to_pitch, from, from_pitch, width, height, stream))
 
 // ------------------------------------------------------------------ variables -------------------
 

@@ -14,6 +14,12 @@
         return result(__real_##name arguments);                                                    \
     }
 
+/* A call and the one of its name with Async, whose `stream` is NULL in the other. */
+#define LIST(...) __VA_ARGS__
+#define WRAP_BOTH(name, parameters, arguments, before)                                             \
+    WRAP(name, (parameters), (arguments), const cudaStream_t stream = NULL; before, )              \
+    WRAP(name##Async, (parameters, cudaStream_t stream), (arguments, stream), before, )
+
 /* Whether CUDA knows it as the device's. */
 static bool points_to_device(const void *pointer) {
     cudaPointerAttributes about;

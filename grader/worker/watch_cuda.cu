@@ -22,8 +22,10 @@ static struct watched watched_run;
 
 // ------------------------------------------------------------------ copies ----------------------
 
-static void look_at_copy(const void *to, const void *from, size_t bytes) {
+static void look_at_rows(const void *to, size_t pitch, const void *from, size_t width,
+                         size_t height, cudaStream_t) {
     struct worker_report *r = worker_report();
+    const size_t bytes = height ? (height - 1) * pitch + width : 0;
     if (!watching) return;
     const bool to_device = points_to_device(to), from_device = points_to_device(from);
     if (from_device && !to_device) r->bytes_to_host += bytes;
@@ -32,26 +34,13 @@ static void look_at_copy(const void *to, const void *from, size_t bytes) {
     if (r->bytes_to_host || r->bytes_into_output) worker_write_report(WORKER_IN_WRAPPER);
 }
 
-static void look_at_rows(const void *to, size_t pitch, const void *from, size_t width,
-                         size_t height) {
-    look_at_copy(to, from, height ? (height - 1) * pitch + width : 0);
-}
-
-WRAP(cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
-     (to, from, bytes, kind), look_at_copy(to, from, bytes), )
-WRAP(cudaMemcpyAsync,
-     (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
-     (to, from, bytes, kind, stream), look_at_copy(to, from, bytes), )
-WRAP(cudaMemcpy2D,
-     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-      cudaMemcpyKind kind),
-     (to, to_pitch, from, from_pitch, width, height, kind),
-     look_at_rows(to, to_pitch, from, width, height), )
-WRAP(cudaMemcpy2DAsync,
-     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-      cudaMemcpyKind kind, cudaStream_t stream),
-     (to, to_pitch, from, from_pitch, width, height, kind, stream),
-     look_at_rows(to, to_pitch, from, width, height), )
+WRAP_BOTH(cudaMemcpy, LIST(void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
+          LIST(to, from, bytes, kind), look_at_rows(to, bytes, from, bytes, 1, stream))
+WRAP_BOTH(cudaMemcpy2D,
+          LIST(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+               size_t height, cudaMemcpyKind kind),
+          LIST(to, to_pitch, from, from_pitch, width, height, kind),
+          look_at_rows(to, to_pitch, from, width, height, stream))
 
 // Each launch asks once for what stood in its <<<>>>.
 WRAP(__cudaPopCallConfiguration, (dim3 * grid, dim3 *block, size_t *shared, void *stream),

@@ -32,7 +32,8 @@ SMALL: Shape = (64, 64, 64)
 
 
 # In record.cu: a wrapper by its macro, or written out.
-WRAPPED = re.compile(r"(?:^WRAP(?:_LAUNCH)?\(|\b__wrap_)(\w+)[,(]", re.MULTILINE)
+WRAPPED = re.compile(r"(?:^WRAP(?:_LAUNCH|_BOTH)?\(|\b__wrap_)(\w+)[,(]", re.MULTILINE)
+WITH_ASYNC = re.compile(r"^WRAP_BOTH\((\w+)", re.MULTILINE)
 
 
 # Of the runtime's functions that submissions may call (grader/gate/symbols.toml), those that the
@@ -51,7 +52,8 @@ def test_nothing_that_a_submission_may_call_escapes() -> None:
     allowed = allowed.partition("\n[[refused]]\n")[0]
     wrappers = (REPOSITORY / "grader/clock/record.cu").read_text()
     functions = set(re.findall(r'"((?:__)?cu(?:da)?[A-Z]\w+)"', allowed))
-    escaped = {name for name in functions if not HARMLESS.fullmatch(name) and name not in WRAPPED.findall(wrappers)}
+    wrapped = {*WRAPPED.findall(wrappers), *(f"{name}Async" for name in WITH_ASYNC.findall(wrappers))}
+    escaped = {name for name in functions if not HARMLESS.fullmatch(name) and name not in wrapped}
     assert "cudaMalloc" in functions and escaped == set()
 
 
