@@ -22,7 +22,7 @@ packages:
 # In a fresh checkout the parts that the grader builds for itself take as long as the packages.
 parts-beside-pip:
 	[ -e "$${VENV:-.venv}/grader-ready" ] || { [ "$$BACKEND" = cuda ] || BACKEND=cpu; \
-	    $(python) -s -m grader.build "$$BACKEND" "$$LAB" >/dev/null 2>&1 || :; }
+	    $(python) -s -m grader.build.parts "$$BACKEND" "$$LAB" >/dev/null 2>&1 || :; }
 
 # ---------------------------------------------------------------- the grader's parts -------------
 

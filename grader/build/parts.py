@@ -1,7 +1,13 @@
 """The grader's own parts (judge, sandbox launcher, runtime, checker, what calls the wrapper), which
 contain no student's code: made once, from a copy of their sources in a cache. So grading works in a
 read-only checkout, and two graders at once do not disturb each other. Out: Parts; and the hash of all
-that a grade depends on beside cases and submission."""
+that a grade depends on beside cases and submission.
+
+    python -m grader.build.parts BACKEND LAB
+
+builds what is missing while pip installs the packages that the rest of the grader needs (grader.mk). Of
+Python's packages it needs none, and it says nothing: what fails here, the grader tries again, and reports.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +18,15 @@ import os
 import platform
 import re
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import ROOT, lab
+from .. import ROOT, interrupt, lab
 from ..errors import BadInput, MachineFault
 from ..lab import Lab
 from ..process import completed
@@ -276,3 +285,17 @@ def reason_of(printed: str) -> str:
 def of_grader(folder: str = "lab") -> str:
     """Of all that decides about points of this lab."""
     return hash_of(graded_files(folder))
+
+
+def main(backend: str, folder: str) -> int:
+    interrupt.handle(signal.SIG_DFL)
+    try:
+        with interrupt.raised(), suppress(BadInput, MachineFault):
+            trusted_parts(backend, described(folder))
+    except KeyboardInterrupt:
+        return interrupt.STATUS
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -66,7 +66,7 @@ def examine_made(directory: Path, kernel: str, backend: str) -> None:
     tokens = {one: text.check_preprocessed(one) for one in dict.fromkeys(texts.values())}
     for which in (".i", ".device.i"):
         text.check_same(*(tokens[texts[f"{build}{which}"]] for build in BUILDS))
-    lines = text.first_lines(tokens[texts["plain.i"]])
+    lines = text.lines_of(tokens[texts["plain.i"]])
     objects.check_object(directory / "plain.o", False, lines, backend == "cuda", kernel)
     objects.check_object(directory / "checked.o", True, lines, kernel=kernel)
 

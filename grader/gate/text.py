@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -262,10 +263,13 @@ def check_preprocessed(text: bytes) -> list[Token]:
     return tokens
 
 
-def first_lines(tokens: list[Token]) -> dict[str, int]:
-    """Of each word."""
-    words = ((token.text.decode(errors="replace"), token.line) for token in reversed(tokens) if token.kind == "word")
-    return dict(words)
+def lines_of(tokens: list[Token]) -> dict[str, list[int]]:
+    """Of each word, in order."""
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for token in tokens:
+        if token.kind == "word":
+            lines[token.text.decode(errors="replace")].append(token.line)
+    return dict(lines)
 
 
 def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:

@@ -11,10 +11,10 @@ to be put into them. The judge checks it and makes the words.
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any
 
 from ..build.parts import Parts
 from ..build.submission import KERNEL, LOCALS, Programs, check_program
@@ -33,26 +33,6 @@ ANSWER_BYTES = 16 << 10  # room for a struct cause_answer
 QUIETLY = ["/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"]
 
 
-class SaidCause(BaseModel):
-    """As the judge says it."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    name: str
-    file: str | None
-    line: int
-    what: str | None
-    detail: list[str]
-    hint: str | None
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    finding: str | None
-    cause: SaidCause | None
-
-
 def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, finding: Finding,
                box: Sandbox) -> Cause | None:
     """None where none is proved, and for whatever goes wrong."""
@@ -61,11 +41,10 @@ def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, find
         with memory_file("answer", ANSWER_BYTES) as answer:
             seal(answer, SEAL_SIZE)
             box.run(command(program, programs, case, answer))
-            said = Answer.model_validate_json(
-                ask_judge(parts, ["cause", answer], [answer], "on a cause"))
+            said = json.loads(ask_judge(parts, ["cause", answer], [answer], "on a cause"))
+        return believed(said["cause"], source) if said["finding"] == finding.kind else None
     except (MachineFault, NotBuilt, Refused, OSError, ValueError):
         return None
-    return believed(said.cause, source) if said.cause and said.finding == finding.kind else None
 
 
 def command(program: Path, programs: Programs, case: Case, answer: int) -> Command:
@@ -80,10 +59,8 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
                    readable=[folder, program.parent], pass_fds=(answer,))
 
 
-def believed(said: SaidCause, source: bytes) -> Cause | None:
-    lines = source.count(b"\n") + 1
-    at_a_line = said.file == KERNEL and 0 < said.line <= lines
-    if not at_a_line or not said.what:
+def believed(said: dict[str, Any] | None, source: bytes) -> Cause | None:
+    """Raises ValueError."""
+    if not said or said["file"] != KERNEL or not 0 < said["line"] <= source.count(b"\n") + 1 or not said["what"]:
         return None
-    return Cause(kind=said.name, what=said.what, file=KERNEL, line=said.line, detail=said.detail,
-                 hint=said.hint)
+    return Cause(kind=said.pop("name"), **said)

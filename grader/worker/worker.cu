@@ -67,33 +67,19 @@ static struct host_arrays arrays_of(const struct shape *shape) {
     return arrays;
 }
 
-static void write_part(int out, const char *bytes, size_t count, size_t offset) {
-    for (size_t done = 0; done < count;) {
-        ssize_t now = pwrite(out, bytes + done, count - done, (off_t)(offset + done));
-        if (now <= 0) machine_fault("the result cannot be written");
-        done += (size_t)now;
-    }
-}
-
-// What was on the device, and no more.
-static void hand_back(const struct host_arrays *arrays, int out) {
-    char *memory = (char *)malloc(arrays->layout.all);
-    if (!memory) machine_fault("no memory for the result");
-    stop_at(host_bring_back(arrays, memory));
-    for (int i = 0; i < arrays->layout.arrays; i++) {
-        const struct host_part part = host_part(arrays, i);
-        const size_t offset = arrays->layout.offset[i] + part.begin;
-        write_part(out, memory + offset, part.bytes, offset);
-    }
-    free(memory);
+// A file of which this process may have all.
+static void *mapped(int file, size_t bytes, int rights, int sharing, const char *problem) {
+    void *memory = mmap(NULL, bytes, rights, sharing, file, 0);
+    if (memory == MAP_FAILED) machine_fault(problem);
+    return memory;
 }
 
 // The plain build writes, and the checked one reads.
 static struct writers *writers_in(int file) {
     const int rights = worker_is_checked ? PROT_READ : PROT_READ | PROT_WRITE;
     const int sharing = worker_is_checked ? MAP_PRIVATE : MAP_SHARED;
-    void *memory = mmap(NULL, WORKER_WRITERS_BYTES, rights, sharing, file, 0);
-    if (memory == MAP_FAILED) machine_fault("the file of blocks that write cannot be mapped");
+    void *memory = mapped(file, WORKER_WRITERS_BYTES, rights, sharing,
+                          "the file of blocks that write cannot be mapped");
     close(file);
     return (struct writers *)memory;
 }
@@ -120,8 +106,7 @@ int main(int argc, char **argv) {
     struct watched watched = {};
     watched.arrays = arrays_of(&shape);
     const size_t bytes = watched.arrays.layout.all;
-    void *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, in, 0);
-    if (file == MAP_FAILED) machine_fault("the arrays cannot be mapped");
+    void *file = mapped(in, bytes, PROT_READ, MAP_PRIVATE, "the arrays cannot be mapped");
     stop_at(host_allocate(&watched.arrays, NULL));
     stop_at(host_send(&watched.arrays, file));
     munmap(file, bytes);
@@ -141,7 +126,9 @@ int main(int argc, char **argv) {
     if (ended != cudaSuccess) stopped(ended, "the kernel failed");
     if (left != cudaSuccess) stopped(left, failed);
 
-    hand_back(&watched.arrays, out);
+    // What was on the device, and no more.
+    stop_at(host_bring_back(&watched.arrays, mapped(out, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                                    "the result cannot be written")));
     worker_write_report(WORKER_RETURNED);
     _exit(EXIT_PASSED); // nothing of the submission's runs any more
 }

@@ -696,7 +696,7 @@ def test_the_graders_parts_need_no_package(tree):
     cache = tree.path / "parts"
     need("make")
     for tools, made in (("/nowhere", False), (os.environ["PATH"], True)):
-        done = finished([sys.executable, "-S", "-B", "-m", "grader.build", "cpu", "lab"], tree.path,
+        done = finished([sys.executable, "-S", "-B", "-m", "grader.build.parts", "cpu", "lab"], tree.path,
                         {"GRADER_CACHE": str(cache), "PATH": tools})
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert any(cache.glob("*/build/judge")) == made

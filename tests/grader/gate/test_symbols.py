@@ -17,7 +17,7 @@ from conftest import REPOSITORY, Tree, first_of_each, missing, sample, slow_but
 
 from grader.errors import Refused
 from grader.gate.objects import check_object, lists, words_for
-from grader.gate.text import check_preprocessed, check_same, check_source, first_lines
+from grader.gate.text import check_preprocessed, check_same, check_source, lines_of
 
 Compile = Callable[..., Path]
 
@@ -345,8 +345,8 @@ def test_refused_with_other_compilers(objects: Compile, cxx: str) -> None:
 def test_the_line_is_named(objects: Compile, use: str, words: str) -> None:
     text = (f"#include <fstream>\nusing namespace std;\n#define OPEN {use}\n/* {words} */\n" + KERNEL
             + '    puts("a");\n    OPEN\n}\n')
-    lines: dict[str, int] = {}
-    made = objects(text, look=lambda seen: lines.update(first_lines(check_preprocessed(seen))))
+    lines: dict[str, list[int]] = {}
+    made = objects(text, look=lambda seen: lines.update(lines_of(check_preprocessed(seen))))
     with pytest.raises(Refused, match=words) as refusal:
         check_object(made, False, lines)
     assert text.splitlines()[refusal.value.line - 1] == "    OPEN"
