@@ -101,7 +101,8 @@ def test_host_code_that_has_taken_over_its_process(worker: Path, what: str) -> N
     """As another user, if this is root, whom nothing stops."""
     k = list(CASES).index(what) + 1
     files = [os.memfd_create(name) for name in ("in", "out", "report", "writers")]
-    os.ftruncate(files[0], MATRICES)
+    for file in files[:2]:
+        os.ftruncate(file, MATRICES)
     os.ftruncate(files[3], WRITERS_BYTES)
     try:
         ran = subprocess.run(
