@@ -52,6 +52,11 @@ def before_between(words: Sequence[bytes], i: int) -> int:
     return i
 
 
+def follows_a_type(words: Sequence[bytes], i: int) -> bool:
+    kind = at(words, before_between(words, i))
+    return bool(WORD.match(kind)) and kind not in NO_TYPES
+
+
 def declares(words: Sequence[bytes], i: int) -> bool:
     """Whether the name at i is declared there: int name = 1, vector<int> *name, class name, typename ... name;
     a function with its body."""
@@ -68,7 +73,7 @@ def declares(words: Sequence[bytes], i: int) -> bool:
         kind = at(words, begin_of(words, j) - 1)
         if kind not in (b"decltype", b"__attribute__", b"alignas", b"__typeof__", b"typeof"):
             return False
-    elif kind != b">" and (not WORD.match(kind) or kind in NO_TYPES):
+    elif kind != b">" and not follows_a_type(words, i):
         return False
     if after == b"(":
         return has_a_body(words, i + 1)

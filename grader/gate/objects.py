@@ -14,7 +14,7 @@ import io
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -104,7 +104,7 @@ RESERVED_MANGLED = re.compile(
 class Object:
     """A relocatable object, as far as the checks need it. Raises ELFError if it is damaged."""
 
-    def __init__(self, content: bytes, lines: Mapping[str, Sequence[int]]):
+    def __init__(self, content: bytes, lines: Mapping[str, tuple[int, int]]):
         self.lines = lines
         self.elf = ELFFile(io.BytesIO(content))
         if self.elf["e_type"] != "ET_REL":
@@ -136,12 +136,12 @@ class Object:
         """The kinds of relocations by which this machine calls a function."""
         return CALLS.get(self.elf["e_machine"], set())
 
-    def line_of(self, name: str, which: int) -> int:
-        """Where the student's text has it, or the longest word that a mangled one has in it: first (0) or last (-1),
-        as a use may be behind a declaration. 0: nowhere."""
+    def line_of(self, name: str, used: bool) -> int:
+        """Where the student's text first uses or declares it, or the longest word that a mangled name has in it;
+        0: nowhere."""
         parts = [word for word in self.lines if len(word) > 2 and word in name] if name.startswith("_Z") else []
         operator = {"_Zn": "new", "_Zd": "delete"}.get(name[:3], name)
-        return self.lines.get(max(parts, key=len, default=operator), [0])[which]
+        return self.lines.get(max(parts, key=len, default=operator), (0, 0))[used]
 
     def function_at(self, section: int, offset: int) -> str:
         """The name of the function that starts there; "" if there is none."""
@@ -150,7 +150,7 @@ class Object:
                      and symbol["st_info"]["type"] == "STT_FUNC"), "")
 
 
-def check_object(path: Path, checked: bool, lines: Mapping[str, Sequence[int]], cuda: bool = False,
+def check_object(path: Path, checked: bool, lines: Mapping[str, tuple[int, int]], cuda: bool = False,
                  kernel: str = "") -> None:
     """Raises Refused. `checked`: the object of the checked build, where the compiler itself calls
     the checker. `cuda`: the host's part of what nvcc made, with the stubs that announce kernels.
@@ -173,8 +173,8 @@ def check_object(path: Path, checked: bool, lines: Mapping[str, Sequence[int]], 
                       str(error)) from error
 
 
-def refuse(read: Object, name: str, tried: str, which: int = 0) -> NoReturn:
-    raise Refused(tried, STUDENT_FILE, read.line_of(name, which),
+def refuse(read: Object, name: str, tried: str, used: bool = False) -> NoReturn:
+    raise Refused(tried, STUDENT_FILE, read.line_of(name, used),
                   "remove it; a kernel and its launch do not need it")
 
 
@@ -185,11 +185,11 @@ def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> Non
                     if name in names and names.checked_only <= checked and names.cuda_only <= cuda),
                    None)
     if allowed and allowed.call_only and kinds - read.calls():
-        refuse(read, name, f"takes the address of {name} instead of calling it", -1)
+        refuse(read, name, f"takes the address of {name} instead of calling it", used=True)
     if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):
         return
     how = "calls" if kinds & read.calls() else "uses"
-    refuse(read, name, f"{how} {spelled(name)}: {words_for(name)}", -1)
+    refuse(read, name, f"{how} {spelled(name)}: {words_for(name)}", used=True)
 
 
 def spelled(name: str) -> str:
@@ -266,4 +266,4 @@ def check_starters(read: Object, allowed: re.Pattern[str]) -> None:
             name = read.function_at(section, symbol["st_value"] + addend)
         if not allowed.fullmatch(name):
             raise Refused(f"runs {name or 'a function'} before main()", STUDENT_FILE,
-                          read.line_of(name, 0), "take the constructor attribute out")
+                          read.line_of(name, used=False), "take the constructor attribute out")

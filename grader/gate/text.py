@@ -14,13 +14,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import ROOT
 from ..errors import Refused
-from .declared import declared
+from .declared import declared, follows_a_type
 
 STUDENT_FILE = "kernel.cu"
 EMULATOR = ROOT / "engine" / "cuda" / "include"
@@ -263,13 +262,18 @@ def check_preprocessed(text: bytes) -> list[Token]:
     return tokens
 
 
-def lines_of(tokens: list[Token]) -> dict[str, list[int]]:
-    """Of each word, in order."""
-    lines: defaultdict[str, list[int]] = defaultdict(list)
-    for token in tokens:
+def lines_of(tokens: list[Token]) -> dict[str, tuple[int, int]]:
+    """Of each word, where it is first declared and where it is first used, as far as what stands in front of it
+    tells; where there is but one of the two, that twice."""
+    code = [token for token in tokens if token.kind not in ("newline", "comment")]
+    words = [token.text for token in code]
+    found: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for i, token in enumerate(code):
         if token.kind == "word":
-            lines[token.text.decode(errors="replace")].append(token.line)
-    return dict(lines)
+            found[not follows_a_type(words, i)].setdefault(token.text.decode(errors="replace"), token.line)
+    declared_at, used_at = found
+    return {word: (declared_at.get(word) or used_at[word], used_at.get(word) or declared_at[word])
+            for word in declared_at | used_at}
 
 
 def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:

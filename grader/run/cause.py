@@ -43,7 +43,7 @@ def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, find
             box.run(command(program, programs, case, answer))
             said = json.loads(ask_judge(parts, ["cause", answer], [answer], "on a cause"))
         return believed(said["cause"], source) if said["finding"] == finding.kind else None
-    except (MachineFault, NotBuilt, Refused, OSError, ValueError):
+    except (MachineFault, NotBuilt, Refused, OSError, ValueError, LookupError, TypeError):
         return None
 
 
