@@ -258,14 +258,17 @@ def check_preprocessed(text: bytes) -> list[Token]:
     of_headers, tokens = parted(text)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
     spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
-    check_tokens(tokens, names_of_others(tokens, known, spaces))
+    code, pragmas = code_and_pragmas(tokens)
+    for pragma in pragmas:
+        check_pragma(pragma)
+    check_code(code, names_of_others([token.text for token in code], known, spaces))
     return tokens
 
 
 def lines_of(tokens: list[Token]) -> dict[str, tuple[int, int]]:
     """Of each word, where it is first declared and where it is first used, as far as what stands in front of it
     tells; where there is but one of the two, that twice."""
-    code = [token for token in tokens if token.kind not in ("newline", "comment")]
+    code, _ = code_and_pragmas(tokens)
     words = [token.text for token in code]
     found: tuple[dict[str, int], dict[str, int]] = ({}, {})
     for i, token in enumerate(code):
@@ -276,10 +279,9 @@ def lines_of(tokens: list[Token]) -> dict[str, tuple[int, int]]:
             for word in declared_at | used_at}
 
 
-def names_of_others(tokens: list[Token], known: set[bytes], spaces: set[bytes]) -> set[bytes]:
-    """Of the `known` names of headers, those that the student's tokens do not declare, or that they
+def names_of_others(words: list[bytes], known: set[bytes], spaces: set[bytes]) -> set[bytes]:
+    """Of the `known` names of headers, those that the student's words do not declare, or that they
     take out of one of the headers' namespaces and types, `spaces`."""
-    words = code_of(tokens)
     used = known.intersection(words)
     if not used:
         return used
@@ -328,31 +330,26 @@ def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
     return at
 
 
-def code_of(tokens: list[Token]) -> list[bytes]:
-    """Without comments, line ends and pragmas."""
-    words, pragma = [], False
-    for i, token in enumerate(tokens):
-        pragma = token.kind != "newline" and (pragma or begins_pragma(tokens, i))
-        if token.kind not in ("newline", "comment") and not pragma:
-            words.append(token.text)
-    return words
+def code_and_pragmas(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]]:
+    """Without comments and line ends; and what follows the # of each #pragma."""
+    code: list[Token] = []
+    pragmas: list[list[Token]] = []
+    line = code
+    for token, following in itertools.pairwise([*tokens, Token(b"", "", 0)]):
+        if token.kind == "newline":
+            line = code
+        elif line is code and token.kind == "hash" and following.text == b"pragma":
+            line = []
+            pragmas.append(line)
+        elif token.kind != "comment":
+            line.append(token)
+    return code, pragmas
 
 
-def begins_pragma(tokens: list[Token], i: int) -> bool:
-    """At the #."""
-    return tokens[i].kind == "hash" and i + 1 < len(tokens) and tokens[i + 1].text == b"pragma"
-
-
-def check_tokens(tokens: list[Token], others: set[bytes]) -> None:
+def check_code(code: list[Token], others: set[bytes]) -> None:
     """`others`: reserved names that are not the student's. Raises Refused."""
-    in_attribute, depth, previous, pragma = False, 0, b"", 0
-    for i, (word, kind, line) in enumerate(tokens):
-        if begins_pragma(tokens, i):
-            pragma = check_pragma(tokens, i + 2)
-        if i < pragma:
-            continue
-        if kind == "newline":
-            continue
+    in_attribute, depth, previous = False, 0, b""
+    for word, kind, line in code:
         if in_attribute:
             depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
             in_attribute = depth > 0 or previous in ATTRIBUTE
@@ -363,16 +360,13 @@ def check_tokens(tokens: list[Token], others: set[bytes]) -> None:
         previous = word
 
 
-def check_pragma(tokens: list[Token], i: int) -> int:
-    """The pragma whose words begin at i, by its name: the rest may be prose, or numbers. Returns
-    where its line ends. Raises Refused."""
-    end = next((j for j in range(i, len(tokens)) if tokens[j].kind == "newline"), len(tokens))
-    words = [token.text for token in tokens[i:end]]
+def check_pragma(pragma: list[Token]) -> None:
+    """By its name: the rest may be prose, or numbers. Raises Refused."""
+    words = [token.text for token in pragma[1:]]
     family = bool(words) and bool(FAMILIES.fullmatch(words[0]))
     name = b"".join(words[family:family + 1]).decode(errors="replace")
     if PRAGMAS.fullmatch(name):
-        raise Refused(f"uses #pragma {name}", STUDENT_FILE, tokens[i].line, "remove it")
-    return end
+        raise Refused(f"uses #pragma {name}", STUDENT_FILE, pragma[0].line, "remove it")
 
 
 CALLED_ALIKE = {b"__builtin_" + name: name for name in (b"memcpy", b"memmove", b"memset")}
