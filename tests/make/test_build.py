@@ -672,7 +672,7 @@ BESIDE_PIP = """case $* in
     until [ -e BEGUN ]; do sleep 0.1; done # else this never ends
     printf '#!/bin/sh\nexit 3\n' >"$3/bin/python"
     chmod +x "$3/bin/python" ;;
-*"-m grader.build "*)
+*"-m grader.build.parts "*)
     echo "$*" >BEGUN
     echo error >&2
     exit 1 ;;
