@@ -92,7 +92,8 @@ TEST(bad_options) {
     bad("-h", "--help");
     bad("--json=1", "takes no value");
     BAD("needs a value", "--seed", "--fill");
-    BAD("give a whole number from 0", "--seed -3", "--seed 0x", "--seed 12z", "--seed 18446744073709551616");
+    BAD("give a whole number from 0", "--seed -3", "--seed 0x", "--seed 12z",
+        "--seed 18446744073709551616");
     bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
     BAD("from 1 to", "--repeat 0", "--repeat -1", "--repeat 9999999999");
     bad("--verify maybe", "full, quick or none");
@@ -106,7 +107,8 @@ TEST(empty_and_odd_words) {
     char *const words[][2] = {{"--", "--json"}, {" 5"}, {""}, {"1\n2\033[2J\xff"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char *argv[] = {"sgemm", words[i][0], words[i][1], NULL};
-        CHECK_INT(options_parse(words[i][1] ? 3 : 2, argv, options_of_run, &options, message), EXIT_USAGE);
+        CHECK_INT(options_parse(words[i][1] ? 3 : 2, argv, options_of_run, &options, message),
+                  EXIT_USAGE);
         CHECK(*words[i][0] || strstr(message, "'' is not a size"));
         for (const char *c = message; *c; c++) CHECK(isprint((unsigned char)*c));
     }
