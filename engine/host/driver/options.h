@@ -1,4 +1,4 @@
-/* The command lines of ./sgemm and ./sgemm-check, and exit statuses. */
+/* The command lines of the plain program and of make check, and exit statuses. */
 #ifndef ENGINE_HOST_OPTIONS_H
 #define ENGINE_HOST_OPTIONS_H
 #include "../../lab.h"
