@@ -1,10 +1,8 @@
 /* What explains a wrong C: evidence, and formulas that may give C instead.
  *
- *   study.c     which elements of C are wrong; all, or a sample of a large C
- *   formula.c   what a formula makes of A and B, and whether C is that
- *   mistakes.c  the formulas: one for each mistake that is known
- *   region.c    where in C the unwritten elements are
- *   explain.c   puts what was found into words */
+ *   formula.c   which elements of C are wrong; all, or a sample of a large C. What a formula makes
+ * of A and B, and whether C is that mistakes.c  the formulas: one for each mistake that is known
+ *   explain.c   puts what was found into words, and where in C the unwritten elements are */
 #ifndef LAB_VERDICT_STUDY_H
 #define LAB_VERDICT_STUDY_H
 #include "../sgemm.h"
@@ -32,9 +30,6 @@ struct study {
 /* False: no memory. To be freed in either case. */
 bool study_new(struct study *s, const struct problem *p, const struct verdict *v);
 void study_free(struct study *s);
-
-/* Where C was never written. False: nowhere in particular. */
-bool explain_unwritten(const struct problem *p, const struct verdict *v, struct explanation *out);
 
 /* --- formulas that may explain C, and the one that explains it best --------------------------- */
 
