@@ -92,36 +92,34 @@ static void name_dynamic(struct finding_object *o, const struct event *e) {
     o->index[0] = (int64_t)(offset / WORD);
 }
 
+static void set_indices(struct finding_object *o, const struct shared_name *name, size_t element) {
+    size_t indices[NAME_DIMENSIONS];
+    o->dimensions = name->dimensions;
+    name_indices(indices, name->dimension, name->dimensions, element);
+    for (int i = 0; i < name->dimensions; ++i) o->index[i] = (int64_t)indices[i];
+}
+
 /* The element of a bad index: its row or column is the index itself, not where that leads. */
 static void name_bad_element(struct finding_object *o, const struct event *e,
                              const struct shared_name *name) {
-    long element = ((long)e->shared_offset - (long)name->offset) / (long)name->element;
-    size_t behind = 1;
+    const long element = ((long)e->shared_offset - (long)name->offset) / (long)name->element;
+    long behind = 1;
     int at = name->dimensions;
     for (const char *p = strchr(e->array_type, '['); p; p = strchr(p + 1, '[')) at--;
-    for (int i = at + 1; i < name->dimensions; ++i) behind *= name->dimension[i];
-    long inside = element - e->index * (long)behind; /* with the bad index as 0 */
+    for (int i = at + 1; i < name->dimensions; ++i) behind *= (long)name->dimension[i];
     set_name(o, OBJECT_ELEMENT, name->name);
-    o->dimensions = name->dimensions;
-    for (int i = 0; i < name->dimensions; ++i) {
-        size_t size = 1;
-        for (int j = i + 1; j < name->dimensions; ++j) size *= name->dimension[j];
-        o->index[i] = i == at ? e->index : inside / (long)size % (long)name->dimension[i];
-    }
+    set_indices(o, name, (size_t)(element - e->index * behind)); /* with the bad index as 0 */
+    if (at >= 0 && at < name->dimensions) o->index[at] = e->index;
 }
 
 static void name_static(struct finding_object *o, const struct event *e,
                         const struct shared_name *name) {
     const size_t offset = e->shared_offset - name->offset;
     const bool part = !name->dimensions && name->bytes > WORD;
-    size_t indices[NAME_DIMENSIONS];
     set_name(o, part ? OBJECT_PART : OBJECT_ELEMENT, name->name);
     o->byte = (int64_t)offset;
     o->bytes = (int64_t)name->bytes;
-    o->dimensions = name->dimensions;
-    name_indices(indices, name->dimension, name->dimensions,
-                 name->element ? offset / name->element : 0);
-    for (int i = 0; i < name->dimensions; ++i) o->index[i] = (int64_t)indices[i];
+    set_indices(o, name, name->element ? offset / name->element : 0);
 }
 
 static void name_shared(struct diagnosis *d) {
@@ -143,11 +141,7 @@ static void name_shared(struct diagnosis *d) {
     }
 }
 
-/* --- names of allocations, from the line of source that made them ------------------------------
- *
- * A program that carries its source along has it at hand; headers are read where they lie. Of
- * several calls in one line, the first to stand there is taken for the first in the program's code.
- */
+/* --- names of allocations, from the line of kernel.cu that made them -------------------------- */
 
 struct allocation_name {
     char text[48];  /* "d_in", of cudaMalloc(&d_in, bytes); "p->data", "rows[i]" */
@@ -155,148 +149,73 @@ struct allocation_name {
     bool only;      /* no other allocation is called so */
 };
 
-static const char function[] =
-    "cudaMalloc"; /* and what begins so: cudaMallocManaged, Pitch, Async */
-
-static char *whole_file(const char *path) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *file = fopen(path, "re");
-    if (!file) return NULL;
-    if (getdelim(&text, &bytes, '\0', file) < 0) {
-        free(text);
-        text = NULL;
-    }
-    fclose(file);
-    return text;
-}
-
-/* The number-th call, from 0, that begins in this line; null: there is none. What follows its name.
- */
-static const char *call_in(const char *line, int number) {
-    const char *end = line + strcspn(line, "\n"), *at = line;
+/* What follows "cudaMalloc(" in [begin, end), or what begins so: cudaMallocManaged, Pitch, Async,
+ * cudaMalloc<float>. Null: there is none. */
+static const char *call_in(const char *begin, const char *end) {
+    static const char function[] = "cudaMalloc";
+    const char *at = begin;
     while ((at = strstr(at, function)) && at < end) {
-        const bool begins = at == line || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        const bool begins = at == begin || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
         at += strlen(function);
         at += strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-        if (*at == '<') at += strcspn(at, "(\n"); /* cudaMalloc<float>( */
+        if (*at == '<') at += strcspn(at, "(\n");
         at += strspn(at, " ");
-        if (begins && *at == '(' && number-- == 0) return at + 1;
+        if (begins && *at == '(') return at + 1;
     }
     return NULL;
 }
 
-static bool has_semicolon(const char *begin, const char *end) {
-    return memchr(begin, ';', (size_t)(end - begin)) != NULL;
-}
-
-/* The number-th call of this line; or the one of a statement that begins some lines above the one
- * that the compiler names, or goes on in the next. */
-static const char *call_near(const char *text, int line, int number) {
-    enum { LINES_ABOVE = 3 };
+/* The only call of this line; or, where it has none, the first of the statement that the line is
+ * in: the compiler may name any of its lines. Null: there is none, or the line has several. */
+static const char *call_at(const char *text, int line) {
     const char *here = text_line(text, line);
     if (!here) return NULL;
-    if (call_in(here, 0)) return call_in(here, number);
-    for (int above = 1; above <= LINES_ABOVE && above < line; above++) {
-        const char *found = call_in(text_line(text, line - above), 0);
-        if (found) return has_semicolon(found, here) ? NULL : found;
-    }
-    const char *next = text_line(here, 2);
-    return next && !has_semicolon(here, next) ? call_in(next, 0) : NULL;
+    const char *end = here + strcspn(here, "\n"), *found = call_in(here, end);
+    if (found) return call_in(found, end) ? NULL : found;
+    const char *begin = here;
+    while (begin > text && !strchr(";{}", begin[-1])) begin--;
+    return call_in(begin, end + strcspn(end, ";"));
 }
 
-static const char *after_spaces(const char *at) { return at + strspn(at, " \t\n"); }
-
-static const char *after_parenthesis(const char *open) {
-    int depth = 0;
-    for (const char *at = open; *at; at++) {
-        if (*at == '(') depth++;
-        if (*at == ')' && --depth == 0) return at + 1;
-    }
-    return open + strlen(open);
+static const char *after_last(const char *begin, const char *end, char c) {
+    const char *found = memrchr(begin, c, (size_t)(end - begin));
+    return found ? found + 1 : NULL;
 }
 
-/* Behind casts: (void **)&p, reinterpret_cast<void **>(&p). */
-static const char *after_casts(const char *at) {
-    at = after_spaces(at);
-    for (const char *word = strstr(at, "_cast"); word == at + strcspn(at, "_ (&,");) {
-        at = after_spaces(at + strcspn(at, "("));
-        return *at == '(' ? after_spaces(at + 1) : at;
-    }
-    while (*at == '(') {
-        const char *inside = after_spaces(at + 1);
-        const char *behind = after_spaces(after_parenthesis(at));
-        const bool cast = *behind == '&' || *behind == '(' || isalpha((unsigned char)*behind);
-        at = cast ? behind : inside; /* (&p) is no cast */
-    }
-    return at;
-}
-
-/* "d_in" of "&d_in, bytes)": up to the comma or parenthesis that ends the argument. */
+/* "d_in" of "(void **)&d_in, bytes)": what is behind the & of the first argument, or its casts. */
 static bool take_variable(const char *argument, char *text, size_t size) {
-    const char *at = after_casts(argument);
+    const char *end = argument, *at;
     size_t used = 0;
-    int depth = 0;
-    if (*at == '&') at = after_spaces(at + 1);
-    for (; *at && *at != '\n' && used + 1 < size; at++) {
-        if (depth == 0 && (*at == ',' || *at == ')')) break;
-        depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-        if (*at != ' ') text[used++] = *at;
-    }
+    for (int depth = 0; *end && !(depth == 0 && strchr(",)", *end)); end++)
+        depth += (*end == '(' || *end == '[') - (*end == ')' || *end == ']');
+    if (!(at = after_last(argument, end, '&'))) at = after_last(argument, end, ')');
+    if (!at) at = argument;
+    at += strspn(at, " \t\n(");
+    for (; at < end && *at != ')' && used + 1 < size; at++)
+        if (!isspace((unsigned char)*at)) text[used++] = *at;
     text[used] = '\0';
-    return used && depth == 0 && (isalpha((unsigned char)text[0]) || text[0] == '_');
+    return isalpha((unsigned char)text[0]) || text[0] == '_';
 }
 
 static struct place place_of(const struct region *r) {
     return place_find(r->frames, r->frame_count);
 }
 
-/* The innermost frame in the program's own functions. */
-static uintptr_t caller_of(const struct region *r) {
-    for (int i = 0; i < r->frame_count; i++)
-        if (program_is_kernels_code((uintptr_t)r->frames[i])) return (uintptr_t)r->frames[i];
-    return 0;
-}
-
-/* How many calls in the same line come before this one in the program's code. */
-static int calls_before(const struct region *r, const struct place *place) {
-    const uintptr_t own = caller_of(r);
-    uintptr_t seen[8] = {0};
-    int count = 0;
-    for (const struct region *other = region_first(); other; other = other->next) {
-        const uintptr_t caller = caller_of(other);
-        bool counted = caller >= own;
-        for (int i = 0; i < count; i++) counted |= seen[i] == caller;
-        if (counted || count == (int)(sizeof seen / sizeof *seen)) continue;
-        const struct place there = place_of(other);
-        if (place_same_line(&there, place)) seen[count++] = caller;
-    }
-    return count;
-}
-
-/* Calls of a host's code outside of kernel.cu have no caller in it, but lines. */
 static bool is_only(const struct region *r, const struct place *place) {
-    const uintptr_t own = caller_of(r);
     for (const struct region *other = region_first(); other; other = other->next) {
-        if (other == r || caller_of(other) != own) continue;
         const struct place there = place_of(other);
-        if (own || place_same_line(&there, place)) return false;
+        if (other != r && place_same_line(&there, place)) return false;
     }
     return true;
 }
 
-/* By the variable that cudaMalloc was given. False: the source does not say it, or cannot be read.
- */
+/* By the variable that cudaMalloc was given. False: the source does not say it. */
 static bool allocation_name(const struct region *r, struct allocation_name *name) {
     const struct place place = place_of(r);
-    if (!place.line) return false;
-    const bool carried = source_name() && source_is(place.file);
-    char *read = carried ? NULL : whole_file(place.file);
-    const char *text = carried ? source_text() : read;
-    const char *argument = text ? call_near(text, place.line, calls_before(r, &place)) : NULL;
-    const bool found = argument && take_variable(argument, name->text, sizeof name->text);
-    free(read);
-    if (!found) return false;
+    const char *text = source_text();
+    if (!place.line || !text || !source_is(place.file)) return false;
+    const char *argument = call_at(text, place.line);
+    if (!argument || !take_variable(argument, name->text, sizeof name->text)) return false;
     name->element = name_points_to(name->text);
     name->only = is_only(r, &place);
     return true;
@@ -318,7 +237,7 @@ static void name_scratch(struct finding_object *o, const struct region *r, long 
         if (size) o->index[0] = (offset - (offset < 0 ? size - 1 : 0)) / size;
         return;
     }
-    const struct finding_party maker = party_at(place_find(r->frames, r->frame_count));
+    const struct finding_party maker = party_at(place_of(r));
     o->form = OBJECT_ALLOCATED;
     memcpy(o->file, maker.file, sizeof o->file);
     o->line = maker.line;

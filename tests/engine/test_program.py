@@ -58,7 +58,6 @@ MALLOCS = [  # how it allocates, and what elements of d_in and d_out are called
     *[(f"cudaMalloc({given}, in_bytes);\n{OUT}", "d_in[1004]", "d_out[8]")
       for given in ("&d_in", "(void **)&d_in", "reinterpret_cast<void **>(&d_in)", "(void**) & d_in",
                     "(void **)(\n        &d_in)")],
-    (f"cudaMalloc(&d_in, in_bytes); {OUT}", "d_in[1004]", "d_out[8]"),  # in one line
     (f"float *all[1]; for (int j = 0; j < 1; j++) cudaMalloc(&all[j], in_bytes); d_in = all[0];\n{OUT}",
      "byte 4016 of all[j]", "d_out[8]"),
     ("d_in = make(in_bytes); d_out = make(out_bytes);", "made[1004] of 3996 bytes", "made[8] of 32 bytes"),
