@@ -45,15 +45,12 @@ struct remark {
  * (counts_launches()) and kept (trace_shown()). */
 void remark_counts(struct shape shape, struct remark *remark);
 
-/* Likewise of barriers alone: one without which no two threads of a block would conflict. */
+/* Likewise of barriers alone: one without which no two threads of a block would conflict; and the
+ * code behind it, null where there is none. */
 void remark_barriers(struct remark *remark);
+const void *remark_unneeded_barrier(void);
 
 /* --- words ------------------------------------------------------------------------------------ */
-
-extern const struct sentence_table remark_sentences; /* remarks.def */
-
-/* Begins a remark at a line. */
-void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line);
 
 /* "naive-loads" */
 const char *remark_name(enum remark_kind kind);

@@ -19,11 +19,7 @@ bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
     cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
-    CAUSE_SAY(MATRICES);
-    cause_say_access(s, cause, a->access);
-    cause_say_access(s, cause, b->access);
-    CAUSE_SAY(MATRICES_ARE);
-    CAUSE_SAY(ASK_MATRICES);
+    CAUSE_SAY(MATRICES, ACCESS(a->access), ACCESS(b->access));
     return true;
 }
 
@@ -42,13 +38,10 @@ bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
               c = size_of(&s->store);
     if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
-    const int m = SIZE_M + SIZE_N + SIZE_K - a - b;
+    const char *k = s->size[a].name, *n = s->size[b].name,
+               *m = s->size[SIZE_M + SIZE_N + SIZE_K - a - b].name;
     cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
-    CAUSE_SAY(SIZES_PASSED);
-    CAUSE_SAY(TAKEN_FOR, W(s->size[m].name), W(s->size[b].name), W(s->size[a].name));
-    CAUSE_SAY(ROWS_TAKEN, W(s->size[a].name), W(s->size[b].name));
-    CAUSE_SAY(ALL_ARE);
-    CAUSE_SAY(ASK_PARAMETERS);
+    CAUSE_SAY(SIZES_PASSED, W(m), W(n), W(k), W(k), W(n));
     return true;
 }
 
@@ -60,67 +53,69 @@ static void say_launch(const struct situation *s, struct cause *cause, const uns
     cause->shows_launch = true;
 }
 
+static uint64_t threads_in(const unsigned grid[3], const unsigned block[3]) {
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) threads *= (uint64_t)grid[i] * block[i];
+    return threads;
+}
+
+static uint64_t elements_of_c(const struct shape *shape) {
+    return (uint64_t)lab_elements(&lab.arrays[MATRIX_C], shape);
+}
+
+/* The launch for the C that went wrong, and for this run's; with their threads? */
+static void say_both_launches(const struct situation *s, struct cause *cause, bool threads) {
+    const struct trace *t = s->recovery->trace;
+    const struct shape *failed = &s->failed->shape, *here = &s->shape;
+    CAUSE_SAY(FOR_C, W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
+    say_launch(s, cause, s->launch->grid, s->launch->block);
+    if (threads)
+        CAUSE_SAY(THREADS_FOR, W(threads_in(s->launch->grid, s->launch->block)),
+                  W(elements_of_c(failed)));
+    CAUSE_SAY(THEN_FOR_C, W(shape_size(here, PARAM_M)), W(shape_size(here, PARAM_N)));
+    say_launch(s, cause, t->grid, t->block);
+    if (threads) CAUSE_SAY(THREADS_FOR, W(threads_in(t->grid, t->block)), W(elements_of_c(here)));
+}
+
 /* The grid depends on the size of C, and a block does not. */
 bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
     const struct trace *t = s->recovery->trace;
-    const struct outcome *failed = s->failed;
     if (t->grid[0] * t->grid[1] == 1) return false;
     if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
     cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
     CAUSE_SAY(LAUNCH_EXCHANGED);
-    CAUSE_SAY(FOR_C, W(shape_size(&failed->shape, PARAM_M)),
-              W(shape_size(&failed->shape, PARAM_N)));
-    say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_SAY(THEN_FOR_C, W(shape_size(&s->shape, PARAM_M)), W(shape_size(&s->shape, PARAM_N)));
-    say_launch(s, cause, t->grid, t->block);
+    say_both_launches(s, cause, false);
     CAUSE_SAY(BLOCK_CHANGES);
-    CAUSE_SAY(ASK_LAUNCH);
     return true;
 }
-
-#define ALL_VARIABLES (~0u)
 
 /* --- a block that does not fit its tiles ------------------------------------------------------ */
 
 /* What the first block does with a two-dimensional array. */
 struct filling {
     const struct trace_array *array;
-    const struct recovered *store;   /* one of those to it */
-    size_t rows, cols;               /* of the array */
-    size_t stored;                   /* elements of it */
-    size_t stored_rows, stored_cols; /* in which there is one of these */
-    bool unstored_read;              /* an element is read that no thread stores */
+    const struct recovered *store; /* one of those to it */
+    size_t rows, cols;             /* of the array */
+    size_t stored;                 /* elements of it */
+    bool unstored_read;            /* an element is read that no thread stores */
 };
-
-static void count_uses(const unsigned char *uses, struct filling *f) {
-    bool any_in_column[1024] = {false};
-    for (size_t row = 0; row < f->rows; row++) {
-        bool any = false;
-        for (size_t col = 0; col < f->cols; col++) {
-            const unsigned char use = uses[row * f->cols + col];
-            f->unstored_read |= use == WORD_READ;
-            if (!(use & WORD_STORED)) continue;
-            f->stored++;
-            any = true;
-            if (col < LENGTH(any_in_column) && !any_in_column[col]) f->stored_cols++;
-            if (col < LENGTH(any_in_column)) any_in_column[col] = true;
-        }
-        f->stored_rows += any;
-    }
-}
 
 static bool find_filling(const struct situation *s, const struct recovered *a, struct filling *f) {
     if (!a->write || !a->exact || a->array < TRACE_SHARED || a->steps > 1) return false;
     const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
-    if (array->dimensions != 2 || array->elements < array->dimension[0] * array->dimension[1])
-        return false;
+    const size_t rows = array->dimension[0], cols = array->dimension[1];
+    if (array->dimensions != 2 || array->elements < rows * cols) return false;
     unsigned char *uses = cause_uses_of_words(s, a->array);
-    *f = (struct filling){array, a, array->dimension[0], array->dimension[1], 0, 0, 0, false};
-    if (uses) count_uses(uses, f);
+    if (!uses) return false;
+    *f = (struct filling){.array = array, .store = a, .rows = rows, .cols = cols};
+    for (size_t i = 0; i < rows * cols; i++) {
+        f->unstored_read |= uses[i] == WORD_READ;
+        f->stored += uses[i] / WORD_STORED % 2;
+    }
     free(uses);
-    return uses != NULL;
+    return true;
 }
 
 /* Whether a thread that has no element of the tile comes by the line that stores to it; what it
@@ -136,7 +131,7 @@ static bool comes_from_beyond(const struct situation *s, const struct filling *f
         if (r->of[i] == RECOVERED || !r->trace->access[i].write ||
             r->access[r->of[i]].place.line != f->store->place.line)
             continue;
-        recover_sample(r, i, 0, &sample);
+        recover_sample(r, i, &sample);
         if ((size_t)sample.value[INDEX_THREAD_X] >= f->cols ||
             (size_t)sample.value[INDEX_THREAD_Y] >= f->rows)
             return true;
@@ -177,13 +172,6 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
     return false;
 }
 
-static void say_block(const struct situation *s, struct cause *cause, const struct filling *f) {
-    cause_say_access(s, cause, f->store);
-    CAUSE_SAY(BLOCK_STORES, W(f->stored), W(f->rows * f->cols), W(f->array->name),
-              W(f->stored_rows), W(plural(f->stored_rows)), W(f->stored_cols),
-              W(plural(f->stored_cols)));
-}
-
 static bool tile_too_small(const struct situation *s, struct cause *cause,
                            const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
@@ -197,8 +185,7 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
         CAUSE_SAY(TILE_DOES_NOT_FIT, W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
                   W(f->cols));
     }
-    cause_say_access(s, cause, f->store);
-    CAUSE_SAY(THREADS_ARE, W(block[0] - 1), W(block[1] - 1));
+    CAUSE_SAY(THREADS_ARE, ACCESS(f->store), W(block[0] - 1), W(block[1] - 1));
     CAUSE_SAY(ASK_THREADS);
     return true;
 }
@@ -210,8 +197,8 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
     cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-    CAUSE_SAY(TILE_NOT_FILLED, W(block[0]), W(block[1]), W(f->array->name), W(f->rows), W(f->cols));
-    say_block(s, cause, f);
+    CAUSE_SAY(TILE_NOT_FILLED, W(block[0]), W(block[1]), W(f->array->name), W(f->rows), W(f->cols),
+              ACCESS(f->store), W(f->stored), W(f->rows * f->cols), W(f->array->name));
     CAUSE_SAY(ASK_THREADS);
     return true;
 }
@@ -229,30 +216,12 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             const long long wide = cause_extent(s, s->store.access, grid, part[i], ~LAYOUT_BLOCK);
             if (apart <= wide || grid[v - INDEX_BLOCK_X] < 2) continue;
             cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
-            CAUSE_SAY(GAPS, W(block[0]), W(block[1]));
-            cause_say_access(s, cause, s->store.access);
-            CAUSE_SAY(APART, W(wide), W(cause_directions[i]), W(apart), W(cause_directions[i]));
-            CAUSE_SAY(ASK_GAPS, W(cause_directions[i]));
+            CAUSE_SAY(GAPS, W(block[0]), W(block[1]), ACCESS(s->store.access), W(wide),
+                      W(cause_directions[i]), W(apart), W(cause_directions[i]),
+                      W(cause_directions[i]));
             return true;
         }
     return false;
-}
-
-static uint64_t threads_in(const unsigned grid[3], const unsigned block[3]) {
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++) threads *= (uint64_t)grid[i] * block[i];
-    return threads;
-}
-
-static uint64_t elements_of_c(const struct shape *shape) {
-    return (uint64_t)lab_elements(&lab.arrays[MATRIX_C], shape);
-}
-
-static void say_threads_for(const struct situation *s, struct cause *cause,
-                            const struct shape *shape, const unsigned grid[3],
-                            const unsigned block[3]) {
-    say_launch(s, cause, grid, block);
-    CAUSE_SAY(THREADS_FOR, W(threads_in(grid, block)), W(elements_of_c(shape)));
 }
 
 /* Without a tile: blocks of another size for another C, and too few threads for either, each of
@@ -271,11 +240,7 @@ static bool block_depends_on_c(const struct situation *s, struct cause *cause) {
         return false;
     cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
     CAUSE_SAY(BLOCK_DEPENDS);
-    CAUSE_SAY(FOR_C, W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
-    say_threads_for(s, cause, failed, grid, block);
-    CAUSE_SAY(THEN_FOR_C, W(shape_size(&s->shape, PARAM_M)), W(shape_size(&s->shape, PARAM_N)));
-    say_threads_for(s, cause, &s->shape, t->grid, t->block);
-    CAUSE_SAY(ASK_BLOCK_DEPENDS);
+    say_both_launches(s, cause, true);
     return true;
 }
 
@@ -297,20 +262,12 @@ struct cover {
 static struct cover covered(const struct situation *s, const unsigned grid[3]) {
     const struct recovered *a = s->store.access;
     const struct layout *l = &s->store.layout;
-    return (struct cover){cause_extent(s, a, grid, &l->row, ALL_VARIABLES),
-                          cause_extent(s, a, grid, &l->col, ALL_VARIABLES) + a->elements - 1};
+    return (struct cover){cause_extent(s, a, grid, &l->row, ~0u),
+                          cause_extent(s, a, grid, &l->col, ~0u) + a->elements - 1};
 }
 
 static bool covers(struct cover cover, struct shape shape) {
     return cover.rows >= shape_size(&shape, PARAM_M) && cover.cols >= shape_size(&shape, PARAM_N);
-}
-
-static void say_cover(const struct situation *s, struct cause *cause, struct cover cover) {
-    const struct outcome *failed = s->failed;
-    say_launch(s, cause, s->launch->grid, s->launch->block);
-    CAUSE_SAY(COVERS, W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
-              W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
-              W(shape_size(&failed->shape, PARAM_N)));
 }
 
 /* Whether a block may compute further tiles of C after its first, as many as there are. */
@@ -342,13 +299,9 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
         CAUSE_SAY(GRID_FIXED, W(t->grid[0]), W(t->grid[1]));
     else
         CAUSE_SAY(GRID_TOO_SMALL);
-    say_cover(s, cause, cover);
-    CAUSE_SAY(LAST_ACCESS, W(cause_access(s, cause, s->store.access).text));
-    if (exchanged)
-        CAUSE_SAY(ASK_GRID_EXCHANGED);
-    else if (fixed)
-        CAUSE_SAY(ASK_GRID_FIXED);
-    else
-        CAUSE_SAY(ASK_GRID);
+    say_launch(s, cause, s->launch->grid, s->launch->block);
+    CAUSE_SAY(COVERS, W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
+              W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
+              W(shape_size(&failed->shape, PARAM_N)), ACCESS(s->store.access));
     return true;
 }

@@ -9,7 +9,7 @@ static const char *const causes[] = {
 };
 
 static const struct sentence_row rows[] = {
-#define SENTENCE(name, part, text) {SENTENCE_##part, text},
+#define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
 #include "sentences.def"
 #undef SENTENCE
 };

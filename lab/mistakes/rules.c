@@ -6,23 +6,19 @@
 
 /* --- what an SGEMM accesses ------------------------------------------------------------------- */
 
+/* Of several accesses of one kind the most frequent is looked at: what comes before a loop, or
+ * behind it, is a part of the whole only. */
 static void set_view(struct view *view, const struct situation *s, const struct recovered *access,
                      const struct index_formula *formula, unsigned varied, int matrix) {
     const bool alone = !view->access;
     if (view->access) view->alone = false;
     if (view->access && view->access->count >= access->count) return;
-    view->alone = alone;
-    view->access = access;
-    view->formula = formula;
-    view->varied = varied;
-    view->layout = layout_of(formula, s->size, SIZES, (int)cause_columns[matrix]);
+    *view = (struct view){access, layout_of(formula, s->size, SIZES, (int)cause_columns[matrix]),
+                          varied, alone};
 }
 
-/* Of several accesses of one kind the most frequent is looked at: what comes before a loop, or
- * behind it, is a part of the whole only. */
 static void find_views(struct situation *s) {
-    for (int i = 0; i < s->recovery->count; i++) {
-        const struct recovered *a = &s->recovery->access[i];
+    for (EACH_ACCESS(a, s)) {
         if (a->exact && a->array < MATRIX_COUNT && a->write == (a->array == MATRIX_C))
             set_view(&s->global[a->array], s, a, &a->formula, a->varied, a->array);
         if (!a->write && a->source_exact && a->source < MATRIX_C)
@@ -147,23 +143,16 @@ static bool find_in(struct situation *s, struct cause *cause) {
     return true;
 }
 
-/* The launch to look at as number `i`: the one that multiplies comes first. */
-static int in_order(const struct trace *const traces[], int count, int i) {
-    int first = 0;
-    while (first < count && traces[first] != trace_shown()) first++;
-    if (first == count) return i;
-    return i == 0 ? first : i <= first ? i - 1 : i;
-}
-
-/* In any of the launches that the run has kept. */
+/* In any of the launches that the run has kept: first in the one that multiplies. */
 static bool find(value_decoder *decode, struct shape shape, const struct outcome *failed,
                  struct cause *cause) {
     static struct recovery recovery;
     const struct trace *const *traces;
     const int count = trace_launches(&traces);
     bool found = false;
-    for (int i = 0; i < count && !found; i++) {
-        const int number = in_order(traces, count, i);
+    for (int i = 0; i < 2 * count && !found; i++) {
+        const int number = i % count;
+        const bool multiplies = traces[number] == trace_shown();
         struct situation s = {
             .shape = shape,
             .size = {{"m", shape_size(&shape, PARAM_M)},
@@ -173,7 +162,7 @@ static bool find(value_decoder *decode, struct shape shape, const struct outcome
             .failed = failed,
             .launch = same_launch(failed, traces[number]->launch),
         };
-        if (!may_be_in(&failed->finding, s.launch)) continue;
+        if (multiplies != (i < count) || !may_be_in(&failed->finding, s.launch)) continue;
         see_others(&s, traces, count, number);
         if (!recover(traces[number], decode, &recovery)) return false;
         found = find_in(&s, cause);

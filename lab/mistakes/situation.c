@@ -47,11 +47,17 @@ bool cause_concerns(const struct situation *s, int matrix) {
     return matrix == MATRIX_C || !cause_is_of_stores(&s->failed->finding);
 }
 
+const struct recovered *cause_access_of(const struct situation *s, int array, bool write) {
+    for (EACH_ACCESS(a, s))
+        if (a->array == array && a->write == write) return a;
+    return NULL;
+}
+
 /* --- shared memory ---------------------------------------------------------------------------- */
 
 unsigned char *cause_uses_of_words(const struct situation *s, int array) {
     const struct trace *t = s->recovery->trace;
-    const size_t words = trace_shared(s->recovery->trace, array)->elements;
+    const size_t words = trace_shared(t, array)->elements;
     unsigned char *uses = calloc(words + 1, 1);
     for (size_t i = 0; uses && i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
@@ -75,19 +81,11 @@ void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct si
     cause_begin(cause, (int)kind, s->launch->file, s->launch->line);
 }
 
-const char *cause_array_name(const struct situation *s, int array) {
-    return recover_array_name(s->recovery, array);
-}
-
-struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
-                                 const struct recovered *a) {
+struct cause_phrase cause_say_access(const struct situation *s, const struct cause *cause,
+                                     const struct recovered *a) {
     struct cause_phrase p = {""};
     if (a->place.line != cause->line) APPEND(p.text, "line %d ", a->place.line);
     APPEND(p.text, "%s ", a->write ? "stores to" : "loads");
     recover_write(p.text, sizeof p.text, s->recovery, a, s->size, SIZES);
     return p;
-}
-
-void cause_say_access(const struct situation *s, struct cause *cause, const struct recovered *a) {
-    CAUSE_SAY(ACCESS, W(cause_access(s, cause, a).text));
 }

@@ -39,11 +39,10 @@ extern const enum size cause_columns[MATRIX_COUNT], cause_rows[MATRIX_COUNT];
 
 /* One of the accesses that an SGEMM has, and the index that it uses. */
 struct view {
-    const struct recovered *access;      /* null: there is none whose index was recovered */
-    const struct index_formula *formula; /* of an element of the matrix */
-    struct layout layout;
-    unsigned varied; /* as in struct recovered */
-    bool alone;      /* no other line has such an access */
+    const struct recovered *access; /* null: there is none whose index was recovered */
+    struct layout layout;           /* of an element of the matrix */
+    unsigned varied;                /* as in struct recovered */
+    bool alone;                     /* no other line has such an access */
 };
 
 /* What is known about one launch of a wrapper that went wrong. */
@@ -82,6 +81,14 @@ cause_rule cause_guard;
 /* Of its views, what `known` says. */
 bool cause_is_known(const struct situation *s);
 
+/* All that the launch accesses: for (EACH_ACCESS(a, s)). */
+#define EACH_ACCESS(a, s)                                                                          \
+    const struct recovered *a = (s)->recovery->access;                                             \
+    a < (s)->recovery->access + (s)->recovery->count;                                              \
+    a++
+/* The first load, or store, of an array; null: there is none. */
+const struct recovered *cause_access_of(const struct situation *s, int array, bool write);
+
 /* How many rows or columns a part of an access's index runs through in such a grid, from 0 on, by
  * these variables alone. */
 long long cause_extent(const struct situation *s, const struct recovered *access,
@@ -109,16 +116,15 @@ void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct si
 /* Of the first part of an index, and of the second. */
 extern const char *const cause_direction[2], *const cause_directions[2];
 
-/* "A", or of a shared array, its own name. */
-const char *cause_array_name(const struct situation *s, int array);
-/* "loads B[...]", with the index as recovered; at its line, if that is not the cause's own. */
+/* What is put into a sentence of *cause: "A", or of a shared array, its own name; */
+#define NAME(array) W(recover_array_name(s->recovery, array))
+/* and "loads B[...]", with the index as recovered; with its line, if that is not the cause's own.
+ */
+#define ACCESS(access) W(cause_say_access(s, cause, access).text)
 struct cause_phrase {
     char text[400];
 };
-struct cause_phrase cause_access(const struct situation *s, const struct cause *cause,
-                                 const struct recovered *access);
-/* As a line of its detail. */
-void cause_say_access(const struct situation *s, struct cause *cause,
-                      const struct recovered *access);
+struct cause_phrase cause_say_access(const struct situation *s, const struct cause *cause,
+                                     const struct recovered *access);
 
 #endif

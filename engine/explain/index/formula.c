@@ -263,41 +263,40 @@ static const enum index_variable written_order[] = {
     INDEX_THREAD_Z, INDEX_THREAD_Y, INDEX_THREAD_X, INDEX_STEP,
 };
 
-/* The terms of one group, each divided by `divisor`; first: of the formula. Returns how many. */
-static int append_terms(char *text, size_t size, const struct index_formula *formula,
-                        const size_t *group, size_t wanted, long long divisor, bool first) {
-    int written = 0;
+/* The formula's terms, and its constant, if there is one or nothing else. */
+static void append_sum(char *text, size_t size, const struct index_formula *formula, bool first) {
     for (int v = 0; v < INDEX_VARIABLES; v++)
         for (int i = 0; i < formula->terms; i++) {
             const struct index_term *term = &formula->term[i];
-            if (group[i] != wanted || term->variable != written_order[v]) continue;
-            long long coefficient = term->coefficient / divisor;
-            append_sign(text, size, coefficient < 0, first && !written);
-            if (llabs(coefficient) != 1) append(text, size, "%lld * ", llabs(coefficient));
-            append_variable(text, size, term, llabs(coefficient) != 1);
-            written++;
+            const long long times = llabs(term->coefficient);
+            if (term->variable != written_order[v]) continue;
+            append_sign(text, size, term->coefficient < 0, first);
+            if (times != 1) append(text, size, "%lld * ", times);
+            append_variable(text, size, term, times != 1);
+            first = false;
         }
-    return written;
+    if (!formula->constant && !first) return;
+    append_sign(text, size, formula->constant < 0, first);
+    append(text, size, "%lld", llabs(formula->constant));
 }
 
-static size_t group_of(long long coefficient, const struct index_size *sizes, size_t count) {
-    size_t group = 0;
-    while (group < count && !index_is_multiple(coefficient, &sizes[group])) group++;
-    return group;
-}
-
-static void append_constant(char *text, size_t size, long long constant, bool first) {
-    append_sign(text, size, constant < 0, first);
-    append(text, size, "%lld", llabs(constant));
-}
-
-/* The group of the constant: a size's only if terms are multiples of it too. */
-static size_t group_of_constant(const struct index_formula *formula, const size_t *group,
-                                const struct index_size *sizes, size_t count) {
-    const size_t constant = group_of(formula->constant, sizes, count);
-    for (int i = 0; i < formula->terms; i++)
-        if (group[i] == constant) return constant;
-    return count;
+/* Takes the terms out of a formula that are multiples of a size; returns them, divided by it. */
+static struct index_formula take_multiples(struct index_formula *formula,
+                                           const struct index_size *size) {
+    struct index_formula taken = {.phase_first = formula->phase_first,
+                                  .phase_every = formula->phase_every};
+    int left = 0;
+    for (int i = 0; i < formula->terms; i++) {
+        struct index_term term = formula->term[i];
+        if (!index_is_multiple(term.coefficient, size)) {
+            formula->term[left++] = term;
+            continue;
+        }
+        term.coefficient /= size->value;
+        taken.term[taken.terms++] = term;
+    }
+    formula->terms = left;
+    return taken;
 }
 
 static bool has_multiple(const struct index_formula *formula, const struct index_size *size) {
@@ -320,28 +319,27 @@ struct index_formula index_split(const struct index_formula *formula,
     return f;
 }
 
-void index_write(char *text, size_t size, const struct index_formula *unsplit,
+/* The constant goes with a size only if terms do. */
+void index_write(char *text, size_t size, const struct index_formula *formula,
                  const struct index_size *sizes, size_t count) {
-    const struct index_formula f = index_split(unsplit, sizes, count), *formula = &f;
-    *text = '\0';
-    size_t group[INDEX_TERMS];
-    for (int i = 0; i < formula->terms; i++)
-        group[i] = group_of(formula->term[i].coefficient, sizes, count);
-    const size_t constant = group_of_constant(formula, group, sizes, count);
+    struct index_formula rest = index_split(formula, sizes, count);
     bool first = true;
+    *text = '\0';
     for (size_t s = 0; s < count; s++) {
+        struct index_formula part = take_multiples(&rest, &sizes[s]);
         char sum[200] = "";
-        if (!append_terms(sum, sizeof sum, formula, group, s, sizes[s].value, true)) continue;
-        if (constant == s && formula->constant)
-            append_constant(sum, sizeof sum, formula->constant / sizes[s].value, false);
-        if (!first) append(text, size, " + ");
-        bool one_word = !strchr(sum, ' ') && *sum != '-';
-        append(text, size, one_word ? "%s * %s" : "(%s) * %s", sum, sizes[s].name);
+        if (!part.terms) continue;
+        if (index_is_multiple(rest.constant, &sizes[s])) {
+            part.constant = rest.constant / sizes[s].value;
+            rest.constant = 0;
+        }
+        append_sum(sum, sizeof sum, &part, true);
+        const bool one_word = !strchr(sum, ' ') && *sum != '-';
+        append(text, size, one_word ? "%s%s * %s" : "%s(%s) * %s", first ? "" : " + ", sum,
+               sizes[s].name);
         first = false;
     }
-    if (append_terms(text, size, formula, group, count, 1, first)) first = false;
-    if ((formula->constant && constant == count) || first)
-        append_constant(text, size, formula->constant, first);
+    append_sum(text, size, &rest, first);
 }
 
 /* ---- rows and columns ------------------------------------------------------------------------ */
@@ -367,23 +365,15 @@ static void divide_constant(struct layout *l, long long constant, long long colu
     }
 }
 
-struct layout layout_of(const struct index_formula *unsplit, const struct index_size *sizes,
+struct layout layout_of(const struct index_formula *formula, const struct index_size *sizes,
                         size_t count, int expected) {
-    const struct index_formula split = index_split(unsplit, &sizes[expected], 1), *f = &split;
-    struct layout l = {.size = expected};
-    l.row.phase_first = l.col.phase_first = f->phase_first;
-    l.row.phase_every = l.col.phase_every = f->phase_every;
-    if (!has_multiple(f, &sizes[expected])) l.size = size_of_terms(f, sizes, count, -1);
-    l.mixed = l.size >= 0 && size_of_terms(f, sizes, count, l.size) >= 0;
-    const long long columns = l.size >= 0 ? sizes[l.size].value : sizes[expected].value;
-    for (int i = 0; i < f->terms; i++) {
-        struct index_term term = f->term[i];
-        const bool row = l.size >= 0 && term.coefficient % columns == 0;
-        struct index_formula *part = row ? &l.row : &l.col;
-        if (row) term.coefficient /= columns;
-        part->term[part->terms++] = term;
-    }
-    divide_constant(&l, f->constant, columns);
+    struct layout l = {.size = expected, .col = index_split(formula, &sizes[expected], 1)};
+    if (!has_multiple(&l.col, &sizes[expected])) l.size = size_of_terms(&l.col, sizes, count, -1);
+    l.mixed = l.size >= 0 && size_of_terms(&l.col, sizes, count, l.size) >= 0;
+    l.row = (struct index_formula){.phase_first = formula->phase_first,
+                                   .phase_every = formula->phase_every};
+    if (l.size >= 0) l.row = take_multiples(&l.col, &sizes[l.size]);
+    divide_constant(&l, formula->constant, sizes[l.size >= 0 ? l.size : expected].value);
     return l;
 }
 

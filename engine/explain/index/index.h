@@ -143,7 +143,10 @@ struct recovery {
     const struct trace *trace;
     struct recovered access[RECOVERED];
     int count;
-    uint8_t *of; /* for each access of the trace: which of `access`; RECOVERED: none */
+    /* For each access of the trace: which of `access`, RECOVERED: none; and its step among those of
+     * the same recovered access by the same thread in the same phase. */
+    uint8_t *of;
+    int *step;
 };
 
 /* Recovers all accesses of the trace, by the order of their lines. False: out of memory. The caller
@@ -154,10 +157,8 @@ void recover_free(struct recovery *recovery);
 /* What the variables are in a thread of one of the trace's blocks. */
 void recover_values(const struct trace *trace, int block, unsigned thread, int phase, int step,
                     int value[INDEX_VARIABLES]);
-/* Thread and block of an access, its phase, and its step among those of the same recovered access
- * by the same thread in the same phase. */
-void recover_sample(const struct recovery *recovery, size_t access, int step,
-                    struct index_sample *sample);
+/* The same of an access that is of a recovered one, with its offset. */
+void recover_sample(const struct recovery *recovery, size_t access, struct index_sample *sample);
 
 /* Row and column of an index into a shared array. False: it has not two dimensions. */
 bool recover_row_and_column(const struct trace_array *array, const struct index_formula *formula,

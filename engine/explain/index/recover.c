@@ -57,28 +57,31 @@ static void add_source(struct site *site, const struct trace *t, const struct tr
     if (site->source != array) site->source = SEVERAL_SOURCES;
 }
 
-static int find_recovered(struct recovery *r, const struct site *s) {
-    const struct place place = place_before(s->code);
-    for (int i = 0; i < r->count; i++) {
-        const struct recovered *known = &r->access[i];
-        if (known->array == s->array && known->write == s->write &&
-            known->elements == s->elements && known->atomic == s->atomic &&
-            known->source == s->source && place_same_line(&known->place, &place))
-            return i;
-    }
-    if (r->count == RECOVERED) return RECOVERED;
-    r->access[r->count] = (struct recovered){.place = place,
-                                             .array = s->array,
-                                             .write = s->write,
-                                             .atomic = s->atomic,
-                                             .elements = s->elements,
-                                             .source = s->source};
-    return r->count++;
+/* Which of the recovered accesses it is; its count: none yet. */
+static int find_recovered(const struct recovery *r, const struct site *s,
+                          const struct place *place) {
+    int i = 0;
+    while (i < r->count &&
+           !(r->access[i].array == s->array && r->access[i].write == s->write &&
+             r->access[i].elements == s->elements && r->access[i].atomic == s->atomic &&
+             r->access[i].source == s->source && place_same_line(&r->access[i].place, place)))
+        i++;
+    return i;
+}
+
+/* By line; in one line as they come in the trace. */
+static int by_line(const void *x, const void *y) {
+    const struct recovered *a = x, *b = y;
+    if (a->place.line != b->place.line) return a->place.line - b->place.line;
+    if (a->write != b->write) return (int)a->write - (int)b->write;
+    if (a->array != b->array) return a->array - b->array;
+    return a->first < b->first ? -1 : 1;
 }
 
 /* At first r->of says which site, and then which recovered access. */
 static void group_by_line(struct recovery *r, value_decoder *decode) {
     static struct sites sites;
+    static struct place places[CODES];
     const struct trace *t = r->trace;
     sites.count = 0;
     sites.site[CODES] = (struct site){.recovered = RECOVERED};
@@ -86,11 +89,58 @@ static void group_by_line(struct recovery *r, value_decoder *decode) {
         r->of[i] = (uint8_t)find_site(&sites, &t->access[i]);
         add_source(&sites.site[r->of[i]], t, &t->access[i], decode);
     }
-    for (int i = 0; i < sites.count; i++)
-        sites.site[i].recovered = find_recovered(r, &sites.site[i]);
+    for (int i = 0; i < sites.count; i++) {
+        const struct site *s = &sites.site[i];
+        places[i] = place_before(s->code);
+        if (find_recovered(r, s, &places[i]) < r->count || r->count == RECOVERED) continue;
+        r->access[r->count++] = (struct recovered){.place = places[i],
+                                                   .array = s->array,
+                                                   .write = s->write,
+                                                   .atomic = s->atomic,
+                                                   .elements = s->elements,
+                                                   .source = s->source,
+                                                   .first = (size_t)i};
+    }
+    qsort(r->access, (size_t)r->count, sizeof *r->access, by_line);
+    for (int i = 0; i < sites.count; i++) {
+        const int found = find_recovered(r, &sites.site[i], &places[i]);
+        sites.site[i].recovered = found < r->count ? found : RECOVERED;
+    }
     for (size_t i = 0; i < t->count; i++) {
         r->of[i] = (uint8_t)sites.site[r->of[i]].recovered;
         if (r->of[i] < RECOVERED && !r->access[r->of[i]].count++) r->access[r->of[i]].first = i;
+    }
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+/* A thread at a recovered access: block + 1, so that 0 is none yet; how often since the barrier. */
+struct visits {
+    uint32_t interval;
+    int block, count;
+};
+
+/* Steps of all accesses; and of each recovered one, what its first block does: phases, steps,
+ * threads. */
+static void find_steps(struct recovery *r) {
+    static struct visits visits[RECOVERED][MAX_BLOCK_THREADS];
+    const struct trace *t = r->trace;
+    uint32_t last[RECOVERED];
+    memset(last, 0xFF, sizeof last);
+    memset(visits, 0, sizeof visits);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (r->of[i] == RECOVERED) continue;
+        struct recovered *made = &r->access[r->of[i]];
+        struct visits *v = &visits[r->of[i]][a->thread];
+        const bool in_first = a->block == t->access[made->first].block;
+        made->phases += in_first && a->interval != last[r->of[i]];
+        made->threads += in_first && !v->block;
+        last[r->of[i]] = a->interval;
+        if (v->block != a->block + 1 || v->interval != a->interval)
+            *v = (struct visits){a->interval, a->block + 1, 0};
+        r->step[i] = v->count++;
+        if (in_first && v->count > made->steps) made->steps = v->count;
     }
 }
 
@@ -106,33 +156,10 @@ void recover_values(const struct trace *t, int block, unsigned thread, int phase
     value[INDEX_STEP] = step;
 }
 
-void recover_sample(const struct recovery *r, size_t access, int step, struct index_sample *to) {
+void recover_sample(const struct recovery *r, size_t access, struct index_sample *to) {
     const struct trace_access *a = &r->trace->access[access];
     to->offset = a->offset;
-    recover_values(r->trace, a->block, a->thread, (int)a->interval, step, to->value);
-}
-
-/* Which accesses of one recovered one become samples. */
-struct selection {
-    int recovered;
-    value_decoder *decode; /* null: the offset is the access's own, not its value's */
-    int source;
-    bool inner_blocks; /* without those at the grid's end */
-};
-
-/* How often each thread has come by since the last barrier. */
-struct steps {
-    uint32_t interval[MAX_BLOCK_THREADS];
-    int block[MAX_BLOCK_THREADS], count[MAX_BLOCK_THREADS];
-};
-
-static int next_step(struct steps *s, const struct trace_access *a) {
-    if (s->block[a->thread] != a->block + 1 || s->interval[a->thread] != a->interval) {
-        s->block[a->thread] = a->block + 1;
-        s->interval[a->thread] = a->interval;
-        s->count[a->thread] = 0;
-    }
-    return s->count[a->thread]++;
+    recover_values(r->trace, a->block, a->thread, (int)a->interval, r->step[access], to->value);
 }
 
 static bool is_inner(const struct trace *t, const unsigned block[3]) {
@@ -141,23 +168,22 @@ static bool is_inner(const struct trace *t, const unsigned block[3]) {
     return true;
 }
 
-static size_t select_samples(const struct recovery *r, const struct selection *s,
-                             struct index_sample *samples) {
-    static struct steps steps;
+/* Accesses of a recovered one become samples: of the offset, or with a decoder, of where the value
+ * is from. */
+static size_t select_samples(const struct recovery *r, int recovered, value_decoder *decode,
+                             bool inner_blocks, struct index_sample *samples) {
     const struct trace *t = r->trace;
     size_t count = 0;
-    memset(&steps, 0, sizeof steps);
-    for (size_t i = r->access[s->recovered].first; i < t->count; i++) {
+    for (size_t i = r->access[recovered].first; i < t->count; i++) {
         int array = -1;
         int64_t offset = 0;
-        if (r->of[i] != s->recovered) continue;
-        const int step = next_step(&steps, &t->access[i]);
-        if (s->inner_blocks && !is_inner(t, t->blocks[t->access[i].block])) continue;
-        if (s->decode &&
-            (!decoded(t, &t->access[i], s->decode, &array, &offset) || array != s->source))
+        if (r->of[i] != recovered) continue;
+        if (inner_blocks && !is_inner(t, t->blocks[t->access[i].block])) continue;
+        if (decode && (!decoded(t, &t->access[i], decode, &array, &offset) ||
+                       array != r->access[recovered].source))
             continue;
-        recover_sample(r, i, step, &samples[count]);
-        if (s->decode) samples[count].offset = offset;
+        recover_sample(r, i, &samples[count]);
+        if (decode) samples[count].offset = offset;
         count++;
     }
     return count;
@@ -173,87 +199,36 @@ static unsigned varied_in(const struct index_sample *samples, size_t count) {
 
 /* Guards leave out some accesses of the blocks at the grid's end, so that steps count otherwise
  * there: then the other blocks alone decide. */
-static bool fit(const struct recovery *r, struct selection s, struct index_sample *samples,
-                struct index_formula *formula, unsigned *varied) {
-    size_t count = select_samples(r, &s, samples);
-    bool fits = count && index_fit(samples, count, formula);
-    if (!fits) {
-        s.inner_blocks = true;
-        count = select_samples(r, &s, samples);
-        fits = count && index_fit(samples, count, formula);
+static bool fit(const struct recovery *r, int recovered, value_decoder *decode,
+                struct index_sample *samples, struct index_formula *formula, unsigned *varied) {
+    for (int inner_blocks = 0; inner_blocks < 2; inner_blocks++) {
+        const size_t count = select_samples(r, recovered, decode, inner_blocks, samples);
+        if (!count || !index_fit(samples, count, formula)) continue;
+        *varied = varied_in(samples, count);
+        return true;
     }
-    *varied = fits ? varied_in(samples, count) : 0;
-    return fits;
-}
-
-/* Of the first block that makes the access. */
-static void count(struct recovery *r, int recovered) {
-    static struct steps steps;
-    const struct trace *t = r->trace;
-    struct recovered *made = &r->access[recovered];
-    const struct trace_access *first = &t->access[made->first];
-    uint32_t last = UINT32_MAX;
-    bool came[MAX_BLOCK_THREADS] = {false};
-    memset(&steps, 0, sizeof steps);
-    for (size_t i = made->first; i < t->count && t->access[i].block == first->block; i++) {
-        const struct trace_access *a = &t->access[i];
-        if (r->of[i] != recovered) continue;
-        const int step = next_step(&steps, a) + 1;
-        if (step > made->steps) made->steps = step;
-        made->phases += a->interval != last;
-        last = a->interval;
-        made->threads += !came[a->thread];
-        came[a->thread] = true;
-    }
+    return false;
 }
 
 static void recover_one(struct recovery *r, int i, value_decoder *decode,
                         struct index_sample *samples) {
     struct recovered *a = &r->access[i];
-    count(r, i);
-    a->exact = fit(r, (struct selection){.recovered = i}, samples, &a->formula, &a->varied);
-    if (a->array < TRACE_SHARED || a->write || !decode) return;
-    const struct selection decoded = {.recovered = i, .decode = decode, .source = a->source};
+    a->exact = fit(r, i, NULL, samples, &a->formula, &a->varied);
     if (a->source >= 0)
-        a->source_exact = fit(r, decoded, samples, &a->source_formula, &a->source_varied);
+        a->source_exact = fit(r, i, decode, samples, &a->source_formula, &a->source_varied);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
-
-static int by_line(const struct recovered *a, const struct recovered *b) {
-    if (a->place.line != b->place.line) return a->place.line - b->place.line;
-    if (a->write != b->write) return (int)a->write - (int)b->write;
-    return a->array - b->array;
-}
-
-/* Moves the recovered accesses into the order of their lines. */
-static void sort(struct recovery *r) {
-    uint8_t now_at[RECOVERED + 1];
-    int order[RECOVERED];
-    struct recovered sorted[RECOVERED];
-    for (int i = 0; i < r->count; i++) {
-        int at = i;
-        for (; at > 0 && by_line(&r->access[order[at - 1]], &r->access[i]) > 0; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-    for (int i = 0; i < r->count; i++) {
-        sorted[i] = r->access[order[i]];
-        now_at[order[i]] = (uint8_t)i;
-    }
-    now_at[RECOVERED] = RECOVERED;
-    memcpy(r->access, sorted, (size_t)r->count * sizeof *sorted);
-    for (size_t i = 0; i < r->trace->count; i++) r->of[i] = now_at[r->of[i]];
-}
 
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *r) {
     *r = (struct recovery){.trace = trace};
     struct index_sample *samples = malloc((trace->count + 1) * sizeof *samples);
     r->of = malloc(trace->count + 1);
-    const bool room = samples && r->of;
+    r->step = malloc((trace->count + 1) * sizeof *r->step);
+    const bool room = samples && r->of && r->step;
     if (room) {
         group_by_line(r, decode);
-        sort(r);
+        find_steps(r);
     }
     for (int i = 0; i < r->count; i++) recover_one(r, i, decode, samples);
     free(samples);
@@ -263,8 +238,8 @@ bool recover(const struct trace *trace, value_decoder *decode, struct recovery *
 
 void recover_free(struct recovery *r) {
     free(r->of);
-    r->of = NULL;
-    r->count = 0;
+    free(r->step);
+    *r = (struct recovery){.trace = NULL};
 }
 
 /* --- words ------------------------------------------------------------------------------------ */

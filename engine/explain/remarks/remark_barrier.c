@@ -4,11 +4,14 @@
  * Of a line, all barriers are left out at once: those of all iterations of a loop. Nothing is
  * claimed where a larger product could need the barrier: the loop over phases must have gone round
  * several times, and the barrier be in it or in no loop. */
+#include "../../cuda/runtime/runtime.h" /* struct place */
 #include "../../report/text/source.h"
+#include "../../report/text/text.h"
 #include "../../watch/launches.h"
+#include "../../watch/record/trace.h"
 #include "../../watch/shadow/regions.h"
+#include "../outcome.h"
 #include "../outline.h"
-#include "remark_rules.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,39 +20,40 @@ enum {
     ROUNDS = 3      /* of the loop over phases, at least: its first and its last may be special */
 };
 
+/* Where the program has barriers. A compiler may make several of one: they are a group, by the
+ * first of them. */
 struct locations {
     const void *code[LOCATIONS];
     struct place place[LOCATIONS];
-    int group[LOCATIONS]; /* the first location in the same line */
-    bool needed[LOCATIONS];
+    int group[LOCATIONS];
     int count;
 };
 
 /* --- which barriers there are ----------------------------------------------------------------- */
 
-/* -1: no room. */
-static int location_of(struct locations *l, const void *code) {
-    for (int i = 0; i < l->count; i++)
-        if (l->code[i] == code) return i;
-    if (l->count == LOCATIONS) return -1;
-    l->code[l->count] = code;
-    l->group[l->count] = l->count;
-    return l->count++;
+static int location_of(const struct locations *l, const void *code) {
+    int i = 0;
+    while (i < l->count && l->code[i] != code) i++;
+    return i;
 }
 
+static int group_of(const struct locations *l, const struct trace_barrier *barrier) {
+    return l->group[location_of(l, barrier->code)];
+}
+
+/* False: a line is not known, or there is no room. */
 static bool find_locations(const struct trace *t, struct locations *l) {
-    for (size_t i = 0; i < t->barrier_count; i++)
-        if (location_of(l, t->barrier[i].code) < 0) return false;
-    return true;
-}
-
-/* A compiler may make several barriers of one. False: a line is not known. */
-static bool group_by_line(struct locations *l) {
-    for (int i = 0; i < l->count; i++) {
-        l->place[i] = place_before(l->code[i]);
-        if (!l->place[i].line) return false;
-        l->group[i] = 0;
-        while (!place_same_line(&l->place[l->group[i]], &l->place[i])) l->group[i]++;
+    l->count = 0;
+    for (size_t i = 0; i < t->barrier_count; i++) {
+        const int at = location_of(l, t->barrier[i].code);
+        if (at < l->count) continue;
+        if (at == LOCATIONS) return false;
+        l->code[at] = t->barrier[i].code;
+        l->place[at] = place_before(l->code[at]);
+        l->group[at] = 0;
+        l->count++;
+        if (!l->place[at].line) return false;
+        while (!place_same_line(&l->place[l->group[at]], &l->place[at])) l->group[at]++;
     }
     return true;
 }
@@ -63,11 +67,11 @@ struct word {
     bool several, written; /* threads */
 };
 
-/* The words of each array in the trace begin at `first`. */
+/* Those of each array, of which none has more than `most` in the trace. */
 struct words {
     struct word *word;
-    size_t count;
-    int64_t lowest[TRACE_ARRAYS], first[TRACE_ARRAYS];
+    size_t most;
+    uint32_t span; /* the last one; no two have the same number */
 };
 
 /* Those are never written. */
@@ -77,30 +81,21 @@ static bool is_of_an_input(const struct trace_access *a) {
 }
 
 static bool make_words(const struct trace *t, struct words *words) {
-    int64_t highest[TRACE_ARRAYS] = {0};
-    bool any[TRACE_ARRAYS] = {false};
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        const int64_t end = a->offset + a->elements;
-        if (!any[a->array] || a->offset < words->lowest[a->array])
-            words->lowest[a->array] = a->offset;
-        if (!any[a->array] || end > highest[a->array]) highest[a->array] = end;
-        any[a->array] = true;
+        if (a->offset < 0) return false;
+        if ((size_t)a->offset + a->elements > words->most)
+            words->most = (size_t)a->offset + a->elements;
     }
-    for (int i = 0; i < TRACE_ARRAYS; i++) {
-        words->first[i] = (int64_t)words->count;
-        words->count += (size_t)(highest[i] - words->lowest[i]);
-    }
-    words->word = malloc((words->count + 1) * sizeof *words->word);
+    words->word = calloc(TRACE_ARRAYS * words->most + 1, sizeof *words->word);
     return words->word;
 }
 
 /* Whether this access and earlier ones of the span are a conflict. */
-static bool conflicts(struct words *words, const struct trace_access *a, uint32_t span) {
+static bool conflicts(struct words *words, const struct trace_access *a) {
     for (int i = 0; i < a->elements; i++) {
-        const int64_t offset = a->offset - words->lowest[a->array] + i;
-        struct word *w = &words->word[words->first[a->array] + offset];
-        if (w->span != span) *w = (struct word){.span = span, .thread = a->thread};
+        struct word *w = &words->word[a->array * words->most + (size_t)a->offset + (size_t)i];
+        if (w->span != words->span) *w = (struct word){.span = words->span, .thread = a->thread};
         w->several = w->several || w->thread != a->thread;
         w->written = w->written || a->write;
         if (w->several && w->written) return true;
@@ -109,32 +104,22 @@ static bool conflicts(struct words *words, const struct trace_access *a, uint32_
 }
 
 /* Whether some threads conflict when no barrier of this group is there. */
-static bool is_needed(const struct trace *t, struct locations *l, int group, struct words *words) {
+static bool is_needed(const struct trace *t, const struct locations *l, int group,
+                      struct words *words) {
     size_t next = 0; /* barrier */
-    uint32_t span = 1;
     int block = -1;
-    memset(words->word, 0, words->count * sizeof *words->word);
+    words->span++;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
-        if (a->block != block) span++;
+        words->span += a->block != block;
         block = a->block;
         while (next < t->barrier_count &&
                (t->barrier[next].block < a->block ||
                 (t->barrier[next].block == a->block && t->barrier[next].interval < a->interval)))
-            span += l->group[location_of(l, t->barrier[next++].code)] != group;
-        if (!is_of_an_input(a) && conflicts(words, a, span)) return true;
+            words->span += group_of(l, &t->barrier[next++]) != group;
+        if (!is_of_an_input(a) && conflicts(words, a)) return true;
     }
     return false;
-}
-
-/* Returns how many groups are not needed. */
-static int find_needed(const struct trace *t, struct locations *l, struct words *words) {
-    int unneeded = 0;
-    for (int i = 0; i < l->count; i++) {
-        l->needed[i] = l->group[i] == i ? is_needed(t, l, i, words) : l->needed[l->group[i]];
-        unneeded += !l->needed[i];
-    }
-    return unneeded;
 }
 
 /* --- what may be claimed ---------------------------------------------------------------------- */
@@ -158,12 +143,12 @@ static int rounds_of(const struct trace *t) {
 }
 
 /* The most that one block has waited in this group. */
-static int times_of(const struct trace *t, struct locations *l, int group) {
+static int times_of(const struct trace *t, const struct locations *l, int group) {
     int most = 0, times = 0, block = -1;
     for (size_t i = 0; i < t->barrier_count; i++) {
         if (t->barrier[i].block != block) times = 0;
         block = t->barrier[i].block;
-        times += l->group[location_of(l, t->barrier[i].code)] == group;
+        times += group_of(l, &t->barrier[i]) == group;
         if (times > most) most = times;
     }
     return most;
@@ -192,7 +177,7 @@ static int loops_around(const struct structure *s, int line) {
 }
 
 /* In a kernel's own text, in no loop or in one that has gone round. */
-static bool is_plain(const struct trace *t, struct locations *l, int group) {
+static bool is_plain(const struct trace *t, const struct locations *l, int group) {
     static struct structure s;
     const struct place *place = &l->place[group];
     if (!source_is(place->file) || !has_syncthreads(source_text(), place->line) ||
@@ -202,16 +187,6 @@ static bool is_plain(const struct trace *t, struct locations *l, int group) {
     const int loops = loops_around(&s, place->line);
     return function && function->kernel &&
            (!loops || (loops == 1 && times_of(t, l, group) >= ROUNDS));
-}
-
-static void choose(const struct trace *t, struct locations *l, struct remark *remark) {
-    for (int i = 0; i < l->count; i++) {
-        if (l->group[i] != i || l->needed[i] || !is_plain(t, l, i)) continue;
-        remark_at(remark, REMARK_UNNEEDED_BARRIER, l->place[i].file, l->place[i].line);
-        REMARK_SAY(BARRIER_NOT_NEEDED);
-        REMARK_SAY(WITHOUT_IT);
-        return;
-    }
 }
 
 /* Whether another launch than the one that is looked at has barriers, which may be the same ones;
@@ -224,13 +199,16 @@ static bool others_wait(const struct trace *looked_at) {
     return launches_noted() > (uint64_t)count;
 }
 
-void remark_barriers(struct remark *remark) {
+const void *remark_unneeded_barrier(void) {
     static struct locations l;
     const struct trace *t = trace_shown();
     struct words words = {0};
-    if (others_wait(t) || !t->plain || !t->complete || !t->ended || !t->barrier_count) return;
-    if (rounds_of(t) < ROUNDS || !find_locations(t, &l) || !make_words(t, &words)) return;
-    if (find_needed(t, &l, &words) && group_by_line(&l) && find_needed(t, &l, &words))
-        choose(t, &l, remark);
+    int at = 0;
+    if (others_wait(t) || !t->plain || !t->complete || !t->ended || !t->barrier_count) return NULL;
+    if (rounds_of(t) < ROUNDS || !find_locations(t, &l) || !make_words(t, &words)) return NULL;
+    while (at < l.count &&
+           (l.group[at] != at || is_needed(t, &l, at, &words) || !is_plain(t, &l, at)))
+        at++;
     free(words.word);
+    return at < l.count ? l.code[at] : NULL;
 }

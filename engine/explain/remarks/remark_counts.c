@@ -5,19 +5,28 @@
 #include "../../watch/launches.h"
 #include "../../watch/record/counts.h"
 #include "../index/index.h"
-#include "remark_rules.h"
+#include "../outcome.h"
 #include <string.h>
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static const struct sentence_row rows[] = {
-#define SENTENCE(name, part, text) {SENTENCE_##part, text},
+enum {
+#define SENTENCE(name, ...) SAY_##name,
 #include "remarks.def"
 #undef SENTENCE
 };
-const struct sentence_table remark_sentences = {rows, sizeof rows / sizeof *rows};
 
-void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line) {
+static const struct sentence_row rows[] = {
+#define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
+#include "remarks.def"
+#undef SENTENCE
+};
+static const struct sentence_table remark_sentences = {rows, LENGTH(rows)};
+
+/* Says a sentence of remarks.def in *remark: REMARK_SAY(LOADED_TIMES, W("A"), W(64)). */
+#define REMARK_SAY(...) SENTENCES_ADD(&remark->said, &remark_sentences, __VA_ARGS__)
+
+static void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line) {
     memset(remark, 0, sizeof *remark);
     remark->kind = kind;
     remark->line = line;
@@ -116,31 +125,21 @@ static bool is_naive(const struct counts_of_run *run, int factor) {
     return times_loaded(run, lab.sum.factor[factor].array) >= times_needed(run, factor);
 }
 
-/* The instruction that loads most of an array; null: none is in the trace. */
-static const void *main_load(const struct trace *t, int array) {
-    enum { CODES = 32 };
-    struct {
-        const void *code;
-        size_t words;
-    } load[CODES + 1] = {{NULL, 0}};
-    int count = 0, most = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        const struct trace_access *a = &t->access[i];
-        int at = 0;
-        if (a->array != array || a->write) continue;
-        while (at < count && load[at].code != a->code) at++;
-        if (at == CODES) continue;
-        if (at == count) load[count++].code = a->code;
-        load[at].words += a->elements;
-        if (load[at].words > load[most].words) most = at;
-    }
-    return load[most].code;
-}
-
-/* Line 0: it is not loaded, or not known where. */
+/* Of the line that loads most of it. Line 0: it is not loaded, or not known where. */
 static struct place place_of_load(int array) {
-    const void *code = main_load(trace_shown(), array);
-    return code ? place_before(code) : (struct place){.line = 0};
+    struct place place = {.line = 0};
+    struct recovery recovery;
+    size_t most = 0;
+    if (!recover(trace_shown(), NULL, &recovery)) return place;
+    for (int i = 0; i < recovery.count; i++) {
+        const struct recovered *a = &recovery.access[i];
+        const size_t words = a->count * (size_t)a->elements;
+        if (a->array != array || a->write || words <= most) continue;
+        most = words;
+        place = a->place;
+    }
+    recover_free(&recovery);
+    return place;
 }
 
 static bool is_as_naive(const struct counts_of_run *run, int factor, int times) {
@@ -217,9 +216,8 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
         remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
         char percent[32];
         snprintf(percent, sizeof percent, "%.3g", percent_used(c));
-        REMARK_SAY(PERCENT_USED, W(percent));
-        REMARK_SAY(ROWS_APART, W(lab.arrays[line->place].name), W(store ? "store" : "load"),
-                   W(row_name(line->place).text), W(SECTOR));
+        REMARK_SAY(UNCOALESCED, W(percent), W(lab.arrays[line->place].name),
+                   W(store ? "store" : "load"), W(row_name(line->place).text), W(SECTOR));
         return true;
     }
     return false;
@@ -244,8 +242,8 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
         if (!is_conflict(l, line)) continue;
         remark_at(remark, REMARK_BANK_CONFLICTS, line->file, line->line);
         REMARK_SAY(ONE_BANK, W(line->counted.worst),
-                   W(line->way == COUNTED_STORES ? "store to" : "read from"));
-        REMARK_SAY(PASSES, W(line->counted.worst), W(BANKS));
+                   W(line->way == COUNTED_STORES ? "store to" : "read from"),
+                   W(line->counted.worst), W(BANKS));
         return true;
     }
     return false;
@@ -255,10 +253,13 @@ static bool bank_conflicts(const struct counts_of_run *run, struct remark *remar
 
 enum { PHASES = 4096 };
 
-/* Of the first block's intervals between barriers, those in which it stores to shared memory. */
+/* What is done in an interval between barriers; VALUES: not only zeros. */
+enum { IT_STORES = 1, IT_STORES_VALUES = 2, IT_LOADS = 4 };
+
+/* Of the first block's intervals those in which it stores to shared memory. */
 struct phases_seen {
-    unsigned char stores[PHASES], loads[PHASES], values[PHASES];
-    int stored, idle; /* idle: without a load of an input, and only zeros are stored: not sums */
+    unsigned char did[PHASES];
+    int stored, idle;       /* idle: without a load of an input, and without values, such as sums */
     const void *idle_store; /* a store in one of these */
 };
 
@@ -268,33 +269,27 @@ static bool is_zero(const struct trace_access *a) {
     return true;
 }
 
-static bool is_idle(const struct phases_seen *phases, uint32_t interval) {
-    return phases->stores[interval] && !phases->loads[interval] && !phases->values[interval];
-}
-
 static void find_phases_seen(const struct trace *t, struct phases_seen *phases) {
     int last = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (a->block || a->interval >= PHASES) continue;
         if ((int)a->interval > last) last = (int)a->interval;
-        if (a->array >= TRACE_SHARED && a->write) {
-            phases->stores[a->interval] = 1;
-            phases->values[a->interval] |= !is_zero(a);
-        }
+        if (a->array >= TRACE_SHARED && a->write)
+            phases->did[a->interval] |= is_zero(a) ? IT_STORES : IT_STORES | IT_STORES_VALUES;
         if (a->array < TRACE_SHARED && !a->write && lab.arrays[a->array].role == ROLE_INPUT)
-            phases->loads[a->interval] = 1;
+            phases->did[a->interval] |= IT_LOADS;
     }
     for (size_t i = 0; i < t->count && !phases->idle_store; i++) {
         const struct trace_access *a = &t->access[i];
         if (!a->block && a->interval < PHASES && a->array >= TRACE_SHARED && a->write &&
-            is_idle(phases, a->interval))
+            phases->did[a->interval] == IT_STORES)
             phases->idle_store = a->code;
     }
     /* Where not all has been kept, what comes last is not all of its interval. */
     for (int i = 0; i < PHASES && (t->complete || i < last); i++) {
-        phases->stored += phases->stores[i];
-        phases->idle += is_idle(phases, (uint32_t)i);
+        phases->stored += phases->did[i] & IT_STORES;
+        phases->idle += phases->did[i] == IT_STORES;
     }
 }
 
@@ -311,7 +306,6 @@ static bool idle_phases(const struct counts_of_run *run, struct remark *remark) 
     if (!place.line) return false;
     remark_at(remark, REMARK_IDLE_PHASES, place.file, place.line);
     REMARK_SAY(IDLE, W(phases.idle), W(phases.stored), W(vocabulary()->phase));
-    REMARK_SAY(IDLE_STORES);
     return true;
 }
 
@@ -350,4 +344,12 @@ void remark_counts(struct shape shape, struct remark *remark) {
     for (size_t i = 0; i < LENGTH(rules) && run.count && !remark->kind; i++)
         if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, remark);
     if (remark->kind) REMARK_SAY(COUNTED_WITH, W(lab_shape_text(&lab, &shape).of), W(lab.name));
+}
+
+void remark_barriers(struct remark *remark) {
+    const void *code = remark_unneeded_barrier();
+    if (!code) return;
+    const struct place place = place_before(code);
+    remark_at(remark, REMARK_UNNEEDED_BARRIER, place.file, place.line);
+    REMARK_SAY(BARRIER_NOT_NEEDED);
 }

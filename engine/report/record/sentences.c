@@ -5,40 +5,38 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The next conversion of a row: where it begins. False: there is none. */
+/* The next conversion of a text: where it begins. False: there is none. */
 static bool next(const char **at) {
     while ((*at = strchr(*at, '%')) && !((*at)[1] && strchr("dnst", (*at)[1]))) ++*at;
     return *at;
 }
 
+static const char *part_of(const struct sentence_row *row, int part) {
+    return row->part[part] ? row->part[part] : "";
+}
+
 /* --- adding ----------------------------------------------------------------------------------- */
 
-static bool has_room(const struct sentences *s, const char *row,
-                     const struct sentence_word *words) {
-    int numbers = s->numbers;
-    size_t bytes = (size_t)s->bytes;
-    for (const char *at = row; next(&at); at += 2, words++) {
-        numbers += !words->text;
-        bytes += words->text ? strlen(words->text) + 1 : 0;
-    }
-    return s->count < SENTENCES_SAID && numbers <= SENTENCES_NUMBERS && bytes <= SENTENCES_TEXT;
+static bool add_word(struct sentences *s, const struct sentence_word *word) {
+    const size_t length = word->text ? strlen(word->text) + 1 : 0;
+    if (length > SENTENCES_TEXT - (size_t)s->bytes) return false;
+    if (!word->text && s->numbers == SENTENCES_NUMBERS) return false;
+    if (!word->text) s->number[s->numbers++] = word->number;
+    if (word->text) memcpy(s->text + s->bytes, word->text, length);
+    s->bytes += (int32_t)length;
+    return true;
 }
 
 void sentences_add(struct sentences *s, const struct sentence_table *table,
                    const struct sentence_word *words) {
+    struct sentences longer = *s;
     const int row = (int)words++->number;
-    const char *text = table->rows[row].text;
-    if (!has_room(s, text, words)) return;
-    s->row[s->count++] = row;
-    for (const char *at = text; next(&at); at += 2, words++) {
-        if (!words->text) {
-            s->number[s->numbers++] = words->number;
-            continue;
-        }
-        const size_t length = strlen(words->text) + 1;
-        memcpy(s->text + s->bytes, words->text, length);
-        s->bytes += (int32_t)length;
-    }
+    if (s->count == SENTENCES_SAID) return;
+    longer.row[longer.count++] = row;
+    for (int part = 0; part < SENTENCE_PARTS; part++)
+        for (const char *at = part_of(&table->rows[row], part); next(&at); at += 2)
+            if (!add_word(&longer, words++)) return;
+    *s = longer;
 }
 
 /* --- going through ---------------------------------------------------------------------------- */
@@ -49,11 +47,11 @@ struct reader {
     size_t bytes;
 };
 
-/* Appends one sentence. */
-static void say(const struct sentences *s, struct reader *r, const char *row, char *text,
+/* Appends a part of a sentence. */
+static void say(const struct sentences *s, struct reader *r, const char *part, char *text,
                 size_t bytes) {
-    const char *from = row;
-    for (const char *at = row; next(&at); from = at += 2) {
+    const char *from = part;
+    for (const char *at = part; next(&at); from = at += 2) {
         append(text, bytes, "%.*s", (int)(at - from), from);
         if (at[1] == 'd') {
             append(text, bytes, "%" PRId64, s->number[r->numbers++]);
@@ -72,14 +70,13 @@ void sentences_say(const struct sentences *s, const struct sentence_table *table
     const struct {
         char *text;
         size_t bytes;
-    } part[SENTENCE_PARTS] = {[SENTENCE_WHAT] = {words->what, sizeof words->what},
-                              [SENTENCE_DETAIL] = {words->detail, sizeof words->detail},
-                              [SENTENCE_HINT] = {words->hint, sizeof words->hint}};
+    } to[SENTENCE_PARTS] = {[SENTENCE_WHAT] = {words->what, sizeof words->what},
+                            [SENTENCE_DETAIL] = {words->detail, sizeof words->detail},
+                            [SENTENCE_HINT] = {words->hint, sizeof words->hint}};
     struct reader r = {0, 0};
-    for (int i = 0; i < s->count; i++) {
-        const struct sentence_row *row = &table->rows[s->row[i]];
-        say(s, &r, row->text, part[row->part].text, part[row->part].bytes);
-    }
+    for (int i = 0; i < s->count; i++)
+        for (int part = 0; part < SENTENCE_PARTS; part++)
+            say(s, &r, part_of(&table->rows[s->row[i]], part), to[part].text, to[part].bytes);
 }
 
 /* --- checking --------------------------------------------------------------------------------- */
@@ -92,8 +89,8 @@ static size_t length_of(const char *text, size_t bytes, char conversion) {
     return length < bytes && strspn(text, of) == length ? length + 1 : 0;
 }
 
-static bool is_sentence(const struct sentences *s, struct reader *r, const char *row) {
-    for (const char *at = row; next(&at); at += 2) {
+static bool is_said(const struct sentences *s, struct reader *r, const char *part) {
+    for (const char *at = part; next(&at); at += 2) {
         if (at[1] == 'd' || at[1] == 'n') {
             if (++r->numbers > s->numbers) return false;
             continue;
@@ -112,8 +109,9 @@ bool sentences_check(struct sentences *s, const struct sentence_table *table) {
         return false;
     for (int i = 0; i < s->count; i++) {
         const int row = s->row[i];
-        if (row < 0 || row >= table->count || !is_sentence(s, &r, table->rows[row].text))
-            return false;
+        if (row < 0 || row >= table->count) return false;
+        for (int part = 0; part < SENTENCE_PARTS; part++)
+            if (!is_said(s, &r, part_of(&table->rows[row], part))) return false;
     }
     return r.numbers == s->numbers && r.bytes == (size_t)s->bytes;
 }

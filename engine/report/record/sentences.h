@@ -2,9 +2,10 @@
  * makes a remark keeps these, and who prints it makes the words. So another process's are checked:
  * a sentence that the table does not have cannot be said.
  *
- * A row has %d for an integer, %n for a count (grouped()), %s for a word (letters, digits, _) and
- * %t for a text such as an index (what finding_check() takes for a name or a condition): among
- * the details alone, where it is another process's. */
+ * A row says something in one or more parts of struct finding_words. It has %d for an integer, %n
+ * for a count (grouped()), %s for a word (letters, digits, _) and %t for a text such as an index
+ * (what finding_check() takes for a name or a condition): among the details alone, where it is
+ * another process's. */
 #ifndef ENGINE_REPORT_SENTENCES_H
 #define ENGINE_REPORT_SENTENCES_H
 #include "../../finding.h"
@@ -25,8 +26,7 @@ struct sentences {
 
 struct sentence_table {
     const struct sentence_row {
-        enum sentence_part part;
-        const char *text;
+        const char *part[SENTENCE_PARTS]; /* null: nothing of that */
     } * rows;
     int count;
 };
@@ -48,8 +48,8 @@ static inline struct sentence_word sentence_number(int64_t number) {
 #define W(x)                                                                                       \
     _Generic((x), char *: sentence_text, const char *: sentence_text, default: sentence_number)(x)
 
-/* Adds the sentence whose row the first word is; the others are put into it, as many as it has.
- * What has no room is left out. */
+/* Adds the sentence whose row the first word is; the others are put into it, as many as it has, in
+ * the order of its parts. What has no room is left out. */
 void sentences_add(struct sentences *s, const struct sentence_table *table,
                    const struct sentence_word *words);
 
