@@ -174,7 +174,7 @@ static const char *call_at(const char *text, int line) {
     if (found) return call_in(found, end) ? NULL : found;
     const char *begin = here;
     while (begin > text && !strchr(";{}", begin[-1])) begin--;
-    return call_in(begin, end + strcspn(end, ";"));
+    return call_in(begin, here + strcspn(here, ";"));
 }
 
 static const char *after_last(const char *begin, const char *end, char c) {

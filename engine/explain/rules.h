@@ -14,7 +14,4 @@ struct lab_rules {
 
 extern const struct lab_rules lab_rules;
 
-/* Says one of the lab's sentences in *cause: CAUSE_SAY(its name, its words). */
-#define CAUSE_SAY(...) SENTENCES_ADD(&cause->said, &lab_lessons.sentences, __VA_ARGS__)
-
 #endif

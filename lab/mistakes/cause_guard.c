@@ -7,7 +7,7 @@
 
 /* What one thread did, or did not do, at one step of an access in one phase. */
 struct chance {
-    unsigned block[3], thread[3];
+    int value[INDEX_VARIABLES];
     long long at[2];             /* row and column of the element that the index gives */
     long long of_c[2];           /* of the thread's element of C; -1: not known */
     bool exists, done, returned; /* returned: not made, as the thread had returned */
@@ -27,22 +27,6 @@ static bool element_of(const struct situation *s, const struct view *v, int matr
     at[1] = index_offset(&v->layout.col, value);
     return at[0] >= 0 && at[1] >= 0 && at[0] < s->size[cause_rows[matrix]].value &&
            at[1] < s->size[cause_columns[matrix]].value;
-}
-
-static struct chance chance_of(const struct situation *s, const struct view *v, int matrix,
-                               const int value[INDEX_VARIABLES]) {
-    const struct view *other = matrix < 2 ? &s->load[!matrix] : NULL;
-    struct chance c = {.of_c = {-1, -1}};
-    long long elsewhere[2];
-    for (int i = 0; i < 3; i++) {
-        c.thread[i] = (unsigned)value[INDEX_THREAD_X + i];
-        c.block[i] = (unsigned)value[INDEX_BLOCK_X + i];
-    }
-    if (s->store.access && s->store.layout.size == SIZE_N)
-        element_of(s, &s->store, MATRIX_C, value, c.of_c);
-    c.exists = element_of(s, v, matrix, value, c.at);
-    c.other_exists = !other || !other->access || element_of(s, other, !matrix, value, elsewhere);
-    return c;
 }
 
 /* --- what was done ---------------------------------------------------------------------------- */
@@ -103,14 +87,19 @@ static bool has_returned(const struct trace *t, int block, int interval, unsigne
 static struct chance chance_number(const struct situation *s, const struct view *v, int matrix,
                                    size_t number, const struct made *made) {
     const struct trace *t = s->recovery->trace;
-    int value[INDEX_VARIABLES];
+    const struct view *other = matrix < 2 ? &s->load[!matrix] : NULL;
     const size_t interval = number / made->steps / made->threads;
     const int block = (int)(interval / made->in.count),
               phase = made->in.number[interval % made->in.count];
     const unsigned thread = (unsigned)(number / made->steps % made->threads);
-    recover_values(t, block, thread, phase, (int)(number % made->steps), value);
-    struct chance c = chance_of(s, v, matrix, value);
-    const size_t element = c.exists ? (size_t)index_offset(&v->access->formula, value) : 0;
+    struct chance c = {.of_c = {-1, -1}};
+    long long elsewhere[2];
+    recover_values(t, block, thread, phase, (int)(number % made->steps), c.value);
+    if (s->store.access && s->store.layout.size == SIZE_N)
+        element_of(s, &s->store, MATRIX_C, c.value, c.of_c);
+    c.exists = element_of(s, v, matrix, c.value, c.at);
+    c.other_exists = !other || !other->access || element_of(s, other, !matrix, c.value, elsewhere);
+    const size_t element = c.exists ? (size_t)index_offset(&v->access->formula, c.value) : 0;
     c.done = made->chance[number] ||
              (c.exists && made->element[(size_t)block * made->elements + element]);
     c.returned = c.exists && !c.done && has_returned(t, block, phase, thread);
@@ -121,7 +110,7 @@ static struct chance chance_number(const struct situation *s, const struct view 
  * room for it. The caller frees all->chance. */
 static bool find_chances(const struct situation *s, const struct view *v, int matrix,
                          struct chances *all) {
-    enum { MOST = 1 << 21 };
+    enum { MOST = 1 << 20 };
     const struct trace *t = s->recovery->trace;
     struct made made = {.threads = t->block[0] * t->block[1] * t->block[2],
                         .steps = (size_t)v->access->steps,
@@ -180,34 +169,35 @@ static const struct chance *first_wrong(const struct chances *all, bool exists) 
     return &all->chance[i];
 }
 
-static void say_example(const struct situation *s, struct cause *cause, const struct chance *c,
-                        int matrix, const char *verb) {
-    CAUSE_SAY(EXAMPLE, W(c->thread[0]), W(c->thread[1]), W(c->block[0]), W(c->block[1]), W(verb),
-              NAME(matrix), W(c->at[0]), W(c->at[1]));
+static void say_example(const struct situation *s, const struct chance *c, int matrix,
+                        const char *verb) {
+    CAUSE_SAY(EXAMPLE, W(c->value[INDEX_THREAD_X]), W(c->value[INDEX_THREAD_Y]),
+              W(c->value[INDEX_BLOCK_X]), W(c->value[INDEX_BLOCK_Y]), W(verb), NAME(matrix),
+              W(c->at[0]), W(c->at[1]));
 }
 
 /* Of the rows (0) or the columns (1) of a matrix: compared with a size that is not theirs. */
-static bool says_bound(const struct situation *s, struct cause *cause, const struct view *v,
-                       int matrix, const struct chances *all, int of) {
+static bool says_bound(const struct situation *s, const struct view *v, int matrix,
+                       const struct chances *all, int of) {
     const enum size right = of ? cause_columns[matrix] : cause_rows[matrix];
     const int size = wrong_bound(s, all, of, right);
     const bool skips = all->skipped > 0;
     if (size < 0) return false;
-    cause_at_access(cause, CAUSE_GUARD_DIMENSION, v->access);
+    cause_at_access(s, CAUSE_GUARD_DIMENSION, v->access);
     CAUSE_SAY(BOUND, W(cause_direction[of]), NAME(matrix), W(s->size[size].name), NAME(matrix),
               W(s->size[right].name), W(cause_directions[of]), ACCESS(v->access));
-    say_example(s, cause, first_wrong(all, skips), matrix, skips ? "skips" : "accesses");
+    say_example(s, first_wrong(all, skips), matrix, skips ? "skips" : "accesses");
     return true;
 }
 
 /* All loads that are left out are of threads that have returned. */
-static bool says_returned(const struct situation *s, struct cause *cause, const struct view *v,
-                          int matrix, const struct chances *all) {
+static bool says_returned(const struct situation *s, const struct view *v, int matrix,
+                          const struct chances *all) {
     for (size_t i = 0; i < all->count; i++)
         if (all->chance[i].exists && !all->chance[i].done && !all->chance[i].returned) return false;
-    cause_at_access(cause, CAUSE_SHARED_GUARD, v->access);
+    cause_at_access(s, CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(RETURNED, NAME(matrix), ACCESS(v->access));
-    say_example(s, cause, first_wrong(all, true), matrix, "had returned and does not load");
+    say_example(s, first_wrong(all, true), matrix, "had returned and does not load");
     CAUSE_SAY(EXISTS);
     return true;
 }
@@ -237,13 +227,13 @@ static struct reasons reasons_of(const struct situation *s, int matrix, const st
 
 /* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
  * for another reason. */
-static void say_left_out(const struct situation *s, struct cause *cause, const struct view *v,
-                         int matrix, const struct chances *all) {
+static void say_left_out(const struct situation *s, const struct view *v, int matrix,
+                         const struct chances *all) {
     const struct reasons r = reasons_of(s, matrix, all);
     const struct chance *c = r.others ? r.first : r.of_c ? r.of_c : r.of_other;
-    cause_at_access(cause, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
+    cause_at_access(s, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(SKIPS, NAME(matrix), ACCESS(v->access));
-    say_example(s, cause, c, matrix, "does not load");
+    say_example(s, c, matrix, "does not load");
     CAUSE_SAY(EXISTS);
     if (r.others)
         CAUSE_SAY(ASK_SKIPS, NAME(matrix));
@@ -254,24 +244,23 @@ static void say_left_out(const struct situation *s, struct cause *cause, const s
     if (!r.others) CAUSE_SAY(ASK_BOUNDS);
 }
 
-static bool says_skipped(const struct situation *s, struct cause *cause, const struct view *v,
-                         int matrix, const struct chances *all) {
+static bool says_skipped(const struct situation *s, const struct view *v, int matrix,
+                         const struct chances *all) {
     if (!all->skipped || matrix == MATRIX_C || s->use[matrix].access == v->access) return false;
-    if (!says_returned(s, cause, v, matrix, all)) say_left_out(s, cause, v, matrix, all);
+    if (!says_returned(s, v, matrix, all)) say_left_out(s, v, matrix, all);
     return true;
 }
 
-static bool looks_at(const struct situation *s, struct cause *cause, int matrix) {
+static bool looks_at(const struct situation *s, int matrix) {
     const struct view *v = &s->global[matrix];
     struct chances all;
     if (!v->access || !cause_concerns(s, matrix) || v->layout.size != (int)cause_columns[matrix] ||
         v->layout.mixed)
         return false;
     if (!v->alone && (v->layout.row.constant || v->layout.col.constant)) return false;
-    const bool found =
-        find_chances(s, v, matrix, &all) && (all.skipped || all.outside) &&
-        (says_bound(s, cause, v, matrix, &all, 0) || says_bound(s, cause, v, matrix, &all, 1) ||
-         says_skipped(s, cause, v, matrix, &all));
+    const bool found = find_chances(s, v, matrix, &all) && (all.skipped || all.outside) &&
+                       (says_bound(s, v, matrix, &all, 0) || says_bound(s, v, matrix, &all, 1) ||
+                        says_skipped(s, v, matrix, &all));
     free(all.chance);
     return found;
 }
@@ -309,13 +298,12 @@ static const struct chance *first_beyond(const struct situation *s, const struct
 
 /* Where k is so small that a condition that compared the column with it would be seen; with m, it
  * was seen on another shape. */
-static bool says_beyond(const struct situation *s, struct cause *cause,
-                        const struct chance *beyond) {
+static bool says_beyond(const struct situation *s, const struct chance *beyond) {
     const long long cols = s->size[SIZE_N].value;
     if (!beyond || s->size[SIZE_K].value >= cols) return false;
-    cause_at_access(cause, CAUSE_GUARD_DIMENSION, s->store.access);
+    cause_at_access(s, CAUSE_GUARD_DIMENSION, s->store.access);
     CAUSE_SAY(BEYOND, ACCESS(s->store.access));
-    say_example(s, cause, beyond, MATRIX_C, "stores");
+    say_example(s, beyond, MATRIX_C, "stores");
     CAUSE_SAY(NEXT_ROW, W(beyond->at[0] + beyond->at[1] / cols), W(beyond->at[1] % cols));
     return true;
 }
@@ -329,32 +317,32 @@ static bool is_of_store(const struct situation *s, const struct finding *f) {
 }
 
 /* Of stores of which no two meet but where one has gone beyond the last column. */
-static bool says_columns(const struct situation *s, struct cause *cause, const struct chances *all,
+static bool says_columns(const struct situation *s, const struct chances *all,
                          const unsigned char *stores) {
     const int64_t *failed = s->failed->shape.of;
     const int size = wrong_bound(s, all, 1, SIZE_N);
-    if (size < 0) return says_beyond(s, cause, first_beyond(s, all, stores));
-    return failed[size] > failed[SIZE_N] && says_bound(s, cause, &s->store, MATRIX_C, all, 1);
+    if (size < 0) return says_beyond(s, first_beyond(s, all, stores));
+    return failed[size] > failed[SIZE_N] && says_bound(s, &s->store, MATRIX_C, all, 1);
 }
 
-static bool says_next_row(const struct situation *s, struct cause *cause) {
+static bool says_next_row(const struct situation *s) {
     const struct view *v = &s->store;
     struct chances all;
     if (!is_of_store(s, &s->failed->finding) || !v->alone || v->layout.size != SIZE_N ||
         v->layout.mixed)
         return false;
     unsigned char *stores = find_chances(s, v, MATRIX_C, &all) ? stores_in_rows(s, &all) : NULL;
-    const bool found = stores && says_columns(s, cause, &all, stores);
+    const bool found = stores && says_columns(s, &all, stores);
     free(stores);
     free(all.chance);
     return found;
 }
 
 /* Without tiles, one condition is around everything: then C is what it is about. */
-bool cause_guard(const struct situation *s, struct cause *cause) {
+bool cause_guard(const struct situation *s) {
     const bool tiles = s->use[0].access != s->load[0].access;
-    if (s->failed->finding.kind == FINDING_GLOBAL_RACE) return says_next_row(s, cause);
+    if (s->failed->finding.kind == FINDING_GLOBAL_RACE) return says_next_row(s);
     for (int i = 0; i < MATRIX_COUNT; i++)
-        if (looks_at(s, cause, tiles ? i : MATRIX_COUNT - 1 - i)) return true;
+        if (looks_at(s, tiles ? i : MATRIX_COUNT - 1 - i)) return true;
     return false;
 }

@@ -72,7 +72,7 @@ static bool has_wrong_length(const struct view *v, int matrix) {
            (v->layout.size != (int)cause_columns[matrix] || v->layout.mixed);
 }
 
-bool cause_row_length(const struct situation *s, struct cause *cause) {
+bool cause_row_length(const struct situation *s) {
     int matrix = 0;
     while (matrix < MATRIX_COUNT &&
            !(has_wrong_length(&s->global[matrix], matrix) && cause_concerns(s, matrix)))
@@ -80,7 +80,7 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
     if (matrix == MATRIX_COUNT) return false;
     const struct view *v = &s->global[matrix];
     const char *columns = s->size[cause_columns[matrix]].name;
-    cause_at_access(cause, CAUSE_ROW_LENGTH, v->access);
+    cause_at_access(s, CAUSE_ROW_LENGTH, v->access);
     if (!is_transposed(s, matrix, &v->layout) && v->layout.mixed)
         CAUSE_SAY(MIXED_ROWS, NAME(matrix));
     else if (!is_transposed(s, matrix, &v->layout))
@@ -96,7 +96,7 @@ bool cause_row_length(const struct situation *s, struct cause *cause) {
 
 /* --- which row, which column ------------------------------------------------------------------ */
 
-static void say_parts(const struct situation *s, struct cause *cause, int matrix) {
+static void say_parts(const struct situation *s, int matrix) {
     CAUSE_SAY(PARTS, W(cause_direction[matrix]), W(written(used(s, matrix)).text), NAME(matrix),
               W(s->store.access->place.line), W(cause_direction[matrix]),
               W(written(stored(s, matrix)).text));
@@ -112,31 +112,31 @@ static bool is_stored_at(const struct situation *s, unsigned variables) {
 }
 
 /* Rows and columns are exchanged as a whole: then it is neither blockIdx nor threadIdx alone. */
-bool cause_store_transposed(const struct situation *s, struct cause *cause) {
+bool cause_store_transposed(const struct situation *s) {
     if (!is_stored_at(s, LAYOUT_BLOCK) || !is_stored_at(s, LAYOUT_THREAD)) return false;
-    cause_at_access(cause, CAUSE_ROW_LENGTH, s->store.access);
+    cause_at_access(s, CAUSE_ROW_LENGTH, s->store.access);
     CAUSE_SAY(STORE_TRANSPOSED);
     CAUSE_SAY(TAKEN_FROM, ACCESS(s->store.access), W(written(used(s, MATRIX_A)).text),
               W(written(used(s, MATRIX_B)).text));
     return true;
 }
 
-bool cause_block_exchanged(const struct situation *s, struct cause *cause) {
+bool cause_block_exchanged(const struct situation *s) {
     int matrix = MATRIX_A;
     while (matrix < MATRIX_C && is_as_stored(s, &s->use[matrix], matrix, matrix, LAYOUT_BLOCK))
         matrix++;
     if (matrix == MATRIX_C) return false;
     if (is_stored_at(s, LAYOUT_BLOCK)) {
-        cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, s->store.access);
+        cause_at_access(s, CAUSE_BLOCK_EXCHANGED, s->store.access);
         CAUSE_SAY(BLOCK_IN_STORE);
     } else {
         const struct recovered *load = s->load[matrix].access;
         if (!load) load = s->use[matrix].access;
-        cause_at_access(cause, CAUSE_BLOCK_EXCHANGED, load);
+        cause_at_access(s, CAUSE_BLOCK_EXCHANGED, load);
         CAUSE_SAY(BLOCK_IN_LOAD, W(cause_directions[matrix]), NAME(matrix),
                   W(cause_directions[matrix]), ACCESS(load));
     }
-    say_parts(s, cause, matrix);
+    say_parts(s, matrix);
     CAUSE_SAY(ASK_BLOCK, W(cause_directions[matrix]));
     return true;
 }
@@ -181,40 +181,40 @@ static int misfit(const struct situation *s, const enum threads_as use[2]) {
 }
 
 /* In the store of C, in a load, where a tile is stored, or in the product. */
-static void say_exchanged(const struct situation *s, struct cause *cause, int matrix,
-                          const enum threads_as use[2], const enum threads_as load[2]) {
+static void say_exchanged(const struct situation *s, int matrix, const enum threads_as use[2],
+                          const enum threads_as load[2]) {
     const struct recovered *made = s->load[matrix].access, *product = s->use[matrix].access;
     const bool in_store =
         use[0] == EXCHANGED && use[1] == EXCHANGED && load[0] == EXCHANGED && load[1] == EXCHANGED;
     const bool in_load = product == made || use[matrix] == AS_STORED || load[matrix] != AS_STORED;
     const struct recovered *tile = in_store || in_load ? NULL : transposing_store(s, matrix);
     if (in_store) {
-        cause_at_access(cause, CAUSE_THREAD_EXCHANGED, s->store.access);
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, s->store.access);
         CAUSE_SAY(THREAD_IN_STORE);
     } else if (in_load) {
-        cause_at_access(cause, CAUSE_THREAD_EXCHANGED, made ? made : product);
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, made ? made : product);
         CAUSE_SAY(THREAD_IN_LOAD, NAME(matrix));
     } else if (tile) {
-        cause_at_access(cause, CAUSE_THREAD_EXCHANGED, tile);
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, tile);
         CAUSE_SAY(TILE_TRANSPOSED, NAME(matrix));
     } else {
-        cause_at_access(cause, CAUSE_THREAD_EXCHANGED, product);
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, product);
         CAUSE_SAY(PRODUCT_OF_OTHER, W(cause_direction[matrix]), NAME(matrix));
     }
 }
 
 /* From the load of the element to the store of C. */
-static void say_ways(const struct situation *s, struct cause *cause, int matrix) {
+static void say_ways(const struct situation *s, int matrix) {
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
     if (load) CAUSE_SAY(ACCESS, ACCESS(load));
     for (EACH_ACCESS(a, s))
         if (use != load && a->write && a->array == use->array && a->exact)
             CAUSE_SAY(ACCESS, ACCESS(a));
     if (use != load) CAUSE_SAY(ACCESS, ACCESS(use));
-    say_parts(s, cause, matrix);
+    say_parts(s, matrix);
 }
 
-bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
+bool cause_thread_exchanged(const struct situation *s) {
     enum threads_as use[2], load[2];
     for (int i = 0; i < 2; i++) {
         use[i] = threads_as(s, &s->use[i], i);
@@ -222,8 +222,8 @@ bool cause_thread_exchanged(const struct situation *s, struct cause *cause) {
     }
     const int matrix = misfit(s, use);
     if (matrix < 0) return false;
-    say_exchanged(s, cause, matrix, use, load);
-    say_ways(s, cause, matrix);
+    say_exchanged(s, matrix, use, load);
+    say_ways(s, matrix);
     CAUSE_SAY(ASK_THREAD);
     return true;
 }
@@ -243,20 +243,20 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
 
 /* The products do not move on along k: the loads go elsewhere, or it is another buffer that is
  * multiplied, or the loads do not move either. */
-static bool says_phase_missing(const struct situation *s, struct cause *cause, int matrix) {
+static bool says_phase_missing(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
     const struct recovered *load = v->access, *use = s->use[matrix].access;
     if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load || load->phases < 2) return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) {
-        cause_at_access(cause, CAUSE_PHASE_STEP, load);
+        cause_at_access(s, CAUSE_PHASE_STEP, load);
         CAUSE_SAY(PHASE_NOT_ALONG_K, NAME(matrix), W(cause_directions[matrix]), ACCESS(load));
         CAUSE_SAY(ASK_ALONG_K);
     } else if (part_has(other(&v->layout, matrix), LAYOUT_PHASE)) {
-        cause_at_access(cause, CAUSE_PHASE_MISSING, use);
+        cause_at_access(s, CAUSE_PHASE_MISSING, use);
         CAUSE_SAY(SAME_PRODUCT, NAME(matrix), ACCESS(use), ACCESS(load), W(load->place.line),
                   W(load->phases), NAME(use->array));
     } else {
-        cause_at_access(cause, CAUSE_PHASE_MISSING, load);
+        cause_at_access(s, CAUSE_PHASE_MISSING, load);
         CAUSE_SAY(SAME_EVERY_PHASE, NAME(matrix), ACCESS(load));
         if (part_has(along_k(s, !matrix), LAYOUT_PHASE))
             CAUSE_SAY(ACCESS, ACCESS(s->load[!matrix].access));
@@ -268,16 +268,16 @@ static bool says_phase_missing(const struct situation *s, struct cause *cause, i
 
 /* A phase multiplies so many steps along k, and the next one begins elsewhere; or the tiles are
  * right, and not all of them is multiplied. */
-static bool says_phase_step(const struct situation *s, struct cause *cause, int matrix) {
+static bool says_phase_step(const struct situation *s, int matrix) {
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
     const long long steps = multiplied_along_k(s, matrix);
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
     if (use->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) {
-        cause_at_access(cause, CAUSE_LOOP_COUNT, use);
+        cause_at_access(s, CAUSE_LOOP_COUNT, use);
         CAUSE_SAY(PRODUCTS_OF_PHASE, W(steps), W(on), ACCESS(use), ACCESS(load));
     } else {
-        cause_at_access(cause, CAUSE_PHASE_STEP, load);
+        cause_at_access(s, CAUSE_PHASE_STEP, load);
         CAUSE_SAY(PHASE_STEP, NAME(matrix), W(on), W(steps), W(cause_directions[!matrix]),
                   W(matrix == MATRIX_A ? "wide" : "high"), ACCESS(load), W(use->place.line),
                   W(steps));
@@ -285,21 +285,21 @@ static bool says_phase_step(const struct situation *s, struct cause *cause, int 
     return true;
 }
 
-bool cause_phase(const struct situation *s, struct cause *cause) {
+bool cause_phase(const struct situation *s) {
     if (s->use[0].access == s->load[0].access) return false;
-    return says_phase_missing(s, cause, MATRIX_A) || says_phase_missing(s, cause, MATRIX_B) ||
-           says_phase_step(s, cause, MATRIX_A) || says_phase_step(s, cause, MATRIX_B);
+    return says_phase_missing(s, MATRIX_A) || says_phase_missing(s, MATRIX_B) ||
+           says_phase_step(s, MATRIX_A) || says_phase_step(s, MATRIX_B);
 }
 
 /* Of one matrix nothing is loaded in some phases, in which the other is. */
-bool cause_some_phases(const struct situation *s, struct cause *cause) {
+bool cause_some_phases(const struct situation *s) {
     const struct recovered *less = s->load[MATRIX_A].access, *more = s->load[MATRIX_B].access;
     if (!less || !more || less->phases == more->phases || !s->recovery->trace->ended) return false;
     if (less->phases > more->phases) {
         less = more;
         more = s->load[MATRIX_A].access;
     }
-    cause_at_access(cause, CAUSE_PHASE_STEP, less);
+    cause_at_access(s, CAUSE_PHASE_STEP, less);
     CAUSE_SAY(SOME_PHASES, NAME(less->array), W(less->phases), W(more->phases), ACCESS(less),
               ACCESS(more), NAME(less->array));
     return true;
@@ -321,13 +321,13 @@ static bool is_off(const struct situation *s, int matrix) {
     return !runs_backwards(&v->layout) && v->layout.size == (int)cause_columns[matrix];
 }
 
-bool cause_constant(const struct situation *s, struct cause *cause) {
+bool cause_constant(const struct situation *s) {
     int matrix = 0;
     while (matrix < MATRIX_COUNT && !is_off(s, matrix)) matrix++;
     if (matrix == MATRIX_COUNT) return false;
     const struct view *v = &s->global[matrix];
     const long long row = v->layout.row.constant, off = row ? row : v->layout.col.constant;
-    cause_at_access(cause, CAUSE_OFF_BY_ONE, v->access);
+    cause_at_access(s, CAUSE_OFF_BY_ONE, v->access);
     CAUSE_SAY(OFF_BY, NAME(matrix), W(llabs(off)), W(cause_direction[!row]),
               W(llabs(off) > 1 ? "s" : ""), W(off > 0 ? "large" : "small"), ACCESS(v->access));
     return true;
@@ -368,7 +368,7 @@ static long long end_of_tiles(const struct situation *s) {
     return on > 1 ? (k + on - 1) / on * on : k;
 }
 
-bool cause_loop_count(const struct situation *s, struct cause *cause) {
+bool cause_loop_count(const struct situation *s) {
     const long long k = s->size[SIZE_K].value;
     const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
@@ -378,7 +378,7 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
     if (!cause_rows_of_b(s, &first, &last)) return false;
     if (first == 0 && last >= k - 1 && last < end_of_tiles(s)) return false;
-    cause_at_access(cause, CAUSE_LOOP_COUNT, load);
+    cause_at_access(s, CAUSE_LOOP_COUNT, load);
     if (last >= k)
         CAUSE_SAY(TOO_FAR, W(last), W(k));
     else if (first > 0)
@@ -393,12 +393,12 @@ bool cause_loop_count(const struct situation *s, struct cause *cause) {
     else
         CAUSE_SAY(ASK_TILES_ALONG_K);
     if (s->failed->explained.explains_values && s->failed->finding.kind == FINDING_WRONG_RESULT)
-        APPEND(cause->hint, "%s", s->failed->explained.hint);
+        APPEND(s->cause->hint, "%s", s->failed->explained.hint);
     return true;
 }
 
 /* An index outside, where a thread has been at all elements of a row or column of the tile. */
-bool cause_steps(const struct situation *s, struct cause *cause) {
+bool cause_steps(const struct situation *s) {
     const struct finding *f = &s->failed->finding;
     if (f->kind != FINDING_SHARED_OUT_OF_BOUNDS || f->at.access == FINDING_WRITE) return false;
     for (EACH_ACCESS(a, s)) {
@@ -409,7 +409,7 @@ bool cause_steps(const struct situation *s, struct cause *cause) {
         if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) continue;
         const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
         if (steps != end && steps != end + 1) continue;
-        cause_at_access(cause, CAUSE_LOOP_COUNT, a);
+        cause_at_access(s, CAUSE_LOOP_COUNT, a);
         CAUSE_SAY(BEYOND_TILE, W(array->name), W(rows), W(cols));
         return true;
     }
@@ -426,12 +426,12 @@ static int not_loaded(const struct situation *s) {
 }
 
 /* A shared array is read that nothing stores to. */
-static bool says_not_stored(const struct situation *s, struct cause *cause) {
+static bool says_not_stored(const struct situation *s) {
     for (EACH_ACCESS(read, s)) {
         if (read->write || read->array < TRACE_SHARED || cause_access_of(s, read->array, true))
             continue;
         const int matrix = not_loaded(s);
-        cause_at_access(cause, CAUSE_TILE_NOT_STORED, read);
+        cause_at_access(s, CAUSE_TILE_NOT_STORED, read);
         CAUSE_SAY(NOT_STORED, NAME(read->array), NAME(read->array));
         if (matrix >= 0 && s->whole) CAUSE_SAY(NOT_LOADED, NAME(matrix));
         return true;
@@ -451,13 +451,13 @@ static const struct recovered *tiles_unread(const struct situation *s) {
 
 /* C is stored, and made of nothing: a loop does not run, or what it adds up is not what is stored,
  * and the compiler leaves its loads out. */
-static bool says_made_of_nothing(const struct situation *s, struct cause *cause) {
+static bool says_made_of_nothing(const struct situation *s) {
     const bool loaded = cause_access_of(s, MATRIX_A, false) || cause_access_of(s, MATRIX_B, false);
     const struct recovered *tile = tiles_unread(s);
     if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->whole || !s->store.access)
         return false;
     if (loaded && (!tile || strcmp(s->failed->explained.formula, "zero") != 0)) return false;
-    cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->store.access);
+    cause_at_access(s, CAUSE_TILE_NOT_STORED, s->store.access);
     if (loaded)
         CAUSE_SAY(NONE_READ, W(tile->place.line));
     else
@@ -484,25 +484,24 @@ static int unread_buffer(const struct situation *s, int array) {
     return any_read ? found : -1;
 }
 
-static bool says_buffer_unread(const struct situation *s, struct cause *cause) {
+static bool says_buffer_unread(const struct situation *s) {
     if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->recovery->trace->ended) return false;
     for (EACH_ACCESS(a, s)) {
         const int buffer = a->array >= TRACE_SHARED && !a->write ? unread_buffer(s, a->array) : -1;
         if (buffer < 0) continue;
-        cause_at_access(cause, CAUSE_TILE_NOT_STORED, a);
+        cause_at_access(s, CAUSE_TILE_NOT_STORED, a);
         CAUSE_SAY(BUFFER_UNREAD, NAME(a->array), W(buffer), NAME(a->array));
         return true;
     }
     return false;
 }
 
-bool cause_tile_not_stored(const struct situation *s, struct cause *cause) {
-    if (says_not_stored(s, cause) || says_made_of_nothing(s, cause) || says_buffer_unread(s, cause))
-        return true;
+bool cause_tile_not_stored(const struct situation *s) {
+    if (says_not_stored(s) || says_made_of_nothing(s) || says_buffer_unread(s)) return true;
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
     if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
         return false;
-    cause_at_access(cause, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
+    cause_at_access(s, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
     CAUSE_SAY(NOTHING_LOADED, NAME(matrix), NAME(!matrix), NAME(matrix));
     return true;
 }
@@ -538,12 +537,12 @@ static const struct recovered *replacing(const struct situation *s, const struct
 
 /* Of the lines that store to a shared array, or to several names of the same memory, what one has
  * stored is all replaced. */
-bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
+bool cause_tile_overwritten(const struct situation *s) {
     for (EACH_ACCESS(a, s)) {
         if (!a->write || a->array < TRACE_SHARED || a->elements > 1) continue;
         const struct recovered *b = replacing(s, a);
         if (!b || b->elements > 1) continue;
-        cause_at_access(cause, CAUSE_TILE_OVERWRITTEN, b);
+        cause_at_access(s, CAUSE_TILE_OVERWRITTEN, b);
         CAUSE_SAY(REPLACED, W(a->place.line), ACCESS(a), ACCESS(b));
         if (!trace_shared(s->recovery->trace, a->array)->dimensions) CAUSE_SAY(DYNAMIC_IS_ONE);
         return true;
@@ -551,13 +550,13 @@ bool cause_tile_overwritten(const struct situation *s, struct cause *cause) {
     return false;
 }
 
-bool cause_store_in_loop(const struct situation *s, struct cause *cause) {
+bool cause_store_in_loop(const struct situation *s) {
     const struct view *c = &s->store;
     if (cause_access_of(s, MATRIX_C, false)) return false; /* it is added up there */
     if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
         part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
-    cause_at_access(cause, CAUSE_STORE_IN_LOOP, c->access);
+    cause_at_access(s, CAUSE_STORE_IN_LOOP, c->access);
     CAUSE_SAY(STORED_IN_LOOP, ACCESS(c->access), W(c->access->phases));
     return true;
 }
@@ -570,13 +569,13 @@ static bool is_integer(enum element element) {
 
 /* Elements of an input go through a shared array of integers. The values of this run are integers,
  * those of the run that went wrong need not be. */
-bool cause_tile_type(const struct situation *s, struct cause *cause) {
+bool cause_tile_type(const struct situation *s) {
     for (int i = 0; i < 2; i++) {
         const struct recovered *use = s->use[i].access;
         if (!use || use->array < TRACE_SHARED ||
             !is_integer(trace_element(s->recovery->trace, use->array)))
             continue;
-        cause_at_access(cause, CAUSE_TILE_TYPE, use);
+        cause_at_access(s, CAUSE_TILE_TYPE, use);
         CAUSE_SAY(INTEGER_TILE, NAME(use->array), NAME(i), NAME(i), NAME(use->array));
         return true;
     }
@@ -593,12 +592,12 @@ static bool covers_k(const struct situation *s) {
 
 /* Nothing is left but what is done with the products. What that is, a formula says that gives all
  * of C. */
-bool cause_sum(const struct situation *s, struct cause *cause) {
+bool cause_sum(const struct situation *s) {
     const struct explained *explained = &s->failed->explained;
     if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
         along_k(s, 0)->constant || along_k(s, 1)->constant || !covers_k(s))
         return false;
-    cause_at_access(cause, CAUSE_SUM_START, s->store.access);
+    cause_at_access(s, CAUSE_SUM_START, s->store.access);
     CAUSE_SAY(SUM_WRONG, W(s->use[MATRIX_A].access->place.line));
     if (s->store.access->steps > 1) CAUSE_SAY(STORES_SEVERAL, W(s->store.access->steps));
     if (strcmp(explained->formula, "zero") == 0)
@@ -606,6 +605,6 @@ bool cause_sum(const struct situation *s, struct cause *cause) {
     else
         CAUSE_SAY(ASK_SUM);
     if (strcmp(explained->formula, "zero") != 0 && explained->explains_values)
-        APPEND(cause->hint, "%s", explained->hint);
+        APPEND(s->cause->hint, "%s", explained->hint);
     return true;
 }

@@ -13,12 +13,12 @@ static bool is_at_phase_row(const struct view *v) {
 }
 
 /* A is loaded as B should be, and B as A. */
-bool cause_matrices_exchanged(const struct situation *s, struct cause *cause) {
+bool cause_matrices_exchanged(const struct situation *s) {
     const struct view *a = &s->load[MATRIX_A], *b = &s->load[MATRIX_B];
     if (!a->access || !b->access || a->layout.size != SIZE_N || b->layout.size != SIZE_K)
         return false;
     if (!is_at_phase_row(a) || is_at_phase_row(b)) return false;
-    cause_at_launch(cause, CAUSE_MATRICES_EXCHANGED, s);
+    cause_at_launch(s, CAUSE_MATRICES_EXCHANGED);
     CAUSE_SAY(MATRICES, ACCESS(a->access), ACCESS(b->access));
     return true;
 }
@@ -33,24 +33,23 @@ static bool runs_to(const struct situation *s, enum size size) {
 }
 
 /* The kernel's own m, n and k are known by whose rows they are the length of. */
-bool cause_sizes_exchanged(const struct situation *s, struct cause *cause) {
+bool cause_sizes_exchanged(const struct situation *s) {
     const int a = size_of(&s->load[MATRIX_A]), b = size_of(&s->load[MATRIX_B]),
               c = size_of(&s->store);
     if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
     if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
     const char *k = s->size[a].name, *n = s->size[b].name,
                *m = s->size[SIZE_M + SIZE_N + SIZE_K - a - b].name;
-    cause_at_launch(cause, CAUSE_SIZES_EXCHANGED, s);
+    cause_at_launch(s, CAUSE_SIZES_EXCHANGED);
     CAUSE_SAY(SIZES_PASSED, W(m), W(n), W(k), W(k), W(n));
     return true;
 }
 
 /* --- grid and block --------------------------------------------------------------------------- */
 
-static void say_launch(const struct situation *s, struct cause *cause, const unsigned grid[3],
-                       const unsigned block[3]) {
+static void say_launch(const struct situation *s, const unsigned grid[3], const unsigned block[3]) {
     CAUSE_SAY(LAUNCH, W(s->launch->kernel), W(grid[0]), W(grid[1]), W(block[0]), W(block[1]));
-    cause->shows_launch = true;
+    s->cause->shows_launch = true;
 }
 
 static uint64_t threads_in(const unsigned grid[3], const unsigned block[3]) {
@@ -64,29 +63,29 @@ static uint64_t elements_of_c(const struct shape *shape) {
 }
 
 /* The launch for the C that went wrong, and for this run's; with their threads? */
-static void say_both_launches(const struct situation *s, struct cause *cause, bool threads) {
+static void say_both_launches(const struct situation *s, bool threads) {
     const struct trace *t = s->recovery->trace;
     const struct shape *failed = &s->failed->shape, *here = &s->shape;
     CAUSE_SAY(FOR_C, W(shape_size(failed, PARAM_M)), W(shape_size(failed, PARAM_N)));
-    say_launch(s, cause, s->launch->grid, s->launch->block);
+    say_launch(s, s->launch->grid, s->launch->block);
     if (threads)
         CAUSE_SAY(THREADS_FOR, W(threads_in(s->launch->grid, s->launch->block)),
                   W(elements_of_c(failed)));
     CAUSE_SAY(THEN_FOR_C, W(shape_size(here, PARAM_M)), W(shape_size(here, PARAM_N)));
-    say_launch(s, cause, t->grid, t->block);
+    say_launch(s, t->grid, t->block);
     if (threads) CAUSE_SAY(THREADS_FOR, W(threads_in(t->grid, t->block)), W(elements_of_c(here)));
 }
 
 /* The grid depends on the size of C, and a block does not. */
-bool cause_launch_exchanged(const struct situation *s, struct cause *cause) {
+bool cause_launch_exchanged(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     if (t->grid[0] * t->grid[1] == 1) return false;
     if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
-    cause_at_launch(cause, CAUSE_LAUNCH_EXCHANGED, s);
+    cause_at_launch(s, CAUSE_LAUNCH_EXCHANGED);
     CAUSE_SAY(LAUNCH_EXCHANGED);
-    say_both_launches(s, cause, false);
+    say_both_launches(s, false);
     CAUSE_SAY(BLOCK_CHANGES);
     return true;
 }
@@ -172,16 +171,15 @@ static bool fits_another(const struct situation *s, const struct filling *f) {
     return false;
 }
 
-static bool tile_too_small(const struct situation *s, struct cause *cause,
-                           const struct filling *f) {
+static bool tile_too_small(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
     if (!overflows(s, f)) return false;
     if (fits_another(s, f)) {
-        cause_at_access(cause, CAUSE_TILE_SIZE, f->store);
+        cause_at_access(s, CAUSE_TILE_SIZE, f->store);
         CAUSE_SAY(TILE_TOO_SMALL, W(f->array->name), W(f->rows), W(f->cols), W(block[0]),
                   W(block[1]));
     } else {
-        cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+        cause_at_launch(s, CAUSE_BLOCK_SHAPE);
         CAUSE_SAY(TILE_DOES_NOT_FIT, W(block[0]), W(block[1]), W(f->array->name), W(f->rows),
                   W(f->cols));
     }
@@ -190,13 +188,12 @@ static bool tile_too_small(const struct situation *s, struct cause *cause,
     return true;
 }
 
-static bool tile_not_filled(const struct situation *s, struct cause *cause,
-                            const struct filling *f) {
+static bool tile_not_filled(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
     if (s->store.access && s->store.access->steps > 1) return false; /* nor of C one element each */
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
-    cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+    cause_at_launch(s, CAUSE_BLOCK_SHAPE);
     CAUSE_SAY(TILE_NOT_FILLED, W(block[0]), W(block[1]), W(f->array->name), W(f->rows), W(f->cols),
               ACCESS(f->store), W(f->stored), W(f->rows * f->cols), W(f->array->name));
     CAUSE_SAY(ASK_THREADS);
@@ -204,7 +201,7 @@ static bool tile_not_filled(const struct situation *s, struct cause *cause,
 }
 
 /* Without a tile: blocks are further apart than they are wide. */
-static bool gaps_between_blocks(const struct situation *s, struct cause *cause) {
+static bool gaps_between_blocks(const struct situation *s) {
     if (!s->whole && !s->only_store) return false;
     const unsigned *block = s->recovery->trace->block;
     const struct index_formula *part[] = {&s->store.layout.row, &s->store.layout.col};
@@ -215,7 +212,7 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
             const long long apart = part_coefficient(part[i], (enum index_variable)v);
             const long long wide = cause_extent(s, s->store.access, grid, part[i], ~LAYOUT_BLOCK);
             if (apart <= wide || grid[v - INDEX_BLOCK_X] < 2) continue;
-            cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+            cause_at_launch(s, CAUSE_BLOCK_SHAPE);
             CAUSE_SAY(GAPS, W(block[0]), W(block[1]), ACCESS(s->store.access), W(wide),
                       W(cause_directions[i]), W(apart), W(cause_directions[i]),
                       W(cause_directions[i]));
@@ -226,7 +223,7 @@ static bool gaps_between_blocks(const struct situation *s, struct cause *cause) 
 
 /* Without a tile: blocks of another size for another C, and too few threads for either, each of
  * which stores one element. */
-static bool block_depends_on_c(const struct situation *s, struct cause *cause) {
+static bool block_depends_on_c(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     const struct recovered *store = s->store.access;
     const struct shape *failed = &s->failed->shape;
@@ -238,19 +235,19 @@ static bool block_depends_on_c(const struct situation *s, struct cause *cause) {
         threads_in(grid, block) >= elements_of_c(failed) ||
         threads_in(t->grid, t->block) >= elements_of_c(&s->shape))
         return false;
-    cause_at_launch(cause, CAUSE_BLOCK_SHAPE, s);
+    cause_at_launch(s, CAUSE_BLOCK_SHAPE);
     CAUSE_SAY(BLOCK_DEPENDS);
-    say_both_launches(s, cause, true);
+    say_both_launches(s, true);
     return true;
 }
 
-bool cause_block_shape(const struct situation *s, struct cause *cause) {
+bool cause_block_shape(const struct situation *s) {
     struct filling filling;
     for (int i = 0; i < s->recovery->count; i++) {
         if (!find_filling(s, &s->recovery->access[i], &filling)) continue;
-        if (tile_too_small(s, cause, &filling) || tile_not_filled(s, cause, &filling)) return true;
+        if (tile_too_small(s, &filling) || tile_not_filled(s, &filling)) return true;
     }
-    return gaps_between_blocks(s, cause) || block_depends_on_c(s, cause);
+    return gaps_between_blocks(s) || block_depends_on_c(s);
 }
 
 /* --- a grid that does not cover C ------------------------------------------------------------- */
@@ -275,7 +272,7 @@ static bool may_go_on(const struct recovered *store) {
     return store->phases > 1 || source_may_say("gridDim");
 }
 
-bool cause_grid(const struct situation *s, struct cause *cause) {
+bool cause_grid(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
     if (!s->store.access || s->store.layout.size != SIZE_N || !s->launch->grid[0]) return false;
@@ -292,14 +289,14 @@ bool cause_grid(const struct situation *s, struct cause *cause) {
     if (covers(cover, failed->shape)) return false;
     const bool exchanged = covers(covered(s, swapped), failed->shape);
     const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
-    cause_at_launch(cause, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL, s);
+    cause_at_launch(s, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL);
     if (exchanged)
         CAUSE_SAY(GRID_EXCHANGED);
     else if (fixed)
         CAUSE_SAY(GRID_FIXED, W(t->grid[0]), W(t->grid[1]));
     else
         CAUSE_SAY(GRID_TOO_SMALL);
-    say_launch(s, cause, s->launch->grid, s->launch->block);
+    say_launch(s, s->launch->grid, s->launch->block);
     CAUSE_SAY(COVERS, W(cover.rows), W(plural((uint64_t)cover.rows)), W(cover.cols),
               W(plural((uint64_t)cover.cols)), W(shape_size(&failed->shape, PARAM_M)),
               W(shape_size(&failed->shape, PARAM_N)), ACCESS(s->store.access));

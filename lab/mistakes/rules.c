@@ -31,51 +31,45 @@ static void find_views(struct situation *s) {
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-/* OF_ONE: a mistake whatever other launches do. What another one does may make up for the others:
- * of STORES, one that stores C; of a WHOLE, one that loads A or B, too. */
-enum asks { OF_ONE, STORES, WHOLE };
-
-/* VALUES: the mistake changes what is stored in C, and never whether it is stored. */
-enum changes { ALL, VALUES };
-
-/* What else has to be so: s->known; the result is wrong. */
-enum needs { KNOWN = 1, WRONG = 2 };
+/* What has to be so, a set. What another launch does may make up for some mistakes: none stores C
+ * (STORES); none loads A or B, either, and none that comes later stores C (WHOLE). What the
+ * accesses are is KNOWN; the result is WRONG. And VALUES: the mistake changes what is stored in C,
+ * and never whether it is stored. */
+enum { STORES = 1, WHOLE = 2, KNOWN = 4, WRONG = 8, VALUES = 16 };
 
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
 static const struct rule {
     cause_rule *rule;
-    enum asks asks;
-    enum changes changes;
-    unsigned needs; /* a set */
+    unsigned needs;
 } rules[] = {
-    {cause_matrices_exchanged, OF_ONE, VALUES},
-    {cause_sizes_exchanged, OF_ONE, ALL},
-    {cause_launch_exchanged, WHOLE, ALL},
-    {cause_row_length, OF_ONE, ALL},
-    {cause_block_shape, OF_ONE, ALL},
-    {cause_steps, OF_ONE, VALUES},
-    {cause_store_transposed, OF_ONE, ALL, KNOWN},
-    {cause_block_exchanged, OF_ONE, ALL, KNOWN},
-    {cause_grid, STORES, ALL},
-    {cause_constant, WHOLE, ALL},
-    {cause_thread_exchanged, OF_ONE, ALL, KNOWN},
-    {cause_phase, OF_ONE, VALUES, KNOWN},
-    {cause_guard, WHOLE, ALL},
-    {cause_some_phases, OF_ONE, VALUES, KNOWN},
-    {cause_loop_count, WHOLE, VALUES, KNOWN},
-    {cause_tile_not_stored, OF_ONE, VALUES},
-    {cause_tile_overwritten, OF_ONE, VALUES, WRONG},
-    {cause_store_in_loop, OF_ONE, VALUES},
-    {cause_tile_type, OF_ONE, VALUES, WRONG},
-    {cause_sum, WHOLE, VALUES, KNOWN | WRONG},
+    {cause_matrices_exchanged, VALUES},
+    {cause_sizes_exchanged, 0},
+    {cause_launch_exchanged, WHOLE},
+    {cause_row_length, 0},
+    {cause_block_shape, 0},
+    {cause_steps, VALUES},
+    {cause_store_transposed, KNOWN},
+    {cause_block_exchanged, KNOWN},
+    {cause_grid, STORES},
+    {cause_constant, WHOLE},
+    {cause_thread_exchanged, KNOWN},
+    {cause_phase, VALUES | KNOWN},
+    {cause_guard, WHOLE},
+    {cause_some_phases, VALUES | KNOWN},
+    {cause_loop_count, WHOLE | VALUES | KNOWN},
+    {cause_tile_not_stored, VALUES},
+    {cause_tile_overwritten, VALUES | WRONG},
+    {cause_store_in_loop, VALUES},
+    {cause_tile_type, VALUES | WRONG},
+    {cause_sum, WHOLE | VALUES | KNOWN | WRONG},
 };
 
 /* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
  * times a number, the right elements are multiplied. */
 static bool explains(const struct rule *r, const struct finding *f) {
     if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
-    if (cause_is_of_stores(f) && r->changes == VALUES) return false;
+    if (cause_is_of_stores(f) && r->needs & VALUES) return false;
     if (slot_has(f->slot, SLOT_SUM_CHANGED)) return r->rule == cause_sum;
     return true;
 }
@@ -105,9 +99,9 @@ static void see_others(struct situation *s, const struct trace *const traces[], 
 }
 
 static bool is_asked(const struct situation *s, const struct rule *r) {
-    if (r->needs & KNOWN && !s->known) return false;
-    if (r->needs & WRONG && s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
-    return r->asks == OF_ONE || s->whole || (r->asks == STORES && s->only_store);
+    return !(r->needs & KNOWN && !s->known) && !(r->needs & WHOLE && !s->whole) &&
+           !(r->needs & STORES && !s->whole && !s->only_store) &&
+           !(r->needs & WRONG && s->failed->finding.kind != FINDING_WRONG_RESULT);
 }
 
 /* The same launch of the run that went wrong; null: that is not known. */
@@ -131,15 +125,15 @@ static bool may_be_in(const struct finding *f, const struct finding_launch *laun
     return launch && (!in_launch || strcmp(f->launch.kernel, launch->kernel) == 0);
 }
 
-static bool find_in(struct situation *s, struct cause *cause) {
+static bool find_in(struct situation *s) {
     const struct finding *f = &s->failed->finding;
     bool found = false;
     find_views(s);
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
-        found = is_asked(s, &rules[i]) && explains(&rules[i], f) && rules[i].rule(s, cause);
+        found = is_asked(s, &rules[i]) && explains(&rules[i], f) && rules[i].rule(s);
     if (!found) return false;
-    if (!cause->shows_launch) cause->shape = s->shape;
-    cause->launch = s->launch->number;
+    if (!s->cause->shows_launch) s->cause->shape = s->shape;
+    s->cause->launch = s->launch->number;
     return true;
 }
 
@@ -160,12 +154,13 @@ static bool find(value_decoder *decode, struct shape shape, const struct outcome
                      {"k", shape_size(&shape, PARAM_K)}},
             .recovery = &recovery,
             .failed = failed,
+            .cause = cause,
             .launch = same_launch(failed, traces[number]->launch),
         };
         if (multiplies != (i < count) || !may_be_in(&failed->finding, s.launch)) continue;
         see_others(&s, traces, count, number);
         if (!recover(traces[number], decode, &recovery)) return false;
-        found = find_in(&s, cause);
+        found = find_in(&s);
         recover_free(&recovery);
     }
     if (!found) cause->kind = CAUSE_NONE;

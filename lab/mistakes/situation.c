@@ -73,18 +73,18 @@ unsigned char *cause_uses_of_words(const struct situation *s, int array) {
 const char *const cause_direction[] = {"row", "column"};
 const char *const cause_directions[] = {"rows", "columns"};
 
-void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access) {
-    cause_begin(cause, (int)kind, access->place.file, access->place.line);
+void cause_at_access(const struct situation *s, enum sgemm_cause kind,
+                     const struct recovered *access) {
+    cause_begin(s->cause, (int)kind, access->place.file, access->place.line);
 }
 
-void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct situation *s) {
-    cause_begin(cause, (int)kind, s->launch->file, s->launch->line);
+void cause_at_launch(const struct situation *s, enum sgemm_cause kind) {
+    cause_begin(s->cause, (int)kind, s->launch->file, s->launch->line);
 }
 
-struct cause_phrase cause_say_access(const struct situation *s, const struct cause *cause,
-                                     const struct recovered *a) {
+struct cause_phrase cause_say_access(const struct situation *s, const struct recovered *a) {
     struct cause_phrase p = {""};
-    if (a->place.line != cause->line) APPEND(p.text, "line %d ", a->place.line);
+    if (a->place.line != s->cause->line) APPEND(p.text, "line %d ", a->place.line);
     APPEND(p.text, "%s ", a->write ? "stores to" : "loads");
     recover_write(p.text, sizeof p.text, s->recovery, a, s->size, SIZES);
     return p;

@@ -64,12 +64,13 @@ struct situation {
     };
     struct view use[2]; /* the elements that reach the products, be it through shared memory */
     bool known; /* everything that decides which these are is known, with right row lengths */
+    struct cause *cause; /* to be set, by the rule that proves it */
 };
 
 /* --- for the rules ---------------------------------------------------------------------------- */
 
-/* A rule: true, and *cause, if this is the mistake. */
-typedef bool cause_rule(const struct situation *s, struct cause *cause);
+/* A rule: true, and *s->cause, if this is the mistake. */
+typedef bool cause_rule(const struct situation *s);
 
 cause_rule cause_matrices_exchanged, cause_sizes_exchanged, cause_launch_exchanged,
     cause_block_shape, cause_grid;
@@ -110,21 +111,24 @@ enum { WORD_STORED = 1, WORD_READ = 2 };
 unsigned char *cause_uses_of_words(const struct situation *s, int array);
 
 /* Begins a cause at an access of the kernel, or at the launch. */
-void cause_at_access(struct cause *cause, enum sgemm_cause kind, const struct recovered *access);
-void cause_at_launch(struct cause *cause, enum sgemm_cause kind, const struct situation *s);
+void cause_at_access(const struct situation *s, enum sgemm_cause kind,
+                     const struct recovered *access);
+void cause_at_launch(const struct situation *s, enum sgemm_cause kind);
+
+/* Says a sentence in it: CAUSE_SAY(its name, its words). */
+#define CAUSE_SAY(...) SENTENCES_ADD(&s->cause->said, &lab_lessons.sentences, __VA_ARGS__)
 
 /* Of the first part of an index, and of the second. */
 extern const char *const cause_direction[2], *const cause_directions[2];
 
-/* What is put into a sentence of *cause: "A", or of a shared array, its own name; */
+/* Words of a sentence: "A", or of a shared array, its own name; */
 #define NAME(array) W(recover_array_name(s->recovery, array))
 /* and "loads B[...]", with the index as recovered; with its line, if that is not the cause's own.
  */
-#define ACCESS(access) W(cause_say_access(s, cause, access).text)
+#define ACCESS(access) W(cause_say_access(s, access).text)
 struct cause_phrase {
     char text[400];
 };
-struct cause_phrase cause_say_access(const struct situation *s, const struct cause *cause,
-                                     const struct recovered *access);
+struct cause_phrase cause_say_access(const struct situation *s, const struct recovered *access);
 
 #endif

@@ -58,22 +58,18 @@ struct counts_of_run {
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
 /* By how many elements an index grows from one row of an array to the next. */
-static const struct lab_extent *row_of(int array) {
-    return &lab.arrays[array].extent[lab.arrays[array].dimensions - 1];
+static int64_t row_of(const struct counts_of_run *run, int array) {
+    int64_t extent[ENGINE_DIMENSIONS];
+    lab_extents(&lab.arrays[array], &run->shape, extent);
+    return extent[lab.arrays[array].dimensions - 1];
 }
 
 /* "k", "k + 1", "4" */
-struct row_name {
-    char text[64];
-};
-
-static struct row_name row_name(int array) {
-    const struct lab_extent *row = row_of(array);
-    struct row_name name = {""};
-    if (row->param >= 0) APPEND(name.text, "%s", lab.params[row->param].name);
+static void name_row(int array, char *name, size_t bytes) {
+    const struct lab_extent *row = &lab.arrays[array].extent[lab.arrays[array].dimensions - 1];
+    if (row->param >= 0) append(name, bytes, "%s", lab.params[row->param].name);
     if (row->plus || row->param < 0)
-        APPEND(name.text, "%s%d", row->param >= 0 ? " + " : "", row->plus);
-    return name;
+        append(name, bytes, "%s%d", row->param >= 0 ? " + " : "", row->plus);
 }
 
 static struct counted sum_of(const struct counts_of_run *run, int place, enum counted_way way) {
@@ -176,27 +172,22 @@ static double percent_used(const struct counted *c) {
     return 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR);
 }
 
-/* Whether threads that are neighbors in x access elements that are neighbors in a column. */
-static bool x_counts_rows(const struct recovered *a, int64_t columns) {
-    return a->exact && part_coefficient(&a->formula, INDEX_THREAD_X) == columns;
-}
-
 static bool is_line(const struct recovered *a, const struct counted_line *line) {
     return a->array == line->place && a->write == (line->way == COUNTED_STORES) &&
            a->place.line == line->line && strcmp(a->place.file, line->file) == 0;
 }
 
-/* All accesses of the array in that line, of which there is one at least. */
-static bool line_counts_rows(const struct counted_line *line, struct shape s) {
-    const struct lab_extent *extent = row_of(line->place);
-    const int64_t row = (extent->param < 0 ? 0 : s.of[extent->param]) + extent->plus;
+/* Whether threads that are neighbors in x access elements that are neighbors in a column: in all
+ * accesses of the array in that line, of which there is one at least. */
+static bool x_counts_rows(const struct counted_line *line, int64_t row) {
     struct recovery recovery;
     bool any = false, all = true;
     if (!recover(trace_shown(), NULL, &recovery)) return false;
     for (int i = 0; i < recovery.count; i++) {
-        if (!is_line(&recovery.access[i], line)) continue;
+        const struct recovered *a = &recovery.access[i];
+        if (!is_line(a, line)) continue;
         any = true;
-        all = all && x_counts_rows(&recovery.access[i], row);
+        all &= a->exact && part_coefficient(&a->formula, INDEX_THREAD_X) == row;
     }
     recover_free(&recovery);
     return any && all;
@@ -210,14 +201,15 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
         const struct counted *c = &line->counted;
         if (line->place >= lab_arrays(&lab) || line->way == COUNTED_ATOMICS ||
             percent_used(c) >= low || (double)c->sectors < worth_it * (double)sectors_of(l) ||
-            !line_counts_rows(line, run->shape))
+            !x_counts_rows(line, row_of(run, line->place)))
             continue;
         const bool store = line->way == COUNTED_STORES;
         remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
-        char percent[32];
+        char percent[32], row[64] = "";
+        name_row(line->place, row, sizeof row);
         snprintf(percent, sizeof percent, "%.3g", percent_used(c));
         REMARK_SAY(UNCOALESCED, W(percent), W(lab.arrays[line->place].name),
-                   W(store ? "store" : "load"), W(row_name(line->place).text), W(SECTOR));
+                   W(store ? "store" : "load"), W(row), W(SECTOR));
         return true;
     }
     return false;
