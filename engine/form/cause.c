@@ -14,7 +14,7 @@ static const char *const names[] = {
 };
 
 static const struct sentence_row rows[] = {
-#define SENTENCE(name, part, text) {{[SENTENCE_##part] = text}},
+#define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
 #include "cause_sentences.def"
 #undef SENTENCE
 };

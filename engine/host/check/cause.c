@@ -34,26 +34,19 @@ static bool is_before(const struct structure *s, const struct construct *c, int 
 
 static void say_cut_off(struct cause *cause, const char *file, const struct construct *c) {
     cause_begin(cause, CAUSE_EMPTY_BODY, file, c->first);
-    if (c->kind == CONSTRUCT_LOOP) {
-        ENGINE_SAY(EMPTY_LOOP);
-        ENGINE_SAY(ONCE, W(c->cut_off));
-        ENGINE_SAY(ASK_LOOP, W(c->cut_off));
-    } else {
-        ENGINE_SAY(EMPTY_IF);
-        ENGINE_SAY(ALWAYS, W(c->cut_off));
-        ENGINE_SAY(ASK_IF, W(c->cut_off));
-    }
+    if (c->kind == CONSTRUCT_LOOP)
+        ENGINE_SAY(EMPTY_LOOP, W(c->cut_off), W(c->cut_off));
+    else
+        ENGINE_SAY(EMPTY_IF, W(c->cut_off), W(c->cut_off));
 }
 
 static void say_itself(struct cause *cause, const char *file, const struct construct *c) {
     cause_begin(cause, CAUSE_NEVER_RUNS, file, c->first);
     ENGINE_SAY(NEVER_RUNS, W(c->itself));
-    if (c->declares_it) {
-        ENGINE_SAY(OWN_NAME, W(c->itself), W(c->itself));
-        ENGINE_SAY(ASK_NAME, W(c->itself), W(c->itself));
-    } else {
+    if (c->declares_it)
+        ENGINE_SAY(OWN_NAME, W(c->itself), W(c->itself), W(c->itself), W(c->itself));
+    else
         ENGINE_SAY(ASK_BOUND, W(c->itself));
-    }
 }
 
 void cause_of_body(const struct finding *finding, struct cause *cause) {
@@ -187,10 +180,7 @@ static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *c
     if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
-    ENGINE_SAY(NOT_SHARED, W(first->name));
-    ENGINE_SAY(OWN_COPY, W(names.text));
-    ENGINE_SAY(ONE_COPY, W(names.text));
-    ENGINE_SAY(ASK_SHARED, W(first->name));
+    ENGINE_SAY(NOT_SHARED, W(first->name), W(names.text), W(names.text), W(first->name));
     return true;
 }
 
@@ -248,12 +238,11 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
-    ENGINE_SAY(NO_VALUE, W(first->name));
+    ENGINE_SAY(NO_VALUE, W(first->name), W(first->name));
     if (is_clean(&zeroed))
         ENGINE_SAY(ZEROS, W(names.text));
     else
         ENGINE_SAY(DEPENDS, W(names.text), W(__builtin_popcountll(matter) == 1 ? "s" : ""));
-    ENGINE_SAY(ASK_VALUE, W(first->name));
     return true;
 }
 

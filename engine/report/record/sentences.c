@@ -11,10 +11,6 @@ static bool next(const char **at) {
     return *at;
 }
 
-static const char *part_of(const struct sentence_row *row, int part) {
-    return row->part[part] ? row->part[part] : "";
-}
-
 /* --- adding ----------------------------------------------------------------------------------- */
 
 static bool add_word(struct sentences *s, const struct sentence_word *word) {
@@ -34,7 +30,7 @@ void sentences_add(struct sentences *s, const struct sentence_table *table,
     if (s->count == SENTENCES_SAID) return;
     longer.row[longer.count++] = row;
     for (int part = 0; part < SENTENCE_PARTS; part++)
-        for (const char *at = part_of(&table->rows[row], part); next(&at); at += 2)
+        for (const char *at = table->rows[row].part[part]; next(&at); at += 2)
             if (!add_word(&longer, words++)) return;
     *s = longer;
 }
@@ -76,7 +72,7 @@ void sentences_say(const struct sentences *s, const struct sentence_table *table
     struct reader r = {0, 0};
     for (int i = 0; i < s->count; i++)
         for (int part = 0; part < SENTENCE_PARTS; part++)
-            say(s, &r, part_of(&table->rows[s->row[i]], part), to[part].text, to[part].bytes);
+            say(s, &r, table->rows[s->row[i]].part[part], to[part].text, to[part].bytes);
 }
 
 /* --- checking --------------------------------------------------------------------------------- */
@@ -111,7 +107,7 @@ bool sentences_check(struct sentences *s, const struct sentence_table *table) {
         const int row = s->row[i];
         if (row < 0 || row >= table->count) return false;
         for (int part = 0; part < SENTENCE_PARTS; part++)
-            if (!is_said(s, &r, part_of(&table->rows[row], part))) return false;
+            if (!is_said(s, &r, table->rows[row].part[part])) return false;
     }
     return r.numbers == s->numbers && r.bytes == (size_t)s->bytes;
 }

@@ -26,7 +26,7 @@ struct sentences {
 
 struct sentence_table {
     const struct sentence_row {
-        const char *part[SENTENCE_PARTS]; /* null: nothing of that */
+        const char *part[SENTENCE_PARTS]; /* empty: nothing of that */
     } * rows;
     int count;
 };
