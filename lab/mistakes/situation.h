@@ -123,8 +123,7 @@ extern const char *const cause_direction[2], *const cause_directions[2];
 
 /* Words of a sentence: "A", or of a shared array, its own name; */
 #define NAME(array) W(recover_array_name(s->recovery, array))
-/* and "loads B[...]", with the index as recovered; with its line, if that is not the cause's own.
- */
+/* and "loads B[...]", with the index as recovered; with a line that is not the cause's own. */
 #define ACCESS(access) W(cause_say_access(s, access).text)
 struct cause_phrase {
     char text[400];

@@ -78,7 +78,8 @@ static int by_line(const void *x, const void *y) {
     return a->first < b->first ? -1 : 1;
 }
 
-/* At first r->of says which site, and then which recovered access. */
+/* At first r->of says which site, and then which recovered access; whose `first` is the site until
+ * they are sorted. */
 static void group_by_line(struct recovery *r, value_decoder *decode) {
     static struct sites sites;
     static struct place places[CODES];
