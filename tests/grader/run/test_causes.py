@@ -54,9 +54,6 @@ def causes_in(record: Record) -> list[Cause | None]:
     return [test.finding.cause for test in record.tests if test.finding]
 
 
-# ---- what is proved ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("fault", slow_but(PROVED, lambda _, fault: fault.path.stem in BY_DAY),
                          ids=lambda fault: fault.path.stem)
 def test_the_record_has_the_cause_that_is_declared(fault: Fault) -> None:
@@ -67,9 +64,6 @@ def test_the_record_has_the_cause_that_is_declared(fault: Fault) -> None:
         assert cause.file == "kernel.cu" and 0 < cause.line <= fault.text.count("\n") and cause.hint
         of_another_run = not cause.kind.startswith(("grid-", "launch-", "not-", "no-"))
         assert bool(cause.detail) == (of_another_run and any(map(str.isdigit, cause.what)))
-
-
-# ---- who is asked, and what it changes -----------------------------------------------------------
 
 
 class Asked:
@@ -145,18 +139,14 @@ def test_only_some_are_looked_for() -> None:
     assert asked.names == ["c11", "c12", "c13"] and len(asked.names) == MOST_CAUSES
 
 
-@pytest.mark.parametrize("verb", ["wrong", "doubled", "starter"])
-def test_it_changes_no_points(verb: str) -> None:
+def test_it_changes_no_points() -> None:
     """Of a case, it changes the hint alone."""
-    _, with_it = asked_about(verb, TWO, HIDDEN)
-    without = fake.grading(verb, [TWO, HIDDEN], cause=lambda *given: None).run()
-    left, right = ([test.model_copy(update={"finding": None, "hint": "", "seconds": 0}) for test in record.tests]
-                   for record in (with_it, without))
-    assert left == right
-    assert with_it.score == without.score
+    for verb in ("wrong", "doubled", "starter"):
+        both = asked_about(verb, TWO, HIDDEN)[1], fake.grading(verb, [TWO, HIDDEN], cause=lambda *given: None).run()
+        left, right = ([test.model_copy(update={"finding": None, "hint": "", "seconds": 0}) for test in record.tests]
+                       for record in both)
+        assert left == right and both[0].score == both[1].score
 
-
-# ---- what a submission says ----------------------------------------------------------------------
 
 TRUE = {"name": "row-length", "file": "kernel.cu", "line": 2, "detail": ["(from a run with m=37 k=53 n=29)"],
         "what": "a row of A has k elements, but here rows are n elements apart",
@@ -195,13 +185,15 @@ def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert other and other.hint is None and other.detail == []
 
 
-@pytest.mark.parametrize("of_judge", [
-    "", "null", said(kind="leak"), said(kind=None), said(file="/etc/passwd"),
-    said(file=None), said(line=0), said(line=4), said(what=None),
-], ids=lambda said: repr(said[-40:]))
-def test_what_is_not_taken(of_judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another finding, or at no line of this kernel.cu."""
-    assert taken(of_judge, monkeypatch) is None
+def test_what_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another finding, or at no line of this kernel.cu; and what ends badly, for which no grade fails."""
+    for of_judge in ("", "null", said(kind="leak"), said(kind=None), said(file="/etc/passwd"), said(file=None),
+                     said(line=0), said(line=4), said(what=None)):
+        assert taken(of_judge, monkeypatch) is None, of_judge
+    nothing = json.dumps({"finding": None, "cause": None})
+    assert taken(nothing, monkeypatch, status=-9, time_limit_hit=True) is None
+    for fault in (MachineFault("no sandbox"), OSError("no disk")):
+        assert taken(said(), monkeypatch, fault=fault) is None
 
 
 ANSWER = struct.Struct("=i")  # the first member of struct cause_answer
@@ -217,14 +209,6 @@ def test_the_judge_takes_no_other_bytes() -> None:
             os.pwrite(file, answer, 0)
             made = json.loads(ask_judge(trusted_parts(), ["cause", file], [file], "in a test"))
         assert made["cause"] is None and set(made) == {"finding", "cause"}
-
-
-def test_what_ends_badly_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no grade fails for it."""
-    nothing = json.dumps({"finding": None, "cause": None})
-    assert taken(nothing, monkeypatch, status=-9, time_limit_hit=True) is None
-    assert taken(said(), monkeypatch, fault=MachineFault("no sandbox")) is None
-    assert taken(said(), monkeypatch, fault=OSError("no disk")) is None
 
 
 FORGED = """

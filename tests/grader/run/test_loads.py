@@ -26,26 +26,12 @@ TILED = M * 4 + N * 4
 INPUTS = M + N
 OUTPUT = M * N
 
-KERNELS = """
+TILED_KERNEL = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text().partition("void basicSgemm")[0]
+RACE = "\n{\n    __shared__ int any;\n    if (k == 96) any = 1; /* a race that is no part of it */\n"
+KERNELS = TILED_KERNEL.replace("mysgemm", "tiled").replace("\n{\n", RACE, 1) + """
 #define T 16
 #define PARAMETERS int m, int n, int k, const float *A, const float *B, float *C
 __device__ float array[1 << 16];
-__global__ void tiled(PARAMETERS)
-{
-    __shared__ float As[T][T], Bs[T][T];
-    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
-    float sum = 0;
-    __shared__ int any;
-    if (k == 96) any = 1; /* a race that is no part of it */
-    for (int p = 0; p < k; p += T) {
-        As[ty][tx] = row < m && p + tx < k ? A[row * k + p + tx] : 0;
-        Bs[ty][tx] = p + ty < k && col < n ? B[(p + ty) * n + col] : 0;
-        __syncthreads();
-        for (int q = 0; q < T; ++q) sum += As[ty][q] * Bs[q][tx];
-        __syncthreads();
-    }
-    if (row < m && col < n) C[row * n + col] = sum;
-}
 __global__ void naive(PARAMETERS, int first, int end)
 {
     int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
@@ -174,6 +160,7 @@ def test_loads_that_count(name: str, wrappers: Programs) -> None:
     k = FEWEST_TERMS + [*WRAPPERS].index(name)
     counted = loads_of(wrappers, problem(M, k, N, seed=3, time_limit=5.0))
     assert loads is None or counted.all == loads[0] * k + loads[1]
+    assert counted.naive == NAIVE * k and counted.threads >= (M * N if loads else M * N // 64)
     assert (against_loads(counted) == "") == tiles
 
 
@@ -201,4 +188,4 @@ def test_what_is_shared_is_counted_after_a_mistake_too(wrappers: Programs) -> No
     sound, found = (counted_of(wrappers, problem(M, k, N, seed=3, time_limit=5.0)) for k in (FEWEST_TERMS, 96))
     assert found.finding and found.finding.kind == "shared-race" and found.right and sound.loads
     assert found.loads and found.loads.all == TILED * 96 and not against_loads(found.loads)
-    assert found.loads.exchanged == sound.loads.exchanged
+    assert found.loads.exchanged == sound.loads.exchanged and sound.loads.once_per_block == TILED * FEWEST_TERMS
