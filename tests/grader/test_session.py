@@ -51,60 +51,56 @@ def statuses(record: Record) -> str:
     return " ".join(f"{test.name}:{test.status}" for test in record.tests)
 
 
-# ---- the grade -----------------------------------------------------------------------------------
-
-
 def test_shipped_suites_with_submissions_of_each_kind() -> None:
     suites = load_suites(fake.LAB, "public")
-    right, naive, wrong = (grade(verb, suites) for verb in ("right", "naive", "wrong"))
-    assert (right.score, right.max_score) == (40, 40)
-    assert naive.score == 31
-    assert wrong.score == 0
-    assert grade("starter", suites).score == 0
-    assert {test.status for test in wrong.tests} == {"failed", "skipped"}
+    for verb, score in (("right", 40), ("naive", 31), ("wrong", 0), ("starter", 0)):
+        record = grade(verb, suites)
+        assert (record.score, record.max_score) == (score, 40)
+    assert {test.status for test in record.tests} == {"failed", "skipped"}
 
 
-def test_before_the_gate_is_correct_nothing_counts() -> None:
-    suite = public("a", "gate", "c", points={"memory": 5.0}, gate="public/basics/gate")
+POINTS, REPAIRED = {"memory": 8.0}, {"repaired": 0.5, "gate": "public/basics/gate"}
+
+
+@pytest.mark.parametrize("text, suite, found, score, reason", [
+    # Before the gate is correct nothing counts; a gate that is not graded along keeps nothing back.
+    ("12 12 12: wrong\nright", public("a", "gate", "c", gate="public/basics/gate", points=POINTS),
+     "a:skipped gate:failed c:skipped d:passed", 4, "needs gate, which failed"),
+    ("12 12 12: leak\nright", public("a", "gate", "c", gate="public/basics/gate", points=POINTS),
+     "a:passed gate:partial c:passed d:passed", 16, ""),
+    ("right", public("a", gate="public/basics/none"), "a:passed d:passed", 8, ""),
+    # A mistake that may be repaired lets the others run, which does not make them count.
+    ("11 11 11: doubled\n13 13 13: hang\nright", public("gate", "b", "c", **REPAIRED),
+     "gate:failed b:skipped c:failed d:passed", 8, "all 121 are wrong"),
+    ("11 11 11: doubled\nright", public("gate", "b", "c", **REPAIRED),
+     "gate:failed b:skipped c:skipped d:passed", 10, "all 121 are wrong"),
+    ("11 11 11: race after 9\nright", public("gate", "b", points=POINTS, **REPAIRED),
+     "gate:partial b:passed d:passed", 12, "a mistake"),
+    # The gate is correct by luck, and no repair is proved.
+    ("11 11 11: race after 8\n34 34 34: right\nwrong", public("gate", "b", **REPAIRED),
+     "gate:passed b:failed d:passed", 8, ""),
+    ("fopen", public("a"), "a:failed d:failed", 0, "the submission was refused: it calls fopen"),
+    ("12 12 12: copies\nright", public("a", "b", "c"), "a:failed b:failed c:failed d:failed", 0,
+     "the submission was refused: it copies device"),
+])
+def test_what_counts(text: str, suite: Suite, found: str, score: float, reason: str) -> None:
     other = fake.suite(fake.case("d", suite="public/other"), name="public/other")
-    record = grade("12 12 12: wrong\nright", [suite, other])
-    assert statuses(record) == "a:skipped gate:failed c:skipped d:passed"
-    assert record.tests[0].reason == "needs gate, which failed" and record.score == 4
-    assert record.marks[0].lost_in == ["a", "gate", "c"]
-    record = grade("12 12 12: leak\nright", [suite])  # which is correct
-    assert statuses(record) == "a:passed gate:partial c:passed" and record.score == 12
-    orphan = public("a", gate="public/basics/not-graded-along")
-    assert grade("right", [orphan]).score == 4
-
-
-def test_a_gate_with_a_mistake_that_may_be_repaired_lets_the_others_run() -> None:
-    """Which does not make them count."""
-    suite = public("gate", "b", "c", gate="public/basics/gate", repaired=0.5)
-    record = grade("11 11 11: doubled\n13 13 13: hang\nright", [suite])
-    assert statuses(record) == "gate:failed b:skipped c:failed" and record.score == 4  # of 8
-    assert "still running" in record.tests[2].reason
-    record = grade("11 11 11: doubled\nright", [suite])
-    assert statuses(record) == "gate:failed b:skipped c:skipped" and record.score == 6
-    record = grade("11 11 11: race after 9\nright", [public("gate", "b", gate="public/basics/gate",
-                                                           points=POINTS, repaired=0.5)])
-    assert statuses(record) == "gate:partial b:passed" and record.score == 8
-    text = "11 11 11: race after 8\n11 12 12: right\nwrong"
-    record = grade(text, [public("gate", "b", gate="public/basics/gate", repaired=0.5)])
-    assert record.score == 4  # the gate is correct by luck, and no repair was proved
+    record = grade(text, [suite, other])
+    assert (statuses(record), record.score, record.build.ok) == (found, score, text != "fopen")
+    assert reason in record.tests[0].reason and bool(record.refusal) == ("refused" in reason)
+    if record.marks and reason.startswith("needs"):
+        assert record.marks[0].lost_in == ["a", "gate", "c"]
 
 
 def built(text: str, suites: list[Suite], **more: Any) -> tuple[Record, list[str]]:
     """The record, and what was compiled."""
     texts: list[str] = []
 
-    def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
+    def build(parts: Any, source: bytes, *given: Any) -> Any:
         texts.append(source.decode())
-        return fake.build(parts, source, box, work)
+        return fake.build(parts, source, *given)
 
     return grade(text, suites, build=build, **more), texts
-
-
-POINTS = {"memory": 8.0}
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
@@ -149,15 +145,12 @@ def test_a_repair_secures_a_share_of_what_it_gives() -> None:
 def test_a_repair_that_is_wrong_goes_no_further() -> None:
     runs: list[str] = []
 
-    def build(parts: Any, source: bytes, box: Any, work: Path) -> Any:
-        programs = fake.build(parts, source, box, work)
-        programs.repaired = b"__syncthreads" in source
-        return programs
+    def build(parts: Any, source: bytes, *given: Any) -> Any:
+        return fake.Programs({"": "wrong"}) if b"__syncthreads" in source else fake.build(parts, source, *given)
 
     def run(parts: Any, programs: Any, which: str, problem: Any, **others: Any) -> Any:
-        if programs.repaired:
+        if programs == {"": "wrong"}:
             runs.append(f"{which} {problem.params['m']}")
-            programs = fake.Programs({"": "wrong"})
         return fake.run(parts, programs, which, problem, **others)
 
     suite = public("a", "b", points=POINTS, repaired=0.5)
@@ -178,21 +171,14 @@ def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -
             raise NotBuilt("expected ;", "kernel.cu", 2, "")
         return fake.build(parts, source, box, work)
 
-    lines = [f"{size} {size} {size}: race after {size - 10}" for size in range(11, 15)]
+    lines = ["11 11 11: race", *(f"{size} {size} {size}: race after {16 - size}" for size in range(12, 15))]
     suite = public(*"abcde", points=POINTS, repaired=0.5)
     for limit, repairs in ((99.0, 2), (3.0, 1)):
         tried.clear()
         record = grade("\n".join([*lines, "right"]), [suite], build=build, limit=limit, jobs=1)
         assert record.build.ok and len(tried) == repairs and record.score == 20
-
-
-def test_a_refused_submission_gets_nothing_for_any_case() -> None:
-    record = grade("fopen", [public("a", "b")])
-    assert record.refusal and record.refusal.tried == "calls fopen" and not record.build.ok
-    record = grade("12 12 12: copies\nright", [public("a", "b", "c")])
-    assert record.score == 0 and record.refusal and record.build.ok
-    assert statuses(record) == "a:failed b:failed c:failed"
-    assert "the submission was refused: it copies device" in record.tests[0].reason
+        behind = [text.split(b"\n").index(b"__syncthreads();") for text in tried]
+        assert behind == [4, 3][:repairs], "in the order of the cases; of the first no line is known"
 
 
 @pytest.mark.parametrize("jobs", [1, 5])
@@ -273,9 +259,6 @@ def test_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         with pytest.raises(MachineFault):
             grade(text, [public("a", "b")])
         assert not list(tmp_path.iterdir())
-
-
-def test_no_room_for_building(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_case.tempfile, "tempdir", "/proc/none")
     with pytest.raises(MachineFault, match="TMPDIR names another place"):
         grade("right", [public("a")])
@@ -286,20 +269,15 @@ def test_no_room_for_building(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_results_of_another_submission_are_not_replaced(tmp_path: Path) -> None:
     record = grade("right", [public("a")])
-
-    def at(path: str) -> Record:
-        about = record.submission.model_copy(update={"path": path})
-        return record.model_copy(update={"submission": about})
-
-    one, other = at("/s/alice/kernel.cu"), at("/t/alice/kernel.cu")
+    one, other = (record.model_copy(update={"submission": record.submission.model_copy(update={"path": path})})
+                  for path in ("/s/alice/kernel.cu", "/t/alice/kernel.cu"))
     first = Store(tmp_path, one)
     first.save(one)
-    assert first.directory == tmp_path / "alice"
     second = Store(tmp_path, other)
-    assert second.directory.name.startswith("alice-") and len(second.directory.name) == 14
     second.save(other)
-    assert Store(tmp_path, one).directory == first.directory
-    assert Store(tmp_path, other).directory == second.directory
+    assert first.directory == tmp_path / "alice"
+    assert second.directory.name.startswith("alice-") and len(second.directory.name) == 14
+    assert [Store(tmp_path, each).directory for each in (one, other)] == [first.directory, second.directory]
     assert Store(tmp_path, other, named=True).directory == first.directory
     (tmp_path / "alice" / RESULT).write_text("no JSON")
     assert Store(tmp_path, one).directory != first.directory
@@ -372,14 +350,8 @@ def test_a_full_disk_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.M
 
 
 def start(text: str, folder: Path, *words: str) -> Started:
-    """Of folder/alice; results are beside it."""
-    path = folder / "alice" / "kernel.cu"
-    path.parent.mkdir(exist_ok=True, parents=True)
-    if text and not (path.exists() and path.read_text() == text):  # another one may be reading it
-        path.write_text(text)
-    return fake_grader().start(
-        [*fake.COMMAND[2:], "--submission", str(path), "--results", str(folder / "results"), "--jobs", "2", *words],
-        clean_environment() | {"TMPDIR": str(folder)})
+    return fake_grader().start(fake.command(folder, text, "--jobs", "2", *words)[2:],
+                               clean_environment() | {"TMPDIR": str(folder)})
 
 
 def check_results(directory: Path) -> Record | None:
@@ -409,14 +381,10 @@ def wait_for_cases(partial: Path, seed: int) -> None:
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     """An earlier result survives whole, and finished cases can be read; an interrupt has a status and a line."""
-    results = tmp_path / "results" / "alice"
-    began = time.monotonic()
-    first = start("right 0.03", tmp_path, "--seed", "1")
-    first.communicate(timeout=60)
+    results, draw, began = tmp_path / "results" / "alice", random.Random(5), time.monotonic()
+    assert start("right 0.03", tmp_path, "--seed", "1").wait(60) == 0
     whole = time.monotonic() - began
-    before = check_results(results)
-    assert first.returncode == 0 and before and before.seed == 1
-    draw = random.Random(5)
+    seeds = {1}
     for seed, number in enumerate((signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGKILL), 10):
         in_the_middle = seed < 12
         process = start("right 0.3" if in_the_middle else "right 0.03", tmp_path, "--seed", str(seed))
@@ -433,9 +401,9 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
         if in_the_middle:
             assert Record.model_validate_json((results / PARTIAL).read_bytes()).tests
         kept = check_results(results)
-        seeds = {0: {seed}, 130: {before.seed}}.get(process.returncode, {before.seed, seed})
+        seeds = {0: {seed}, 130: seeds}.get(process.returncode, {*seeds, seed})
         assert kept and kept.seed in seeds
-        before = kept
+        seeds = {kept.seed}
 
 
 def test_two_at_once_end_well(tmp_path: Path) -> None:
@@ -458,18 +426,16 @@ def test_two_of_one_name_at_once_get_places_of_their_own(tmp_path: Path) -> None
     for process in [start("right", tmp_path / place, "--results", str(results)) for place in "abcd"]:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
-    paths = {Record.model_validate_json(path.read_bytes()).submission.path for path in results.glob(f"*/{RESULT}")}
+    paths = {read_record(path).submission.path for path in results.glob(f"*/{RESULT}")}
     assert paths == {str(tmp_path / place / "alice" / "kernel.cu") for place in "abcd"}
 
 
 def test_a_fault_of_the_machine_leaves_the_earlier_result(tmp_path: Path) -> None:
-    first = start("right", tmp_path, "--seed", "1")
-    assert first.wait(60) == 0
+    assert start("right", tmp_path, "--seed", "1").wait(60) == 0
     before = (tmp_path / "results" / "alice" / RESULT).read_bytes()
     second = start("120 201 250: machine\nright", tmp_path, "--seed", "2")
     _, errors = second.communicate(timeout=60)
-    assert second.returncode == 3
-    assert errors == "grade: no memory is left\n"
+    assert (second.returncode, errors) == (3, "grade: no memory is left\n")
     assert (tmp_path / "results" / "alice" / RESULT).read_bytes() == before
     partial = Record.model_validate_json((tmp_path / "results" / "alice" / PARTIAL).read_bytes())
     assert partial.seed == 2 and not partial.complete and partial.tests

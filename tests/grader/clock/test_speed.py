@@ -23,6 +23,7 @@ from grader_fake import grading
 from grader.build.parts import Parts
 from grader.build.submission import Programs
 from grader.cases.model import LEAST_TIMED, Performance
+from grader.cases.read import load_suites
 from grader.clock.measure import Said, run_clock, said_by
 from grader.errors import MachineFault
 from grader.jail.sandbox import Command, Ran
@@ -38,11 +39,8 @@ ASKED = fake.shape()  # 4 points, from 0.25 to 0.75
 # ---- points --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("ratio", "points"),
-    [(1e-9, 0), (0.2, 0), (0.25, 0), (0.26, 0.08), (0.375, 1), (0.5, 2), (0.625, 3), (0.7499, 4),
-     (0.75, 4), (0.8, 4), (9.0, 4)],
-)
+@pytest.mark.parametrize(("ratio", "points"), [
+    (1e-9, 0), (0.25, 0), (0.26, 0.08), (0.375, 1), (0.5, 2), (0.7499, 4), (0.75, 4), (9.0, 4)])
 def test_points_lie_on_a_line_and_end_at_both_ends(ratio: float, points: float) -> None:
     timing = timing_of(ASKED, Said.model_validate(fake.measured(ratio)), 1.0)
     assert (timing.state, timing.score, timing.max_score) == ("timed", points, 4)
@@ -63,13 +61,6 @@ UNUSABLE: list[Any] = [
 ]
 
 
-def test_what_cannot_be_what_the_clock_says_is_the_machines_fault() -> None:
-    for answer in UNUSABLE:
-        text = answer if isinstance(answer, str) else json.dumps(answer)
-        with pytest.raises(MachineFault, match="^the clock ended with 0 and printed nothing that"):
-            said_by(0, text, "")
-
-
 def test_what_it_says_is_taken_as_it_is() -> None:
     answer = json.dumps(GOOD | {"launches": 2, "reason": ""})
     said = said_by(0, answer, "a warning\n")
@@ -81,17 +72,15 @@ def test_what_it_says_is_taken_as_it_is() -> None:
         assert timing.reason == "because\\x1b[2J" and timing.times is None and timing.device == "G"
 
 
-@pytest.mark.parametrize(
-    ("status", "answer", "complaints", "words"),
-    [
-        (3, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
-        (0, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
-        (2, GOOD, "", "measure: status 2"),
-        (2, "", "usage: clock ...\n", "ended with 2 and printed nothing that can be used: usage"),
-        (-signal.SIGSEGV, GOOD, "", "the clock crashed: Segmentation fault"),
-        (-signal.SIGABRT, "", "a\nfree(): bad\n", r"crashed: Aborted: free\(\): bad"),
-    ],
-)
+@pytest.mark.parametrize(("status", "answer", "complaints", "words"), [
+    *((0, answer, "", "^the clock ended with 0 and printed nothing that") for answer in UNUSABLE),
+    (3, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
+    (0, {"state": "machine", "reason": "no memory on the GPU"}, "", "measure: no memory on"),
+    (2, GOOD, "", "measure: status 2"),
+    (2, "", "usage: clock ...\n", "ended with 2 and printed nothing that can be used: usage"),
+    (-signal.SIGSEGV, GOOD, "", "the clock crashed: Segmentation fault"),
+    (-signal.SIGABRT, "", "a\nfree(): bad\n", r"crashed: Aborted: free\(\): bad"),
+])  # fmt: skip
 def test_a_clock_that_fails_is_the_machines_fault(status: int, answer: Any, complaints: str, words: str) -> None:
     text = answer if isinstance(answer, str) else json.dumps(answer)
     with pytest.raises(MachineFault, match=words):
@@ -173,18 +162,14 @@ def test_a_clock_that_is_not_there(tmp_path: Path) -> None:
         run_clock([str(tmp_path / "none")], 0)
 
 
-@pytest.mark.parametrize(
-    ("recording", "ran", "state", "words"),
-    [
-        (b"", Ran(-signal.SIGSEGV, b"", False, False, 0.1), "faulted",
-         "basicSgemm crashed: Segmentation fault"),
-        (b"x", Ran(-signal.SIGKILL, b"", False, False, 0.1, True), "faulted", "more memory"),
-        (b"x", Ran(-signal.SIGKILL, b"", False, True, 0.1), "time-limit", "still running"),
-        (b"", Ran(0, b"", False, False, 0.1), "refused", "nothing was recorded"),
-        (b"", Ran(1, b"", False, False, 0.1), "faulted", "ended the program"),
-        (b"forged", Ran(3, b"", False, False, 0.1), "refused", "nothing was recorded"),
-    ],
-)
+@pytest.mark.parametrize(("recording", "ran", "state", "words"), [
+    (b"", Ran(-signal.SIGSEGV, b"", False, False, 0.1), "faulted", "basicSgemm crashed: Segmentation fault"),
+    (b"x", Ran(-signal.SIGKILL, b"", False, False, 0.1, True), "faulted", "more memory"),
+    (b"x", Ran(-signal.SIGKILL, b"", False, True, 0.1), "time-limit", "still running"),
+    (b"", Ran(0, b"", False, False, 0.1), "refused", "nothing was recorded"),
+    (b"", Ran(1, b"", False, False, 0.1), "faulted", "ended the program"),
+    (b"forged", Ran(3, b"", False, False, 0.1), "refused", "nothing was recorded"),
+])  # fmt: skip
 def test_recordings_that_fail(tmp_path: Path, recording: bytes, ran: Ran, state: str, words: str) -> None:
     """A bad end is believed; and the clock looks at whatever else there is."""
     refuses = """echo '{"state": "refused", "reason": "nothing was recorded"}'"""
@@ -207,27 +192,20 @@ def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path, monkeypat
     assert (timing.state, timing.reason) == ("refused", "the recording was tampered with")
 
 
-@pytest.mark.parametrize(
-    ("ran", "words"),
-    [(Ran(3, b"no CUDA-capable device\n", False, False, 0.1), "recorded: no CUDA-capable device"),
-     (Ran(3, b"", False, False, 0.1), "recorded: it needs CUDA 12.4 or newer"),
-     (Ran(-signal.SIGKILL, b"", False, False, 0.1), "killed from outside")],
-)
-def test_a_machine_on_which_nothing_can_be_recorded(
-    tmp_path: Path, ran: Ran, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even of a kernel that is known to work."""
+@pytest.mark.parametrize(("ran", "words"), [
+    (Ran(3, b"no CUDA-capable device\n", False, False, 0.1), "recorded: no CUDA-capable device"),
+    (Ran(3, b"", False, False, 0.1), "recorded: it needs CUDA 12.4 or newer"),
+    (Ran(-signal.SIGKILL, b"", False, False, 0.1), "killed from outside"),
+])  # fmt: skip
+def test_a_machine_on_which_nothing_can_be_recorded(tmp_path: Path, ran: Ran, words: str,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of a kernel that is known to work; else the recorder only says so."""
     monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, "exit 0", b"", ran)
-
-
-def test_a_recorder_that_only_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rans = [Ran(3, b"no GPU\n", False, False, 0.1)] * 2 + [WELL]
+    rans = [ran, ran, WELL]
     monkeypatch.setattr(Box, "ran", property(lambda box: rans.pop(0), lambda box, ran: None), raising=False)
-    monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
-    timing = timed(tmp_path, f"echo '{json.dumps(GOOD)}'", b"")
-    assert timing.state == "faulted" and not rans
+    assert timed(tmp_path, f"echo '{json.dumps(GOOD)}'", b"").state == "faulted" and not rans
 
 
 # ---- a grade -------------------------------------------------------------------------------------
@@ -260,13 +238,9 @@ def test_speed_counts_on_a_gpu() -> None:
     assert speed(record) == "one:timed:4/4 two:timed:1.2/4"
     assert (record.score, record.max_score) == (13.2, 16) and not full_marks(record)
     assert full_marks(on_gpu("clock: 0.9\nright"))
+    # The limit of a submission is of runs on cases: of none, none are left out.
+    assert speed(on_gpu("clock: 0.9\nright", [fake.suite(fake.shape(), name="public/speed")])) == "fast:timed:4/4"
     assert Record.model_validate_json(record.model_dump_json()).performance[0].times
-
-
-def test_a_suite_without_cases_is_timed() -> None:
-    """The limit of a submission is of runs on cases: of none, none are left out."""
-    record = on_gpu("clock: 0.9\nright", [fake.suite(fake.shape(), name="public/speed")])
-    assert speed(record) == "fast:timed:4/4"
 
 
 def test_without_a_gpu_nothing_is_lost() -> None:
@@ -279,34 +253,28 @@ def test_without_a_gpu_nothing_is_lost() -> None:
         assert record.max_score == 8 and full_marks(record) == (text[-5:] == "right")
 
 
-def test_what_is_not_timed_for_the_submissions_sake_costs_its_points() -> None:
-    record = on_gpu("clock 2048 2048 2048: impossible a reason\nright")
-    assert speed(record) == "one:timed:2/4 two:impossible:0/4"
-    assert record.performance[1].reason == "a reason" and record.max_score == 16
-    assert record.refusal is None and all(test.status == "passed" for test in record.tests)
+BOTH_TIMED = "one:timed:2/4 two:timed:2/4"
+SKIPPED, REFUSED = "one:skipped:0/4 two:skipped:0/4", "one:refused:0/4 two:refused:0/4"
 
 
-def test_a_public_case_that_failed() -> None:
-    """Even by luck or by a mistake that is repaired; what is wrong in a hidden case alone, or not tiled, is timed."""
-    for text, name in (("11 34 34: wrong\nright", "b"), ("34 34 34: wrong\nright", "a")):
-        record = on_gpu(text)
-        assert speed(record) == "one:skipped:0/4 two:skipped:0/4"
-        assert record.performance[0].reason == f"needs {name}, which failed"
-    assert speed(on_gpu("11 34 34: doubled\nright")) == "one:skipped:0/4 two:skipped:0/4"
+@pytest.mark.parametrize("text, both, reason", [
+    ("clock 2048 2048 2048: impossible a reason\nright", "one:timed:2/4 two:impossible:0/4", "a reason"),
+    # A public case failed, even by luck or by a mistake that is repaired.
+    ("11 34 34: wrong\nright", SKIPPED, "needs b, which failed"),
+    ("34 34 34: wrong\nright", SKIPPED, "needs a, which failed"),
+    ("11 34 34: doubled\nright", SKIPPED, "needs b, which failed"),
+    ("wrong", SKIPPED, "needs b, which failed"),  # the suite's first, in whatever order they ran
+    # It is not tiled, has a leak, or is wrong in a hidden case alone.
+    ("11 34 34: naive\nright", BOTH_TIMED, ""), ("leak", BOTH_TIMED, ""), ("40 34 34: wrong\nright", BOTH_TIMED, ""),
+    ("fopen", REFUSED, "calls fopen"), ("11 34 34: copies\nright", REFUSED, "copies device memory"),
+    ("error", "one:unbuilt:0/4 two:unbuilt:0/4", ""),
+])
+def test_what_is_not_timed_for_the_submissions_sake_costs_its_points(text: str, both: str, reason: str) -> None:
+    cases = fake.suite(fake.case("b", 11), fake.case("a"), fake.case("large", 80))
     hidden = fake.suite(fake.case("h", 40, suite="hidden/h"), name="hidden/h")
-    for text in ("11 34 34: naive\nright", "leak", "40 34 34: wrong\nright"):
-        assert speed(on_gpu(text, [*public(*TWO), hidden])) == "one:timed:2/4 two:timed:2/4"
-    cases = fake.suite(fake.case("small", 11), fake.case("large", 80))
-    both = on_gpu("wrong", [cases, *public(*TWO)[1:]])
-    assert both.performance[0].reason == "needs small, which failed", "the suite's first, in whatever order they ran"
-
-
-def test_submissions_that_are_refused_or_not_built() -> None:
-    assert speed(on_gpu("fopen")) == "one:refused:0/4 two:refused:0/4"
-    assert speed(on_gpu("error")) == "one:unbuilt:0/4 two:unbuilt:0/4"
-    late = on_gpu("11 34 34: copies\nright")
-    assert speed(late) == "one:refused:0/4 two:refused:0/4" and late.score == 0
-    assert "copies device memory" in late.performance[1].reason
+    record = on_gpu(text, [cases, *public(*TWO)[1:], hidden])
+    assert speed(record) == both and reason in record.performance[1].reason
+    assert record.max_score == 24 and (record.score == 0 or not record.refusal)
 
 
 def test_nothing_else_runs_while_the_clock_does() -> None:
@@ -357,19 +325,12 @@ def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -
     assert len(most) == 24
 
 
-@pytest.mark.parametrize("keys, tests, shapes", [
-    (["public/speed/one"], ["a", "b"], "one:timed:2/4"),
-    (["public/basics/a", "public/basics/b"], ["a", "b"], ""),
-])  # fmt: skip
-def test_only_some_are_no_grade(keys: list[str], tests: list[str], shapes: str) -> None:
-    """And what they depend on."""
-    record = grading_on_gpu("right", public(*TWO)).run(keys)
-    assert not record.complete and speed(record) == shapes
-    assert [test.name for test in record.tests] == tests
-
-
-def test_a_run_up_to_the_first_failure_has_no_grade() -> None:
-    """A shape that loses points is one."""
+def test_only_some_are_no_grade() -> None:
+    """And what they depend on; nor is a run up to the first failure, such as a shape that loses points."""
+    for keys, shapes in ((["public/speed/one"], "one:timed:2/4"), (["public/basics/a", "public/basics/b"], "")):
+        record = grading_on_gpu("right", public(*TWO)).run(keys)
+        assert not record.complete and speed(record) == shapes
+        assert [test.name for test in record.tests] == ["a", "b"]
     record = grading_on_gpu("right", public(*TWO)).run(until_first=True)
     assert not record.complete and speed(record) == "one:timed:2/4"
     assert grading_on_gpu("clock: 0.9\nright", public(*TWO)).run(until_first=True).complete
@@ -411,33 +372,25 @@ def test_why_a_hidden_shape_was_not_timed() -> None:
 
 
 def command(tmp_path: Path, text: str, *words: str) -> Run:
-    path = tmp_path / "alice" / "kernel.cu"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    return fake_grader().run(
-        [fake.COMMAND[-1], "--submission", str(path), "--results", str(tmp_path / "results"),
-         "--suite", "public", *words], clean_environment())
+    return fake_grader().run(fake.command(tmp_path, text, "--suite", "public", *words)[2:], clean_environment())
 
 
 def test_the_table_of_speed(tmp_path: Path) -> None:
     """In 80 columns: shape, time, cuBLAS's time, ratio, points; below a row its reason and hint."""
-    text = ("clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\n" "clock: 0.45\nright")
+    text = "clock 1024 1024 1024: 0.9\nclock 2048 2048 2048: wrong C[0][1] is wrong\nclock: 0.45\nright"
     ran = command(tmp_path, text, "--backend", "cuda")
     assert ran.returncode == 1 and ran.stderr == ""
     lines = ran.stdout.splitlines()
-    top = lines.index(next(line for line in lines if line.startswith("speed ")))
-    assert max(map(len, lines[:top + 5])) <= 80
-    assert lines[top].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points", "reason"]
-    rows = [line for line in lines[top + 2:] if line.startswith("speed-")]
-    assert [line.split() for line in rows] == [
-        ["speed-1024", "1024", "1024", "1024", "0.056", "ms", "0.050", "ms", "0.900", "4/4"],
-        ["speed-1023-1025-1027", "1023", "1025", "1027", "0.111", "ms", "0.050", "ms", "0.450",
-         "0.75/3"],
-        ["speed-2048", "2048", "2048", "2048", "wrong", "0/3"]]
-    rest = lines[top + 4:]
-    assert rest[0] == "    0.45 of cuBLAS's speed; 0.9 is full"
-    assert rest[1].startswith("    hint: ") and rest[3] == "    C[0][1] is wrong"
-    assert "timed on a fake GPU, medians of 11 calls, alternating with cuBLAS" in rest
+    table = lines[[line.startswith("speed ") for line in lines].index(True):]
+    assert max(map(len, lines[:len(lines) - len(table) + 5])) <= 80
+    assert table[0].split() == ["speed", "m", "k", "n", "time", "cuBLAS", "ratio", "points", "reason"]
+    assert [" ".join(line.split()) for line in table if line.startswith("speed-")] == [
+        "speed-1024 1024 1024 1024 0.056 ms 0.050 ms 0.900 4/4",
+        "speed-1023-1025-1027 1023 1025 1027 0.111 ms 0.050 ms 0.450 0.75/3",
+        "speed-2048 2048 2048 2048 wrong 0/3"]
+    assert table[4] == "    0.45 of cuBLAS's speed; 0.9 is full"
+    assert table[5].startswith("    hint: ") and table[7] == "    C[0][1] is wrong"
+    assert "timed on a fake GPU, medians of 11 calls, alternating with cuBLAS" in table
     assert lines[-1] == "score: 44.75 of 50"
 
 
@@ -471,10 +424,7 @@ def test_who_is_timed_beside_more_than_a_copy_names_it() -> None:
 
 
 def test_what_is_shipped_is_public_and_large_enough() -> None:
-    from grader.build.parts import described
-    from grader.cases.read import load_suites
-
-    shapes = [each for suite in load_suites(described(), "public") for each in suite.performance]
+    shapes = [each for suite in load_suites(fake.LAB, "public") for each in suite.performance]
     assert sum(each.points for each in shapes) == 10
     for each in shapes:
         assert each.sizes.operations >= LEAST_TIMED and not each.hidden
