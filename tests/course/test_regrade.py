@@ -21,11 +21,11 @@ from course import regrade
 from course.jobs import results
 from course.jobs.results import Results
 from course.model import Attempt, HandIn, Standing, Student
-from course.record import Case
 from course.settings import read_settings
 from course.errors import MachineFault
 from course.files import write
-from records import make_record, make_test
+from grades import Case, make_test
+from records import make_record
 
 
 class Course(Class):
@@ -191,9 +191,6 @@ def test_a_fault_of_the_machine(course: Course) -> None:
         assert state_of(course) == before
     assert course.regrade("--accept").returncode == 0
     assert course.points() == {"alice": "14", "bob": "10", "eve": "9", "mia": "14"}
-
-
-# ---- interrupts ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number, accept", [

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import pty
 import re
-import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from conftest import in_terminal
 from fake_class import Class, make_project
 from course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, together
 from course.jobs.results import Key
@@ -21,11 +19,12 @@ from course.model import Attempt, HandIn, Override, Standing, Student
 from course.progress import Shown
 from course.roster import read_roster
 from course.record import Record
+from grader.record.model import Submission
 from records import make_record
 
 WHEN = datetime(2026, 11, 20, 18, 30, 5, 999, tzinfo=timezone.utc)
-RECORD = make_record([], score=36.5, max_score=40,
-                     submission={"bytes": 1, "notes": ["Windows line ends"]})
+RECORD = make_record([], score=36.5, max_score=40, submission=Submission(
+    name="ada", path="", sha256="", bytes=1, notes=["Windows line ends"]))
 ADA = Student("Ada Lovelace", "ada", id="s1815", login="lovelace", email="ada@x.edu", section="2")
 
 
@@ -97,9 +96,6 @@ def test_the_summary_is_markdown() -> None:
     assert together([]) == ""
 
 
-# ---- names ---------------------------------------------------------------------------------------
-
-
 def test_who_has_no_name_is_known_by_what_there_is(tmp_path: Path) -> None:
     path = tmp_path / "roster.csv"
     for row, shown in (("Ada L,ada1,ada@x.edu,s1", "Ada L"), (",ada1,ada@x.edu,s1", "ada1"),
@@ -145,29 +141,6 @@ def test_without_a_terminal(pupils: Class) -> None:
     assert names[:3] == ["u1", "u3", "u4"]
 
 
-def on_a_terminal(pupils: Class, **environment: str) -> str:
-    """Of 80 columns."""
-    ours, theirs = pty.openpty()
-    subprocess.run(["stty", "cols", "80", "rows", "24"], stdin=theirs, check=True)
-    pupils.environment |= {"TERM": "xterm-256color", **environment}
-    pupils.environment.pop("COLUMNS")
-    with pupils.start("--jobs", "1", stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        while chunk := read_some(ours):
-            shown += chunk
-        process.wait(60)
-    os.close(ours)
-    return shown.decode()
-
-
-def read_some(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:  # the other side is closed
-        return b""
-
-
 def test_a_long_remark_leaves_names_and_points_whole() -> None:
     shown, out = Shown({}, Key("lab", (), "", "", 1, "cpu", "", None, ""), "grading"), io.StringIO()
     shown.ended.append(("Ginger Gold, attempt 2", "0 of 100 points", "refused: " + "kernel.cu " * 20))
@@ -183,7 +156,9 @@ COLOR = re.compile(r"\x1b\[[0-9;]*m")
 @pytest.mark.parametrize("no_color", [False, True])
 def test_on_a_terminal(pupils: Class, no_color: bool) -> None:
     """A table that stands still: no line is longer than the terminal; what stays is the summary."""
-    shown = on_a_terminal(pupils, **({"NO_COLOR": "1"} if no_color else {}))
+    environment = {name: value for name, value in pupils.environment.items() if name != "COLUMNS"}
+    shown = in_terminal(*pupils.command("--jobs", "1"), cwd=pupils.project, columns=80,
+                        **environment | {"TERM": "xterm-256color"} | ({"NO_COLOR": "1"} if no_color else {}))
     assert MOVES.search(shown), "it moves"
     colors = {code for found in COLOR.findall(shown) for code in re.findall(r"\d+", found)}
     assert bool(colors - {"0", "1", "2", "22"}) != no_color
