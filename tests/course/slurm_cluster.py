@@ -53,17 +53,18 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
+# Daemons are in a folder that a user's PATH does not have.
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+
+
 def missing_program() -> str | None:
-    """Daemons are in a folder that a user's PATH does not have."""
-    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    return next((name for name in PROGRAMS if not shutil.which(name, path=path)), None)
+    return next((name for name in PROGRAMS if not shutil.which(name, path=PATH)), None)
 
 
 class Slurm:
     def __init__(self, folder: Path):
         self.folder, self.host = folder, socket.gethostname().partition(".")[0]
         self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
-        self.path = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
     def start(self) -> None:
         for name in ("munge", "state", "spool"):
@@ -100,7 +101,7 @@ class Slurm:
                 wait_for_end(number)
 
     def call(self, *command: str) -> str:
-        return subprocess.run(command, env={**os.environ, **self.environment, "PATH": self.path},
+        return subprocess.run(command, env={**os.environ, **self.environment, "PATH": PATH},
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=True, timeout=60).stdout
 

@@ -3,6 +3,7 @@ write and gradebook_importer.rb reads."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,6 @@ from course.model import Claim, HandIn
 from course.roster import read_roster
 from course.errors import BadInput
 from course.settings import read_settings
-
-# ---- the download --------------------------------------------------------------------------------
 
 
 def download(path: Path, *names: str) -> list[HandIn]:
@@ -60,23 +59,18 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
     assert own.claims[0].canvas_id == "7" and [name for name, _ in own.files] == ["text.html"]
 
 
-def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path) -> None:
+def test_odd_names_of_users(tmp_path: Path) -> None:
+    """With a dot in front it is a row, but a hidden file is none. User 9, "hopperbob_8", looks like user 8,
+    "hopperbob": that one's kernel.cu stays the one that is taken, and where there is none, a note says it."""
     ada, bob = download(tmp_path, "hopperbob_8_103_.kernel.cu", ".ada_7_100_kernel.cu")[::-1]
     assert ada.claims == (Claim(name=".ada", canvas_id="7"),) and alone(ada) == KERNEL
     assert bob.problem == "no file was handed in" and bob.notes == ("ignored: .kernel.cu, hidden",)
-
-
-def test_a_name_that_ends_in_a_number(tmp_path: Path) -> None:
-    """User 9, "hopperbob_8", looks like user 8, "hopperbob": that one's kernel.cu stays the one that
-    is taken, and where there is none, a note says it."""
     own, other = "hopperbob_8_55_kernel.cu", "hopperbob_8_9_100_kernel.cu"
     [bob] = got(zipped(tmp_path / "submissions.zip", (other, b"other"), (own, KERNEL)))
     assert alone(bob) == KERNEL and bob.claims[0].canvas_id == "8"
     [bob] = download(tmp_path, other)
     assert bob.notes == (f"{other} may also be another user's, whose name ends in _8",)
 
-
-# ---- the gradebook -------------------------------------------------------------------------------
 
 HEADER = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Quiz (50)",
           "Matrix, product (51)", "Assignments Current Score", "Final Grade"]
@@ -185,18 +179,13 @@ def test_other_forms_of_the_header(tmp_path: Path) -> None:
         b'Student,ID,Section,Lab (5)\n"Lovelace, Ada",7,A,4.5\n')
 
 
-@pytest.mark.parametrize("assignment, said", [
-    ("", "2 columns of assignments are called anything; name one of Quiz (50) and Matrix, product (51)"),
-    ("Lab", "no assignment is called Lab; name one of Quiz (50) and Matrix, product (51)"),
-    ("Final Grade", "no assignment is called Final Grade"),
-])  # fmt: skip
-def test_a_column_that_cannot_be_filled(tmp_path: Path, assignment: str, said: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        canvas.fill(gradebook(tmp_path, *ROWS), [graded(ADA, 1)], assignment)
-    assert said in str(caught.value)
-
-
-def test_another_table(tmp_path: Path) -> None:
+def test_what_cannot_be_filled(tmp_path: Path) -> None:
+    both = "name one of Quiz (50) and Matrix, product (51)"
+    for assignment, said in (("", f"2 columns of assignments are called anything; {both}"),
+                             ("Lab", f"no assignment is called Lab; {both}"),
+                             ("Final Grade", "no assignment is called Final Grade")):
+        with pytest.raises(BadInput, match=re.escape(said)):
+            canvas.fill(gradebook(tmp_path, *ROWS), [graded(ADA, 1)], assignment)
     for header in (["Identifier", "Full name", "Section"], ["name"], ["Student", "ID", "Lab (5)"]):
         with pytest.raises(BadInput, match="line 1: not the expected table"):
             canvas.fill(table(tmp_path / "g.csv", header, ["a"] * len(header)), [])

@@ -79,18 +79,15 @@ def test_submissions_groups_and_times(tmp_path: Path, root: str, unpacked: str) 
     assert none.problem == "no file was handed in" and none.claims == (Claim(name="No Files"),)
 
 
-def test_a_folder_that_the_metadata_does_not_know(tmp_path: Path) -> None:
+def test_what_the_metadata_does_not_say(tmp_path: Path) -> None:
+    """Of a folder anything, of a time its zone, of people a name."""
     [known, other] = export(tmp_path, "submission_1: {}\n", ("submission_1/kernel.cu", KERNEL),
                             ("submission_2/kernel.cu", b"2"))
     assert known.claims == (Claim(word="submission_1"),) and known.files
     assert other.claims == (Claim(word="submission_2"),) and alone(other) == b"2"
-
-
-def test_times_without_a_zone_and_people_without_a_name(tmp_path: Path) -> None:
     [found] = export(tmp_path, "submission_1:\n  :created_at: 2026-11-20 22:10:00\n"
                      "  :submitters: [1, text, {}, {':sid': 5}]\n", ("submission_1/kernel.cu", KERNEL))
-    assert found.submitted == datetime(2026, 11, 20, 22, 10, tzinfo=UTC)
-    assert found.claims == (Claim(id="5"),)
+    assert found.submitted == datetime(2026, 11, 20, 22, 10, tzinfo=UTC) and found.claims == (Claim(id="5"),)
 
 
 def test_names(tmp_path: Path) -> None:

@@ -72,14 +72,12 @@ def test_the_attempt_that_counts(tmp_path: Path, rule: str,
 
 def test_who_was_stopped_at_a_time_limit_needs_a_person(tmp_path: Path) -> None:
     """The kernel may only be slow. Points by hand settle it."""
-    [attempt] = attempts((-1, 30))
-    assert attempt.record
-    attempt = replace(attempt, record=attempt.record.model_copy(update={
-        "needs_review": ["stopped at a time limit in 1 case"]}))
-    asked = settings(tmp_path)
-    assert standing_of(ADA, [attempt], asked, None).needs_human
-    assert not standing_of(ADA, [attempt], asked, Override("ada", "seen", points=20)).needs_human
-    assert not standing_of(ADA, attempts((-1, 30)), asked, None).needs_human
+    asked, by_hand = settings(tmp_path), Override("ada", "seen", points=20)
+    for review, override, needed in ((["stopped at a time limit in 1 case"], None, True),
+                                     (["stopped at a time limit in 1 case"], by_hand, False), ([], None, False)):
+        [attempt] = attempts((-1, 30))
+        attempt = replace(attempt, record=attempt.record and attempt.record.model_copy(update={"needs_review": review}))
+        assert standing_of(ADA, [attempt], asked, override).needs_human == needed
 
 
 @pytest.mark.parametrize("late, hours, points", [
@@ -95,16 +93,13 @@ def test_what_being_late_costs(tmp_path: Path, late: str, hours: float, points: 
     assert found.deducted == pytest.approx(40 - points)
 
 
-def test_the_rosters_late_days_go_first(tmp_path: Path) -> None:
-    rich = Student("Ada", "ada", late_days=3)
-    found = graded(tmp_path, "[late]\ndeduct = 10\ndays = 1", (50, 40), student=rich)
-    assert (found.points, found.late_days_used) == (40, 3)
-    assert found.late == "3 days late, 3 late days used"
-
-
-def test_each_day_that_has_begun_uses_one_late_day(tmp_path: Path) -> None:
+def test_late_days(tmp_path: Path) -> None:
+    """Each day that has begun uses one; the roster's go first."""
     for hours, used in ((0.001, 1), (24, 1), (24.001, 2), (72, 3), (1000, 3)):
         assert graded(tmp_path, "[late]\ndeduct = 10\ndays = 3", (hours, 40)).late_days_used == used
+    rich = Student("Ada", "ada", late_days=3)
+    found = graded(tmp_path, "[late]\ndeduct = 10\ndays = 1", (50, 40), student=rich)
+    assert (found.points, found.late_days_used, found.late) == (40, 3, "3 days late, 3 late days used")
 
 
 def test_what_is_changed_by_hand(tmp_path: Path) -> None:
@@ -130,10 +125,10 @@ def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
 def test_a_platform_may_know_only_who_is_late(tmp_path: Path) -> None:
     """As Canvas; that somebody is in time needs no note."""
     [attempt] = attempts((None, 40))
-    for late in (False, True):
+    for late, said in ((False, ""), (True, "late")):
         known = replace(attempt, hand_in=replace(attempt.hand_in, late=late))
         found = standing_of(ADA, [known], settings(tmp_path), None)
-        assert (found.late, len(found.notes), found.needs_human) == ("late" if late else "", int(late), late)
+        assert (found.late, len(found.notes), found.needs_human) == (said, int(late), late)
 
 
 def test_a_time_by_hand_is_that_of_the_last_attempt(tmp_path: Path) -> None:
@@ -144,9 +139,6 @@ def test_a_time_by_hand_is_that_of_the_last_attempt(tmp_path: Path) -> None:
     (tmp_path / "overrides.csv").write_text("student,submitted,reason\nada,2026-11-20 23:00,by mail\n")
     [found] = gather(settings(tmp_path), Results(tmp_path / "results")).standings(None)
     assert [f"{each.hand_in.submitted:%d %H}" for each in found.attempts] == ["20 10", "20 23"]
-
-
-# ---- overrides.csv -------------------------------------------------------------------------------
 
 
 def test_overrides_as_spreadsheets_write_them(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ GRADE = Grade(Key("a lab", ("x",), "c", "g", 1, "cpu", "gcc", None, "1.0"), "thi
 class Answers(Cluster):
     """`queue`: what squeue says, one after the other, of each array; then that it knows no such job."""
 
+    refuses = ""
+
     def __init__(self, *queue: str, sacct: str | None = None, largest: int = 1001,
                  does: Callable[[], None] = lambda: None):
         super().__init__()
@@ -33,6 +35,8 @@ class Answers(Cluster):
 
     def ask(self, *command: str) -> str:
         self.asked += command
+        if command[0] == self.refuses:
+            raise MachineFault("Invalid partition name specified")
         if command[0] == "sbatch":
             self.arrays, self.left = self.arrays + 1, list(self.queue)
             self.does()
@@ -92,10 +96,14 @@ def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_where_there_is_no_reason_to_note(tmp_path: Path) -> None:
-    """Without accounting; and a canceled array, of which it is said at once."""
+    """Without accounting; and of an array that Slurm does not take, or that was canceled, it is said at once."""
     jobs = jobs_in(tmp_path, 1)
     run(tmp_path, jobs, Answers("0 RUNNING\n"))
-    assert messages(jobs) == [""]
+    refused = Answers()
+    refused.refuses = "sbatch"
+    with pytest.raises(MachineFault, match="^sbatch: Invalid partition name"):
+        run(tmp_path, jobs, refused)
+    assert not (tmp_path / "run/job.json").exists()
     with pytest.raises(MachineFault, match="the job array was canceled"):
         run(tmp_path, jobs, Answers("0 RUNNING\n", "0 CANCELLED\n"))
     assert messages(jobs) == [""]
@@ -142,9 +150,6 @@ def test_an_array_that_was_cancelled_before_this_run_began(tmp_path: Path) -> No
     cluster.left = ["0 RUNNING\n1 CANCELLED\n"] * 3 + ["0 COMPLETED\n1 CANCELLED\n"]
     run(tmp_path, jobs, cluster)
     assert cluster.left == [] and cluster.arrays == 1
-
-
-# ---- a file system that shows files late ---------------------------------------------------------
 
 
 def begin(jobs: Sequence[Job]) -> None:
@@ -207,9 +212,6 @@ def test_a_scheduler_that_restarts(tmp_path: Path) -> None:
     cluster = Restarts("0 RUNNING\n", "0 COMPLETED\n", does=lambda: end(jobs))
     run(tmp_path, jobs, cluster)
     assert cluster.arrays == 1 and cluster.failures == 0
-
-
-# ---- its words -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prints, says", [

@@ -153,9 +153,6 @@ def test_an_attempt_that_does_not_count_needs_no_result(pupils: Class) -> None:
     assert pupils.gradebook()["bob"]["state"] == "missing"
 
 
-# ---- faults of the machine -----------------------------------------------------------------------
-
-
 def test_a_fault_of_the_machine_is_tried_again_and_is_no_zero(pupils: Class) -> None:
     """Three tries; if it stays, exit status 3 and no points; and the same command tries again."""
     stays = {"eve": "no sandbox works here", "mia": "the grader was killed (SIGKILL)"}
@@ -179,7 +176,7 @@ def test_a_fault_keeps_the_points_of_before(pupils: Class) -> None:
     assert pupils.run().returncode == 0 and pupils.points() == {"alice": "3"}
     assert pupils.run("--seed", "5").returncode == 3
     row = pupils.gradebook()["alice"]
-    assert row["points"] == "3" and row["look_at"] == "yes"
+    assert (row["points"], row["look_at"]) == ("3", "yes")
     assert "points from an earlier run" in row["note"] and "no sandbox works here" in row["note"]
 
 
@@ -195,8 +192,8 @@ def small_disk(pupils: Class) -> Iterator[Path]:
     subprocess.run(["umount", str(pupils.results)], check=True)
 
 
-def test_a_disk_that_fills_up(pupils: Class, small_disk: Path) -> None:
-    """At any moment: no points are lost, and with space again they are there."""
+def test_a_disk_that_is_full(pupils: Class, small_disk: Path) -> None:
+    """Before the first, which is said; or at any moment: no points are lost, and with space again they are there."""
     expected = pupils.fill(3, random.Random(3), seconds=0.5)
     with pupils.start("--jobs", "1") as process:
         wait_for(lambda: pupils.counted("graded"))
@@ -208,17 +205,12 @@ def test_a_disk_that_fills_up(pupils: Class, small_disk: Path) -> None:
     (small_disk / "large").unlink()
     assert pupils.run().returncode == 0
     assert pupils.points() == expected and pupils.counted("graded")["student 000"] == 1
-
-
-def test_too_little_space_is_said_before_the_first(pupils: Class, small_disk: Path) -> None:
+    begun = pupils.counted("begun")
     for name in "abcdef":
         pupils.add(name, "score 3", f"of {name}")
     ended = pupils.run()
-    assert ended.returncode == 3 and "6 MB are needed; nothing was begun" in ended.stderr
-    assert pupils.counted("begun") == {}
-
-
-# ---- interrupts ----------------------------------------------------------------------------------
+    assert ended.returncode == 3 and "9 MB are needed; nothing was begun" in ended.stderr
+    assert pupils.counted("begun") == begun
 
 
 def test_temporary_files_of_dead_runs_are_removed(pupils: Class) -> None:

@@ -67,11 +67,7 @@ def test_a_mistake(tmp_path: Path, text: str, says: str) -> None:
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:
     said = refused(tmp_path, "roster = 'a'\ncanvas = 'b'\ntimezone = 'c'\n")
-    assert [line.split(": ")[1] for line in said.splitlines()] == [
-        "timezone = 'c'", "roster = 'a'", "canvas = 'b'"]
-
-
-# ---- through the program -------------------------------------------------------------------------
+    assert [line.split(": ")[1] for line in said.splitlines()] == ["timezone = 'c'", "roster = 'a'", "canvas = 'b'"]
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
@@ -112,11 +108,10 @@ def test_an_option(folder: Path, capsys: Said, words: list[str], says: str) -> N
 def test_a_folder_that_is_no_class(tmp_path: Path, capsys: Said) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "empty").mkdir()
-    holds_nothing = ("holds no hand-ins (folders, .cu files, zips, or a download of Canvas, Moodle "
-                     "or Gradescope)")
     names_one = "CLASS names the folder with what the class handed in"
     for name, says in {"nowhere": f"no such folder; {names_one}", "file": f"not a folder; {names_one}",
-                       "a\nb": f"no such folder; {names_one}", "empty": holds_nothing}.items():
+                       "a\nb": f"no such folder; {names_one}", "empty": "holds no hand-ins (folders, .cu files, zips, "
+                       "or a download of Canvas, Moodle or Gradescope)"}.items():
         shown = str(tmp_path / name).replace("\n", "\\n")
         assert run(capsys, f"--class={tmp_path / name}") == [f"{shown}: {says}"]
     assert run(capsys, "--class=") == [
@@ -132,12 +127,10 @@ def test_a_folder_with_an_odd_name(folder: Path, capsys: Said, name: str) -> Non
     assert said.endswith("/class.toml: unknown key 'sed'; did you mean 'seed'?")
 
 
-@pytest.mark.parametrize("value, says", [
-    ("'nowhere'", "no such file or folder; it holds hand-ins"),
-    ('"a\\u0000"', "no such file or folder; it holds hand-ins"),
-    ("'empty'", "holds no hand-ins")])
-def test_submissions_that_are_not_there(folder: Path, capsys: Said, value: str, says: str) -> None:
+def test_submissions_that_are_not_there(folder: Path, capsys: Said) -> None:
     (folder / "empty").mkdir()
-    (folder / "class.toml").write_text(f"submissions = {value}\n")
-    [said] = run(capsys, f"--class={folder}")
-    assert says in said and not (folder / "results").exists()
+    for value, says in (("'nowhere'", "no such file or folder; it holds hand-ins"),
+                        ('"a\\u0000"', "no such file or folder; it holds hand-ins"), ("'empty'", "holds no hand-ins")):
+        (folder / "class.toml").write_text(f"submissions = {value}\n")
+        [said] = run(capsys, f"--class={folder}")
+        assert says in said and not (folder / "results").exists()

@@ -74,15 +74,6 @@ def test_a_class_is_graded(pupils: Class) -> None:
     assert not (pupils.results / "run/job.json").exists()
 
 
-def test_a_bad_option_is_told_in_slurms_words(pupils: Class) -> None:
-    pupils.add("alice", "score 3")
-    ended = pupils.run(*SLURM, "--slurm=--partition=nowhere")
-    assert ended.returncode == 3 and "grade-class: sbatch: " in ended.stderr
-    assert "invalid partition specified: nowhere; Batch job submission failed: Invalid partition name " \
-        "specified\n" in ended.stderr, "all of its lines"
-    assert not (pupils.results / "run/job.json").exists()
-
-
 @pytest.mark.slow
 def test_a_regrade_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
     pupils.fill(4, random.Random(8), seconds=0.5)
@@ -96,9 +87,6 @@ def test_a_regrade_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:
     assert ended.returncode == 0, ended.stderr
     assert set(pupils.counted("begun").values()) == {2}
     assert {json_of(path)["seed"] for path in pupils.results.glob("records/*/*/result.json")} == {5}
-
-
-# ---- interrupts ----------------------------------------------------------------------------------
 
 
 def test_a_run_that_was_killed_is_taken_up_again(pupils: Class, slurm: Slurm) -> None:

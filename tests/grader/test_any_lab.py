@@ -73,28 +73,24 @@ def test_a_kernel(tree: Tree, line: str, score: float, kind: str | None, said: s
 
 
 def test_what_a_case_may_say(tree: Tree) -> None:
-    path = tree.path / "bad.toml"
-    for line, said in (("n = 0", "n = 0: it must be a whole number from 1 to 268435456"),
-                       ("rows = 3", "unknown key 'rows'"), ('tolerance = "exact"', "tolerance = 'exact': it must be"),
-                       ('criteria = ["tiled"]', "it must be a list of some of memory, frugal")):
-        case = f'title = "T"\n[[case]]\nname = "x"\nfill = "random"\npoints = 1\n{line}\n'
-        path.write_text(case if line.startswith("n ") else case + "n = 3\n")
-        status, printed = grade(tree, kernel(), "--suite", "bad.toml")
-        assert status == 2 and said in printed, printed
+    lines = {"n = 0": "n = 0: it must be a whole number from 1 to 268435456", "rows = 3\nn = 3": "unknown key 'rows'",
+             'tolerance = "exact"\nn = 3': "tolerance = 'exact': it must be",
+             'criteria = ["tiled"]\nn = 3': "it must be a list of some of memory, frugal"}
+    cases = (f'[[case]]\nname = "x{number}"\nfill = "random"\npoints = 1\n{line}\n'
+             for number, line in enumerate(lines))
+    (tree.path / "bad.toml").write_text('title = "T"\n' + "".join(cases))
+    status, printed = grade(tree, kernel(), "--suite", "bad.toml")
+    assert status == 2 and [said for said in lines.values() if said not in printed] == [], printed
 
 
-def test_a_criterion_without_a_file(tree: Tree) -> None:
-    own = Path(tree.path / LAB / "criteria/frugal.py")
+def test_what_cannot_be_graded(tree: Tree) -> None:
+    """A criterion without a file; a folder that is no lab."""
+    own = tree.path / LAB / "criteria/frugal.py"
     text = own.read_text()
     own.unlink()
-    try:
-        status, printed = grade(tree, kernel())
-        assert status == 2 and "the criterion frugal has no file" in printed
-    finally:
-        own.write_text(text)
-
-
-def test_a_folder_that_is_no_lab(tree: Tree) -> None:
+    status, printed = grade(tree, kernel())
+    own.write_text(text)
+    assert status == 2 and "the criterion frugal has no file" in printed
     for folder in ("labs/none", "..", "/"):
         status, printed = grade(tree, kernel(), "--lab", folder)
         assert status == 2 and "there is no lab here" in printed
