@@ -76,8 +76,7 @@ def student(name: str, folder: str = "", **known: Any) -> Student:
 
 
 def graded(who: Student, points: float | None, possible: float = 100, **known: Any) -> Standing:
-    return Standing(who, "missing" if points is None else "graded", points=points,
-                    possible=possible, **known)
+    return Standing(who, "missing" if points is None else "graded", points=points, possible=possible, **known)
 
 
 def excused(who: Student) -> Standing:

@@ -39,8 +39,7 @@ def make_project(folder: Path) -> Path:
     """One for all tests. It asks Slurm more often than it would ask one that others use."""
     folder /= "a project"
     (folder / "grader").mkdir(parents=True)
-    shutil.copytree(REPOSITORY / "course", folder / "course",
-                    ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "course", folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).with_name("fake_grader.py"), folder / "grader/__main__.py")
     (folder / "warm.py").write_text(WARM)
     slurm = folder / "course/jobs/slurm.py"
@@ -85,8 +84,7 @@ class Class:
         expected = {}
         for number in range(count):
             name, score = f"student {number:03}", draw.randint(0, MAX_SCORE)
-            self.add(name, f"score {score}", f"sleep {draw.uniform(0, 2 * seconds):.3f}",
-                     f"comment {number}")
+            self.add(name, f"score {score}", f"sleep {draw.uniform(0, 2 * seconds):.3f}", f"comment {number}")
             expected[name] = str(score)
         return expected
 

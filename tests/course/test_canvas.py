@@ -173,8 +173,7 @@ def test_other_forms_of_the_header(tmp_path: Path) -> None:
     content, notes = canvas.fill(path, [graded(ADA, 4.5)])
     assert cells(content)[2] == ["Lovelace", "Ada", "7", "s", "ada1", "i", "x.edu", "A", "4.5"]
     assert notes == []
-    path = table(tmp_path / "g.csv", ["Student", "ID", "Section", "Lab (5)"],
-                 ["Lovelace, Ada", "7", "A", "3"])
+    path = table(tmp_path / "g.csv", ["Student", "ID", "Section", "Lab (5)"], ["Lovelace, Ada", "7", "A", "3"])
     assert canvas.fill(path, [graded(ADA, 4.5)]).content == (
         b'Student,ID,Section,Lab (5)\n"Lovelace, Ada",7,A,4.5\n')
 

@@ -56,8 +56,7 @@ def export(path: Path, metadata: str, *files: tuple[str, bytes], root: str = "as
 ROOT = "assignment_9_export/"
 
 
-@pytest.mark.parametrize("root, unpacked", [
-    (ROOT, ""), ("", ""), (ROOT, "unpacked"), (ROOT, f"unpacked/{ROOT}")])
+@pytest.mark.parametrize("root, unpacked", [(ROOT, ""), ("", ""), (ROOT, "unpacked"), (ROOT, f"unpacked/{ROOT}")])
 def test_submissions_groups_and_times(tmp_path: Path, root: str, unpacked: str) -> None:
     found = export(
         tmp_path, METADATA, ("submission_456/src/kernel.cu", KERNEL),

@@ -148,8 +148,7 @@ def test_attempts_are_named_by_their_times(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_times(text: str, hour: int) -> None:
     found = time_of(text, timezone(timedelta(hours=1)))
-    assert found and found.astimezone(UTC).replace(minute=0) == datetime(2026, 11, 20, hour, 0, 5,
-                                                                         tzinfo=UTC)
+    assert found and found.astimezone(UTC).replace(minute=0) == datetime(2026, 11, 20, hour, 0, 5, tzinfo=UTC)
 
 
 def test_no_times() -> None:
@@ -168,8 +167,7 @@ def test_downloads_in_a_folder_and_unpacked(tmp_path: Path) -> None:
     path = zipped(tmp_path / "d" / "submissions.zip", *CANVAS)
     zipped(tmp_path / "d" / "moodle.zip", ("Ada Lovelace_3_assignsubmission_file/kernel.cu", KERNEL))
     table(tmp_path / "d" / "roster.csv", ["name"])
-    assert [each.claims[0].canvas_id or each.claims[0].moodle_id for each in got(tmp_path / "d")] == [
-        "3", "7", "8"]
+    assert [each.claims[0].canvas_id or each.claims[0].moodle_id for each in got(tmp_path / "d")] == ["3", "7", "8"]
     with zipfile.ZipFile(path) as download:
         download.extractall(tmp_path / "unpacked")
     write(tmp_path / "unpacked" / "grades.csv")

@@ -74,8 +74,7 @@ def test_a_name_with_a_dot_in_front_is_a_row(tmp_path: Path, unpack: bool) -> No
         with zipfile.ZipFile(path) as archive:
             archive.extractall(tmp_path / "m")
         table(tmp_path / "m" / "Grades-CS1-Lab-77.csv", ["Identifier"])
-    ada, bob, eve = sorted(got(tmp_path / "m" if unpack else path),
-                           key=lambda each: each.claims[0].moodle_id)
+    ada, bob, eve = sorted(got(tmp_path / "m" if unpack else path), key=lambda each: each.claims[0].moodle_id)
     assert ada.claims[0].name == ".Ada" and alone(ada) == KERNEL
     assert bob.problem == "no file was handed in"
     assert bob.notes == ("ignored: .kernel.cu, hidden",)

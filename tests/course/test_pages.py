@@ -392,8 +392,7 @@ def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
     """A refusal is for review, and no mistake among others."""
     standings = a_class()
     text = class_page(standings, tmp_path).text
-    section = re.search(r"Needs review (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students",
-                        text)
+    section = re.search(r"Needs review (?!\()(.*) Late Zuse: 1 day late Missing (.*) All students", text)
     assert section and section[2] == "Student 7"
     assert section[1] == ("Student 3: stopped at a time limit in 1 case "
                           "Student 5: refused, 0 points: kernel.cu:3: it calls fopen "
@@ -410,8 +409,7 @@ def test_sections_and_days(tmp_path: Path) -> None:
     page = class_page(standings, tmp_path).text
     assert "Sections" not in page and "Fri 2026-11-20" in page
     for number, section in enumerate(["b", "b", "A"]):
-        standings[number] = replace(standings[number],
-                                    student=replace(standings[number].student, section=section))
+        standings[number] = replace(standings[number], student=replace(standings[number].student, section=section))
     class_page(standings, tmp_path)
     found = rows(tmp_path / "class.html")
     assert [row for row in found if row[0] in ("A", "b", "none")] == [
@@ -488,8 +486,7 @@ def both_pages(folder: Path) -> list[Path]:
     tests = [make_test("34x34", 4, 10, finding=RACE, loads=LOADS),
              make_test("9x9", 0, 1, finding=beyond), make_test("prime", 30, 30, hidden=True),
              make_test("tall", 3, 30, hidden=True, finding=RACE)]
-    timings = [make_timing("slow", 1.5, 4, hint="use registers"),
-               make_timing("heron", 2, 3, hidden=True)]
+    timings = [make_timing("slow", 1.5, 4, hint="use registers"), make_timing("heron", 2, 3, hidden=True)]
     rich = standing(make_record(tests, performance=timings), late="1 day late", deducted=1.0,
                     override=Override("ada", "was ill", points=20.0))
     write_feedback(rich, "SGEMM", folder / "feedback")

@@ -177,8 +177,7 @@ def test_files_that_show_late(tmp_path: Path) -> None:
         assert slurm.settled(jobs, GRADE, 20, look) == [waiting] and len(looks) == 3
 
 
-def test_a_result_that_appears_when_the_queue_is_empty(tmp_path: Path,
-                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_appears_when_the_queue_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its submission is not sent again."""
     jobs, settled = jobs_in(tmp_path, 3), slurm.settled
     monkeypatch.setattr(slurm, "LATE_FILES_SECONDS", 20.0)
@@ -221,8 +220,7 @@ def test_a_scheduler_that_restarts(tmp_path: Path) -> None:
     (r"sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information\n",
      "unrecognized option '--foo'; Try \"sbatch --help\" for more information"),
     (r"\033[31mred\n", "\\x1b[31mred"), ("", "status 7")])
-def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str,
-                                  says: str) -> None:
+def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str, says: str) -> None:
     program = tmp_path / "sbatch"
     program.write_text("#!/bin/sh\nprintf '%b' \"$TEXT\" >&2\nexit 7\n")
     program.chmod(0o755)

@@ -45,8 +45,7 @@ class Course(Class):
 
     def records(self, beside: str = "") -> dict[str, bytes]:
         """`beside`: regrade/, for those that are not taken yet."""
-        return {path.parts[-3]: path.read_bytes()
-                for path in self.results.glob(f"{beside}records/*/*/result.json")}
+        return {path.parts[-3]: path.read_bytes() for path in self.results.glob(f"{beside}records/*/*/result.json")}
 
     def history(self) -> dict[str, list[bytes]]:
         return {path.name: [each.read_bytes() for each in path.glob("*/history/*.json")]

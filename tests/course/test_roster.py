@@ -120,8 +120,7 @@ def test_folders_do_not_depend_on_the_order() -> None:
     assert found == other and found["C"] == "c" and len({*found.values()}) == 3
 
 
-ADA = student("Ada King Lovelace", "ada", id="15", login="al1", email="ada@x.edu", canvas_id="7",
-              moodle_id="9")
+ADA = student("Ada King Lovelace", "ada", id="15", login="al1", email="ada@x.edu", canvas_id="7", moodle_id="9")
 BOB = student("Bob Hopper", "bob", id="16", login="bh1", email="bob@x.edu", canvas_id="8")
 JOERG = student("Jörg Müller", "joerg")
 

@@ -241,8 +241,7 @@ def test_ctrl_c_once_finishes_what_runs(pupils: Class) -> None:
     assert process.returncode == 130 and "finishing what runs" in err
     assert "the same command grades the rest" in err
     assert len(pupils.counted("graded")) == 2 == len(pupils.counted("begun"))
-    assert sorted(row["state"] for row in pupils.gradebook().values()) == [
-        "graded", "graded", "waiting", "waiting"]
+    assert sorted(row["state"] for row in pupils.gradebook().values()) == ["graded", "graded", "waiting", "waiting"]
 
 
 def test_ctrl_c_twice_ends_what_runs(pupils: Class) -> None:

@@ -166,8 +166,7 @@ def happen(event: str, process: subprocess.Popen[str], slurm: Slurm) -> None:
 
 @pytest.mark.parametrize("seed, events", [(36, 1), *(
     pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 12))])
-def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: int,
-                                            events: int) -> None:
+def test_whatever_happens_at_random_moments(pupils: Class, slurm: Slurm, seed: int, events: int) -> None:
     """50 times in all, one after another, while the same class is graded; by day a task goes back into the
     queue, and the run is killed."""
     draw = random.Random(seed)

@@ -32,8 +32,7 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def attempt(student: Student = ADA, number: int = 1, record: Record | None = RECORD,
-            **known: str) -> Attempt:
+def attempt(student: Student = ADA, number: int = 1, record: Record | None = RECORD, **known: str) -> Attempt:
     hand_in = HandIn((), "zip: ada", notes=("ignored: a.txt",), submitted=WHEN)
     return Attempt(student, hand_in, number, "5ha", Path("/r/ada/5ha"), record, **known)
 

@@ -231,8 +231,7 @@ def test_right_kernels_pass(objects: Compile, path: Path) -> None:
     check_source(text.encode())
     made = objects(text, checked=checked, look=check_preprocessed)
     managed = "cudaMallocManaged: memory that host and device share"
-    with pytest.raises(Refused, match=managed) if path.stem in SHARED_WITH_THE_HOST \
-            else nullcontext():
+    with pytest.raises(Refused, match=managed) if path.stem in SHARED_WITH_THE_HOST else nullcontext():
         check_object(made, checked, {})
 
 

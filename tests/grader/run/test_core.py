@@ -544,8 +544,7 @@ def test_what_cannot_be_examined(parts: Parts, work: Path, monkeypatch: pytest.M
 
 def ask_judge(parts: Parts, report: bytes, back: bytes = b"") -> Outcome:
     """As if a worker had left these bytes."""
-    with memory_file("in") as given, memory_file("out") as out, \
-            memory_file("report") as said:
+    with memory_file("in") as given, memory_file("out") as out, memory_file("report") as said:
         judge(parts, "prepare", EDGES, given, out)
         os.pwrite(said, report, 0)
         if back:
