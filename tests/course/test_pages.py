@@ -23,7 +23,7 @@ import pytest
 
 from course.model import Attempt, HandIn, Override, Standing, Student
 from course.pages import write_class_page, write_feedback, write_leaderboard
-from grader.record.model import Build, Cause, Finding, Loads, Record, Refusal
+from grader.record.model import Build, Cause, Finding, Loads, Refusal
 from grades import RACE, make_mark, make_record, make_test, make_timing, poisoned
 from nasty import NASTY
 from records import read, seen_of
@@ -52,10 +52,12 @@ def changed(model: Any, **changes: Any) -> Any:
     return model.model_copy(update=changes)
 
 
-def standing(record: Record | None, student: Student = ADA, content: str = KERNEL, **changes: Any) -> Standing:
+def standing(record: Any, student: Student = ADA, content: str = KERNEL, seen: Any = None, **changes: Any) -> Standing:
+    """Of a record of the grader's; or, with what a student may have `seen` of it, of one that course/ has read."""
     hand_in = HandIn((), "somewhere", (("kernel.cu", content.encode()),), submitted=WHEN)
     attempt = Attempt(student, hand_in, 1, "0" * 64, Path("/results/records") / student.folder,
-                      record and read(record), record and seen_of(record), source=content.encode())
+                      record if seen or not record else read(record), seen or record and seen_of(record),
+                      source=content.encode())
     values: dict[str, Any] = dict(attempts=(attempt,), counted=attempt)
     if record:
         values |= {"raw": record.score, "points": record.score, "possible": record.max_score}
@@ -270,14 +272,12 @@ def test_no_page_is_broken_by_what_a_submission_may_say(text: str, tmp_path: Pat
 
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
-    """Windows line ends, old Macintosh ones, form feeds and Unicode's own: as compilers count."""
+    """Windows line ends, old Macintosh ones, form feeds and Unicode's own: as compilers count. A line that is not
+    there marks nothing."""
     content = "one\r\ntwo\x0c\rthree \u2028 \x85\n" + "x\n" * 25 + "here\n" + "x\n" * 5
     page = feedback(standing(PARTIAL, content=content), tmp_path)
     assert_marked(tmp_path, "here", "race on shared memory")
     assert len(page.all("li")) == 9 + 34
-
-
-def test_a_line_that_is_not_there_marks_nothing(tmp_path: Path) -> None:
     for line, content in ((41, KERNEL), (29, ""), (29, "\0\0")):
         record = make_record([make_test("a", 0, 1, finding=changed(RACE, line=line))])
         page = feedback(standing(record, content=content), tmp_path)

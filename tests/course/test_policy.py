@@ -115,15 +115,12 @@ def test_what_is_changed_by_hand(tmp_path: Path) -> None:
 
 
 def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
+    """A platform may know only who is late, as Canvas; that somebody is in time needs no note."""
     found = graded(tmp_path, "[late]\ndeduct = 10", (None, 40))
     assert found.points == 40 and found.time_unknown and not found.notes
     lines = output.about([found, found])
     assert lines[-1].startswith("all submissions count as on time, because nothing says when")
     assert not graded(tmp_path, "[late]\ndeduct = 10", (-1, 40)).time_unknown
-
-
-def test_a_platform_may_know_only_who_is_late(tmp_path: Path) -> None:
-    """As Canvas; that somebody is in time needs no note."""
     [attempt] = attempts((None, 40))
     for late, said in ((False, ""), (True, "late")):
         known = replace(attempt, hand_in=replace(attempt.hand_in, late=late))

@@ -63,9 +63,6 @@ def test_what_may_pass_is_tried_again_and_not_for_ever(monkeypatch: pytest.Monke
     left[:] = [errno.EFAULT] * 4
     with pytest.raises(OSError, match=os.strerror(errno.EFAULT)):
         completed(["true"])
-
-
-def test_what_does_not_pass_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process.time, "sleep", lambda seconds: pytest.fail("it waited"))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError):  # which does not pass
         completed(["/nonexistent/program"])

@@ -383,21 +383,15 @@ def public_test() -> Test:
     return judge_case(full_case(name="p"), *runs("wrong"))
 
 
-def test_what_was_stopped_at_a_time_limit_needs_a_review() -> None:
-    """It may only be slow; what does not end is another mistake."""
-    wrong, endless = (judge(*runs(verb))[0] for verb in ("wrong", "hang"))
+def test_what_needs_a_review() -> None:
+    """What was stopped at a time limit, and may only be slow: what does not end is another mistake. And what is
+    correct in public cases alone."""
+    right, wrong, endless = (judge(*runs(verb))[0] for verb in ("right", "wrong", "hang"))
     slow = endless.model_copy(update={"finding": Finding(**words_of("time-limit"), what="too slow")})
-    left = used_up(case(), 5.0)
-    assert needs_review([wrong, endless], 5.0) == []
-    assert needs_review([wrong, slow, left], 5.0) == ["stopped at a time limit in 2 cases"]
-
-
-def test_what_is_correct_in_public_cases_alone_needs_a_review() -> None:
-    right, wrong = (judge(*runs(verb))[0] for verb in ("right", "wrong"))
     hidden, missed = (test.model_copy(update={"hidden": True}) for test in (right, wrong))
-    said = ["correct in every public case, in no hidden one"]
-    assert needs_review([right, right, missed, missed], 5.0) == said
-    for tests in ([right, right], [right, wrong, missed], [right, missed, hidden], [right, hidden]):
+    assert needs_review([wrong, slow, used_up(case(), 5.0)], 5.0) == ["stopped at a time limit in 2 cases"]
+    assert needs_review([right, right, missed, missed], 5.0) == ["correct in every public case, in no hidden one"]
+    for tests in ([wrong, endless], [right, right], [right, wrong, missed], [right, missed, hidden], [right, hidden]):
         assert needs_review(tests, 5.0) == []
 
 
