@@ -424,7 +424,7 @@ def test_four_buttons(first_view: Opened) -> None:
     assert more.get_attribute("aria-expanded") == "false"
     more.click()
     all_of_them = page.js(BUTTONS)
-    assert {"start", "end", "skip", "skip-back", "zoom-in", "zoom-out"} < {*all_of_them}
+    assert {"start", "end", "skip", "skip-back"} < {*all_of_them}
     assert ("finding-forward" in all_of_them) == (data["finding"] is not None)
     assert more.get_attribute("aria-expanded") == "true"
     more.click()
@@ -562,22 +562,6 @@ def test_what_the_warp_does(tiled: Opened) -> None:
     assert "A[" in page.text("index") and "In the warp" not in page.text("index")
 
 
-def test_width_of_the_code(page: Page) -> None:
-    """The border can be moved by keys, which then do not change the step; long lines are not cut."""
-    width = "return document.getElementById('left').offsetWidth"
-    page.goto(5)
-    before = page.js(width)
-    page.js("document.getElementById('split').focus()")
-    page.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert page.js(width) > before and page.step == 5
-    page.driver.switch_to.active_element.send_keys(Keys.HOME)
-    assert page.js(width) == 300 and page.step == 5
-    assert page.js("""const code = document.getElementById('code');
-                      return code.scrollWidth <= code.clientWidth""")
-    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
-    assert page.js(width) == before
-
-
 def test_focus_is_not_below_the_bar(page: Page) -> None:
     """By the Tab key alone, through the whole page and back to its beginning."""
     page.js("document.getElementById('more').click()")
@@ -593,7 +577,7 @@ def test_focus_is_not_below_the_bar(page: Page) -> None:
             break
         seen.append(name)
         assert top >= bar - 1 or name == "left", (name, top, bar)
-    for name in ("play", "slider", "unit", "zoom-in", "split", "cursor-0-0", "cursor-threads"):
+    for name in ("play", "slider", "unit", "speed", "cursor-0-0", "cursor-threads"):
         assert name in seen
     assert "scene" not in seen and len(seen) < 60
 

@@ -95,9 +95,7 @@ function formulaAt(run, a) {
     element && line === a.site.line && array === a.array.name && access === kind);
   if (!entries.length) return null;
   const names = { ...namesOfThread(run, a.thread, run.block), ...countsBefore(run, a) };
-  const entry = entries.find(({ element }) => offsetOfFormula(a.array, element, names) === a.offset);
-  if (!entry) return null;
-  return { entry, names, withNumbers: putIn(entry.element.slice(entry.element.indexOf('[')), names) };
+  return { names, entry: entries.find(({ element }) => offsetOfFormula(a.array, element, names) === a.offset) };
 }
 
 /* --- the pane --------------------------------------------------------------------------------- */
@@ -107,43 +105,34 @@ function updateIndex({ run, state, selection }) {
   const acting = actingAccesses(state), isOwn = acting.some((a) => a.thread === selection.thread);
   const thread = isOwn ? selection.thread : acting[0]?.thread;
   const sites = bySite(acting.filter((a) => a.thread === thread)).slice(0, 4);
-  const ofSite = (site) => acting.filter((each) => each.site === site);
-  const rows = sites.map(([site, [a]]) => indexRow(run, a, ofSite(site))).filter(Boolean);
+  const isAlone = (site) => acting.every((a) => a.site !== site || a.thread === thread);
+  const rows = sites.map(([site, [a]]) => indexRow(run, a, isAlone(site))).filter(Boolean);
   const none = acting.length ? 'No formula is known for this line.' : 'No access in this step.';
   byId('index').replaceChildren(...(rows.length ? rows : [element('p', 'quiet', none)]));
   byId('index-title').textContent = 'Index' +
     (rows.length ? ', with the numbers of thread ' + threadName(run, thread) : '');
 }
 
-/* How the warp's threads share the access, by neighbors in x that both make it in this step. */
-function warpWords(run, accesses) {
-  const at = new Map(), apart = new Set();
-  for (const { thread, offset } of accesses) if (!at.has(thread)) at.set(thread, offset);
-  for (const [t, place] of at)
-    if (at.has(t + 1) && threadIndex(run, t + 1)[0] > 0) apart.add(at.get(t + 1) - place);
-  const [first] = apart;
-  if (first === undefined) return '';
-  if (apart.size > 1 || ![0, accesses[0].site.words].includes(first))
-    return 'neighboring threads do not access neighboring elements: strided';
-  return first === 0 ? 'the same element for every threadIdx.x: broadcast'
-    : 'neighboring threads access neighboring elements: coalesced';
-}
+/* How the warp's threads share an access to global memory; said where several make it. */
+const SHARING = {
+  coalesced: 'neighboring threads access neighboring elements: coalesced',
+  broadcast: 'the same element for every threadIdx.x: broadcast',
+  strided: 'neighboring threads do not access neighboring elements: strided',
+};
 
-function indexRow(run, a, ofWarp) {
-  const found = formulaAt(run, a), { array, offset } = a, isShared = array.role === 'shared';
-  if (!found) return null;
-  const { entry: { element: formula }, names } = found, row = element('div', 'index-row');
-  const withNumbers = array.name + found.withNumbers, name = elementName(a), flat = `${array.name}[${offset}]`;
-  row.append(element('code', 'formula', formula), element('code', 'numbers', '= ' + withNumbers));
-  if (!isShared && flat !== name) row.append(element('code', 'numbers', `= ${flat} = ${name}`));
-  else if (withNumbers !== name) row.append(element('code', 'numbers', '= ' + name));
+function indexRow(run, a, isAlone) {
+  const { entry, names } = formulaAt(run, a) || {}, { array, offset } = a;
+  if (!entry) return null;
+  const flat = array.role === 'shared' ? [] : [`${array.name}[${offset}]`], formula = entry.element;
+  const values = new Set([putIn(formula, names), ...flat, elementName(a)]);
   const within = run.phases.length ? ', in this phase' : '';
   const meanings = { phase: `the ${run.words.phase}, counted from 0`,
                      step: `how many times the thread made this access before${within}` };
   const used = Object.keys(meanings).filter((word) => new RegExp(`\\b${word}\\b`).test(formula));
   const notes = [used.map((word) => `${word} = ${names[word]}: ${meanings[word]}`).join('; ')];
-  const warp = isShared ? '' : warpWords(run, ofWarp);
-  if (warp) notes.push(`In the warp, ${warp}.`);
-  row.append(...notes.filter(Boolean).map((text) => element('p', 'quiet', text)));
+  if (entry.warp && !isAlone) notes.push(`In the warp, ${SHARING[entry.warp]}.`);
+  const row = element('div', 'index-row');
+  row.append(element('code', 'formula', formula), ...[...values].map((text) => element('code', 'numbers', '= ' + text)),
+             ...notes.filter(Boolean).map((text) => element('p', 'quiet', text)));
   return row;
 }

@@ -48,7 +48,7 @@ function summarize(state, sum) {
 function goTo(app, target) {
   if (!target) return;
   const { run, state, selection } = app, step = clampStep(run, target.step), { warp = NONE } = run.steps[step] || {};
-  moveTo(state, step, warp < 0 ? NONE : target.lane);
+  Object.assign(state, { step, lane: warp < 0 ? NONE : target.lane ?? NONE });
   if (state.lane !== NONE) selection.thread = warp * WARP + state.lane;
   update(app);
 }
@@ -274,21 +274,10 @@ function readFragment(app) {
   goTo(app, { step: number('step', NONE, run.last, app.state.step) });
 }
 
-/* At once, but not more often than browsers like: they allow some 200 changes in 10 seconds. */
-const FRAGMENT_PAUSE = 100; /* ms */
-
-function writeFragment(app) {
-  clearTimeout(app.fragmentTimer);
-  const wait = (app.fragmentTime || -FRAGMENT_PAUSE) + FRAGMENT_PAUSE - performance.now();
-  if (wait > 0) app.fragmentTimer = setTimeout(() => replaceFragment(app), wait);
-  else replaceFragment(app);
-}
-
-function replaceFragment(app) {
-  app.fragmentTime = performance.now();
-  const { state, selection } = app;
+/* Not while steps follow each other: browsers allow some 200 changes in 10 seconds. */
+function writeFragment({ state, selection, playing }) {
   const text = `#step=${state.step}&thread=${selection.thread}` + (selection.line ? '&line=' + selection.line : '');
-  if (location.hash === text) return;
+  if (playing || location.hash === text) return;
   try { history.replaceState(null, '', text); } catch { /* some browsers allow none on file:// */ }
 }
 
@@ -336,12 +325,6 @@ function fillLegend(run) {
     array.role === 'shared' && write && value === 0 && !from);
 }
 
-function setZoom(app, zoom) {
-  app.scene.zoom = Math.max(0.5, Math.min(4, zoom));
-  byId('zoom-words').textContent = Math.round(100 * app.scene.zoom) + ' %';
-  update(app);
-}
-
 /* What page.css has to know of heights. */
 function measureBars() {
   const set = (name, height) => document.documentElement.style.setProperty(name, height + 'px');
@@ -360,12 +343,9 @@ function start() {
   makeFinding(app);
   makeTime(app);
   app.scene = makeScene(app, byId('scene-box'));
-  makeSplit(app);
   fillLegend(run);
   listenToScene(app);
   listenToCode(app);
-  byId('zoom-in').addEventListener('click', () => setZoom(app, app.scene.zoom * 1.25));
-  byId('zoom-out').addEventListener('click', () => setZoom(app, app.scene.zoom / 1.25));
   byId('sum-element').addEventListener('change', ({ target }) => {
     app.selection.sum = Number(target.value);
     update(app);
@@ -376,7 +356,7 @@ function start() {
   window.addEventListener('hashchange', () => readFragment(app));
   window.addEventListener('resize', () => update(app));
   new ResizeObserver(() => { if (app.scene.measured !== sizeKey(app.scene)) update(app); }).observe(byId('scene-box'));
-  moveTo(app.state, openingStep(run));
+  app.state.step = openingStep(run);
   readFragment(app);
   window.walk = makeHooks(app);
   document.body.dataset.ready = 'true';

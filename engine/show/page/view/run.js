@@ -10,7 +10,7 @@
  *   sums.js        the products of a thread's elements of C, and their sum so far
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
- *   code.js        the source, with the line that acts, and how wide it is
+ *   code.js        the source, with the line that acts
  *   costs.js       banks, sectors, loads so far
  *   time.js        the bar, buttons and keys
  *   main.js        starts all of this; the state in the address
@@ -86,7 +86,6 @@ function decodeArray(array, number, { block }) {
     ...array, ...(isShared ? shapeOfShared(array, block) : shapeOfGlobal(array)), number,
     /* what a cell holds before the kernel runs */
     initial: isInput && array.values ? array.values.map((value) => valueOf(array, value)) : null,
-    seen: new Map(), /* offset -> value that was read before any store: all that is known of a large one */
     accesses: new Map(), /* offset -> its accesses */
     unwrittenSet: new Set(expandRuns(array.unwritten || [])),
     wrongMap: new Map(array.wrong || []),
@@ -178,19 +177,15 @@ function addTo(lists, key, value) {
 /* --- which store a load reads, and which load a store's value is from ------------------------- */
 
 function linkAccesses(run) {
-  const state = makeState(run);
+  const latest = run.arrays.map(() => new Map()); /* offset -> the last store there so far */
   linkCopies(run);
   for (const a of run.accesses) {
-    a.before = storeAt(state, a);
-    if (a.write) {
-      a.origin = a.from && a.from.origin;
-      applyStores(state, [a]);
-    } else if (a.before) {
-      a.origin = a.before.origin;
-    } else {
-      a.array.seen.set(a.offset, a.value);
-      if (a.array.role === 'input') a.origin = a;
-    }
+    const stores = latest[a.array.number];
+    a.before = stores.get(a.offset) || null;
+    if (a.write) stores.set(a.offset, a);
+    const source = a.write ? a.from : a.before;
+    if (source) a.origin = source.origin;
+    else if (!a.write && a.array.role === 'input') a.origin = a;
   }
 }
 
@@ -282,51 +277,22 @@ function numberPhases(run) {
 
 const phaseAt = (run, step) => (step < 0 ? 0 : run.steps[step].interval.phase);
 
-/* --- the state after a step --------------------------------------------------------------------
- *
- * Who has stored what all cells hold. Each store knows the one that it replaces, so time runs
- * backwards as well as forwards, without copies of old states. */
+/* --- the state after a step ------------------------------------------------------------------- */
 
-function makeState(run) {
-  return {
-    run,
-    step: NONE,  /* steps 0 to this one are done; NONE: none */
-    lane: NONE,  /* of this step, only lanes up to this one; NONE: all of them */
-    stores: run.arrays.map(() => new Map()), /* offset -> the store whose value is there */
-  };
-}
+/* Steps 0 to `step` are done; NONE: none. Of that one only lanes up to `lane`; NONE: all of them. */
+const makeState = (run) => ({ run, step: NONE, lane: NONE });
 
 /* The store whose value is at a place: {array, offset}, as an access has them. */
-const storeAt = (state, { array, offset }) => state.stores[array.number].get(offset) || null;
-
-function applyStores(state, accesses) {
-  for (const a of accesses) if (a.write) state.stores[a.array.number].set(a.offset, a);
-}
-
-/* Of a whole step, also where only some of its lanes have run. */
-function revertStores(state, accesses) {
-  for (const a of [...accesses].reverse())
-    if (a.write) state.stores[a.array.number].set(a.offset, a.before);
-}
-
-function moveTo(state, step, lane = NONE) {
-  const { steps } = state.run, whole = lane === NONE ? step : step - 1;
-  if (state.lane !== NONE) revertStores(state, steps[state.step--].accesses);
-  while (state.step < whole) applyStores(state, steps[++state.step].accesses);
-  while (state.step > whole) revertStores(state, steps[state.step--].accesses);
-  state.step = step;
-  state.lane = lane;
-  if (lane === NONE) return;
-  const done = steps[step].accesses.filter((a) => a.thread % WARP <= lane);
-  applyStores(state, done.sort((x, y) => x.thread - y.thread));
-}
+const storeAt = (state, { array, offset }) =>
+  array.accesses.get(offset)?.findLast((a) => a.write && isDone(state, a)) || null;
 
 /* undefined: nothing was stored there, or its value is not known. */
 function valueAt(state, place) {
   const { array, offset } = place, store = storeAt(state, place);
   if (store) return store.value;
   if (array.role !== 'input') return undefined;
-  return array.initial ? array.initial[offset] : array.seen.get(offset);
+  if (array.initial) return array.initial[offset];
+  return array.accesses.get(offset)?.find((a) => !a.write && !a.before)?.value; /* of a large one */
 }
 
 /* The accesses of the step so far: of the lanes that have run, or of one lane alone. */
@@ -335,12 +301,9 @@ function actingAccesses({ run, step, lane }) {
   return lane === NONE ? accesses : accesses.filter((a) => a.thread % WARP === lane);
 }
 
-/* Whether the thread has made its part of the present step, of which some lanes may be done. */
-const hasRun = (state, thread) => state.lane === NONE || thread % WARP <= state.lane;
-
-/* Whether the access has been made. */
-const isDone = (state, { step, thread }) =>
-  step < state.step || (step === state.step && hasRun(state, thread));
+/* Whether the access has been made; of the present step some lanes may be done. */
+const isDone = (state, { step, thread }) => step < state.step ||
+  (step === state.step && (state.lane === NONE || thread % WARP <= state.lane));
 
 /* Whether all of the step has been. */
 const isWhole = ({ run, step, lane }) => lane === NONE || lane === run.steps[step].lanes.at(-1);

@@ -2,14 +2,12 @@
  * threads of the block. layoutScene() makes the grids anew when a phase begins, when the lens moves, or when
  * the page gets another size; paintScene() marks what a step did.
  *
- * The whole picture is in the window. Where its numbers would be too small to be read, each grid gets a lens: a
- * few rows and columns, around what the selected thread accessed last, are in full size, and the others are small. */
+ * The whole picture is in the window. Where its numbers would be too small to be read, each array gets a lens:
+ * a few rows and columns, around what the selected thread accessed last, are in full size, the others small. */
 
-const GAP = 16;          /* between grids */
-const MOST_FOCUS = 40;   /* rows or columns that are never left out */
-const WINDOW = 32;       /* of those that are shown when there are more */
+const GAP = 16;           /* between grids */
+const MOST_KEPT = 40;     /* rows or columns that are never left out */
 const MOST_VALUES = 2400; /* cells with a number in them */
-const WIDEST = 34;       /* columns of threads that still have six tenths of the size; of more, all are smaller */
 
 /* --- what is in focus ------------------------------------------------------------------------- */
 
@@ -37,59 +35,21 @@ function findExtents(run) {
   return { all, phases };
 }
 
-/* Of a run that was stopped, or a recording that was cut, only a corner of its part may have been accessed: shown is as much
- * as the block has threads. */
-function completeExtent(run, array, extent) {
-  const { block } = run.launch, [x, y] = [0, 1];
-  if (block[y] === 1 || array.dims.length !== 2) return;
-  [[extent.rows, array.rows, y], [extent.cols, array.cols, x]].forEach(([range, count, usual], axis) => {
-    const by = array.by.indexOf(axis), size = block[by === NONE ? usual : by];
-    const accessed = isEmpty(range) ? 0 : Math.floor(range[0] / size) * size;
-    const first = by === NONE ? accessed : run.block[by] * size, end = first + size;
-    if (first >= count || range[1] >= end || !isEmpty(range) && range[0] < first) return;
-    range[0] = first;
-    range[1] = Math.min(end, count) - 1;
+/* Of a run that was stopped, or a recording that was cut, only a corner of the block's part may have been
+ * accessed: shown is as much as it has threads. */
+function completeExtent({ launch, block }, array, { rows, cols }) {
+  if (launch.block[1] === 1 || array.dims.length !== 2) return;
+  [rows, cols].forEach((range, axis) => {
+    const by = array.by.indexOf(axis), size = launch.block[by === NONE ? 1 - axis : by];
+    const accessed = isEmpty(range) ? 0 : range[0] - range[0] % size;
+    const first = by === NONE ? accessed : block[by] * size, last = Math.min(first + size, array.dims[axis]) - 1;
+    if (first > last || range[0] < first || range[1] > last) return;
+    widen(range, first);
+    widen(range, last);
   });
 }
 
-/* Where the first of these arrays is accessed in this step, along one axis; else where one was last. */
-function currentIndex(run, step, arrays, axis) {
-  for (let s = Math.max(step, 0); s >= 0; s--) {
-    const places = run.steps[s].accesses.filter((a) => arrays.includes(a.array) && isInside(a));
-    if (places.length) return Math.min(...places.map((place) => cellOf(place)[axis]));
-  }
-  return 0;
-}
-
-/* At most so much in full size as can be drawn; a part of it, if there is more. */
-function focusOn(range, count, current) {
-  if (isEmpty(range)) return [0, Math.min(count, MOST_FOCUS) - 1];
-  if (range[1] - range[0] < MOST_FOCUS) return range;
-  const first = Math.floor(current() / WINDOW) * WINDOW;
-  return [first, Math.min(first + WINDOW, count) - 1];
-}
-
-/* The arrays whose rows, or columns, line up with those of this one, and itself. */
-function linedUp(run, array, axis) {
-  const lead = ({ number, panel }) => (panel[axis + '_with'] === NONE ? number : panel[axis + '_with']);
-  return run.globals.filter((other) => lead(other) === lead(array));
-}
-
-/* What is never left out at a step: of each of the lab's arrays rows and columns. What lines up shows the same: all that the
- * block accesses, or if that is too much, what it stores; of other axes what it accesses in this phase. */
-function viewAt(run, step) {
-  const { all, phases } = (run.extents ||= findExtents(run)), here = phases[phaseNear(run, step)] || all;
-  const focus = (array, axis) => {
-    const group = linedUp(run, array, axis), of = (role) => group.filter((each) => each.role === role);
-    const rangeOf = (arrays) => arrays.map(({ number }) => all[number][axis]).reduce(union, emptyRange());
-    const inputs = of('input'), index = axis === 'rows' ? 'row' : 'col';
-    const at = () => currentIndex(run, step, inputs.length ? inputs : group, index);
-    const now = here[array.number][axis], both = rangeOf(group), stored = rangeOf(of('output'));
-    if (group.length === 1) return focusOn(isEmpty(now) ? both : now, array[axis], at);
-    return focusOn(both[1] - both[0] < MOST_FOCUS || isEmpty(stored) ? both : stored, array[axis], at);
-  };
-  return run.globals.map((array) => ({ rows: focus(array, 'rows'), cols: focus(array, 'cols') }));
-}
+const extentsOf = (run) => (run.extents ||= findExtents(run));
 
 /* After the last phase its elements stay in focus. */
 function phaseNear(run, step) {
@@ -98,10 +58,24 @@ function phaseNear(run, step) {
   return phase !== NONE ? phase : step > run.phases[0].first ? run.phases.length - 1 : 0;
 }
 
-/* --- the lens --------------------------------------------------------------------------------- */
+/* The arrays whose rows, or columns, line up with those of this one, and itself. */
+function linedUp(run, array, axis) {
+  if (array.role === 'shared') return [array];
+  const lead = ({ number, panel }) => (panel[axis + '_with'] === NONE ? number : panel[axis + '_with']);
+  return run.globals.filter((other) => lead(other) === lead(array));
+}
 
-/* By array the cell of it that the selected thread accessed last, or will first, and when; for a copy in shared memory
- * also the element that it was copied from. Of an output that is missing or wrong the first element, unless the thread stores one itself. */
+/* What is to be seen of an axis at a step: what the block accesses in this phase of the arrays that line up;
+ * if that is nothing, what it accesses at all; else, and of shared arrays, the whole. */
+function rangeAt(run, step, group, axis) {
+  const { all, phases } = extentsOf(run), whole = [0, group[0][axis] - 1];
+  const rangeOf = (extents) => group.map(({ number }) => extents?.[number]?.[axis] || emptyRange()).reduce(union);
+  return [phases[phaseNear(run, step)], all].map(rangeOf).find((range) => !isEmpty(range)) || whole;
+}
+
+/* By array the cell of it that the selected thread accessed last, or will first, and when; for a copy in shared
+ * memory also the element that it was copied from. Of an output that is missing or wrong the first element,
+ * unless the thread stores one itself. */
 function cellsAt({ run, selection }, step) {
   const cells = new Map(), amiss = firstAmiss(run);
   const see = (place, a) => {
@@ -115,31 +89,31 @@ function cellsAt({ run, selection }, step) {
   return cells;
 }
 
-/* Of this range the `lens` indices, in steps of as many, that `at` is one of. */
-function lensOn([first, last], at, lens) {
-  if (last - first < lens) return [first, last];
-  const inside = Math.max(first, Math.min(last, at)), turn = Math.floor((inside - first) / lens);
-  const begin = Math.min(first + turn * lens, last - lens + 1);
-  return [begin, begin + lens - 1];
+/* Of this range the `most` indices, in steps of as many, that `at` is one of. */
+function partOf([first, last], at, most) {
+  if (last - first < most) return [first, last];
+  const inside = Math.max(first, Math.min(last, at)), turn = Math.floor((inside - first) / most);
+  const begin = Math.min(first + turn * most, last - most + 1);
+  return [begin, begin + most - 1];
 }
 
-const wholeOf = ({ rows, cols }) => ({ rows: [0, rows - 1], cols: [0, cols - 1] });
-
-/* Of all arrays and of the threads the rows and columns that are in full size, and those that are never left out. */
+/* Of all arrays and of the threads the rows and columns that are never left out, and those in full size; `lens`:
+ * how many these may be. */
 function focusOf(scene, step, lens) {
-  const { run, selection } = scene, view = viewAt(run, step);
-  const cells = lens === Infinity ? new Map() : cellsAt(scene, step);
-  const focus = (keep, [row, col]) =>
-    ({ rows: lensOn(keep.rows, row, lens), cols: lensOn(keep.cols, col, lens), keep });
-  const latest = (array, axis) => linedUp(run, array, axis).map((each) => cells.get(each))
-    .filter(Boolean).sort((x, y) => y.when - x.when)[0];
-  const arrays = run.arrays.map((array, i) => {
-    const keep = view[i] || wholeOf(array), isShared = array.role === 'shared';
-    const rowOf = isShared ? cells.get(array) : latest(array, 'rows');
-    const colOf = isShared ? cells.get(array) : latest(array, 'cols');
-    return focus(keep, [rowOf?.row ?? keep.rows[0], colOf?.col ?? keep.cols[0]]);
-  });
-  return { arrays, threads: focus(wholeOf(threadShape(run)), cellOfThread(run, selection.thread)) };
+  const { run, selection } = scene, cells = cellsAt(scene, step), shape = threadShape(run);
+  const part = (range, at = range[0]) => {
+    const keep = partOf(range, at, MOST_KEPT);
+    return { keep, focus: partOf(keep, at, lens) };
+  };
+  const axisOf = (array, axis, index) => {
+    const group = linedUp(run, array, axis), seen = group.map((each) => cells.get(each)).filter(Boolean);
+    return part(rangeAt(run, step, group, axis), seen.sort((x, y) => y.when - x.when)[0]?.[index]);
+  };
+  const [row, col] = cellOfThread(run, selection.thread);
+  return {
+    arrays: run.arrays.map((array) => ({ rows: axisOf(array, 'rows', 'row'), cols: axisOf(array, 'cols', 'col') })),
+    threads: { rows: part([0, shape.rows - 1], row), cols: part([0, shape.cols - 1], col) },
+  };
 }
 
 /* --- what lies outside ------------------------------------------------------------------------ */
@@ -173,10 +147,10 @@ function partnerOf(run, array) {
   return first === votes.lastIndexOf(most) ? run.globals[first] : undefined;
 }
 
-/* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above or below
- * the array that they are filled from, else beside it; threads are in one where nothing is shared, else beside the last row, or
- * below a single column, or beside its first row if it is narrow. */
-function makePanels(run, isNarrow) {
+/* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above
+ * or below the array that they are filled from, else beside it; threads are in one where nothing is shared, else
+ * beside the last row, or below a single column. */
+function makePanels(run) {
   const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
   const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
   const beside = cells.map(() => []), last = beside.at(-1), unknown = [], below = [];
@@ -187,8 +161,7 @@ function makePanels(run, isNarrow) {
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
     for (let slice = 0; slice < array.slices; slice++) (names || unknown).push(gridName(array.number, slice));
   }
-  const single = isNarrow ? beside[0] : below;
-  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : single;
+  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : below;
   room.push('threads');
   last.push(...unknown);
   return { cells: below.length ? [...cells, [below]] : cells, beside };
@@ -203,39 +176,33 @@ function threadShape(run) {
   return wrapped ? { cols: WARP, rows: Math.ceil(x / WARP), wrapped } : { cols: x, rows: y * z, wrapped };
 }
 
-/* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they show. */
-function planGrids(run, focus, sizes) {
-  const plans = new Map();
-  const plan = (name, shape, part, { cell, context }, { hue, title, ghosts = {}, unit = 1, ...shown }) => {
-    const axis = (which, more) => makeAxis(shape[which], cell,
-      { focus: part[which], keep: part.keep[which], context, ghosts: ghosts[which], ...more });
-    const rows = axis('rows', { unit }), cols = axis('cols');
-    plans.set(name, { id: 'grid-' + name, name, title, hue, rows, cols, ...gridSize(rows, cols, title), ...shown });
-  };
-  for (const array of run.arrays)
-    for (let slice = 0; slice < array.slices; slice++)
-      plan(gridName(array.number, slice), array, focus.arrays[array.number], sizes,
-           array.role === 'shared' ? sharedGrid(array, slice) : globalGrid(run, array));
-  const shape = threadShape(run), cell = threadSize(shape, sizes);
-  const context = Math.min(cell, shape.wrapped ? cell : sizes.context);
-  plan('threads', shape, focus.threads, { cell, context }, { hue: 'thread', title: 'threads: x →, y ↓' });
+/* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they show. Threads
+ * have no numbers: in a lens they are smaller than elements. */
+function planGrids(run, { arrays, threads }, { cell, context, lens }) {
+  const plans = new Map(), shape = threadShape(run), usual = lens === Infinity ? cell : THREAD;
+  const plan = (name, rows, cols, title, shown) =>
+    plans.set(name, { id: 'grid-' + name, name, title, rows, cols, ...gridSize(rows, cols, title), ...shown });
+  for (const array of run.arrays) {
+    const { rows, cols } = arrays[array.number], isShared = array.role === 'shared';
+    for (let slice = 0; slice < array.slices; slice++) {
+      const { title, ghosts = {}, unit, hue } = isShared ? sharedGrid(array, slice) : globalGrid(run, array);
+      plan(gridName(array.number, slice), makeAxis(array.rows, cell, { ...rows, context, ghosts: ghosts.rows, unit }),
+           makeAxis(array.cols, cell, { ...cols, context, ghosts: ghosts.cols }), title, { array, slice, hue });
+    }
+  }
+  const size = shape.cols > WIDE ? SMALL_THREAD : usual, around = Math.min(size, context);
+  const axis = (which) => makeAxis(shape[which], size, { ...threads[which], context: around });
+  plan('threads', axis('rows'), axis('cols'), 'threads: x →, y ↓', { hue: 'thread' });
   return plans;
 }
 
 function globalGrid(run, array) {
   const { name, hue, dims, cols } = array, ghosts = (array.ghosts ||= ghostsOf(run, array));
-  return { hue, title: `${name}  ${dims.join(' × ')}`, ghosts, unit: dims.length === 1 ? cols : 1, array, slice: 0 };
+  return { hue, title: `${name}  ${dims.join(' × ')}`, ghosts, unit: dims.length === 1 ? cols : 1 };
 }
 
-function sharedGrid(array, slice) {
-  const { name, slices, dims } = array;
-  return { hue: 'shared', title: bracketed(name, slices > 1 ? [slice, ...dims.slice(1)] : dims), array, slice };
-}
-
-/* They have no numbers: in a lens they are smaller than elements, and of many all are small. */
-function threadSize({ cols, wrapped }, { cell, lens }) {
-  if (lens !== Infinity) return wrapped ? SMALL_THREAD : THREAD;
-  return cols > 16 ? Math.max(3, Math.floor(cell * 0.6 * Math.min(1, WIDEST / cols))) : cell;
+function sharedGrid({ name, slices, dims }, slice) {
+  return { hue: 'shared', title: bracketed(name, slices > 1 ? [slice, ...dims.slice(1)] : dims) };
 }
 
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
@@ -278,28 +245,30 @@ function stack(plans, x, y) {
 }
 
 const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1.5; /* pixels: cells, and those outside of a lens */
-const THREAD = 20, SMALL_THREAD = 8; /* in and without a lens */
+const THREAD = 20, SMALL_THREAD = 8, WIDE = 16; /* in a lens; in blocks of more columns than WIDE */
 const LENSES = [Infinity, 4, 3, 2];  /* rows and columns in full size; Infinity: there is no lens */
 
 /* The picture at a step with cells of these sizes. */
-function pictureOf(scene, step, sizes, least) {
-  const { run, panels, narrow } = scene, plans = planGrids(run, focusOf(scene, step, sizes.lens), sizes);
-  return arrange(run, plans, sizes.lens === Infinity ? panels : narrow, least);
-}
+const pictureOf = (scene, step, sizes, least) =>
+  arrange(scene.run, planGrids(scene.run, focusOf(scene, step, sizes.lens), sizes), scene.panels, least);
 
 const fitsIn = (room, { width, height }) => width <= room.width && height <= room.height;
 
 /* In which the values of all arrays but outputs can be read, whose sums may be longer. */
 const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
 
-/* The largest cells with which the picture fits, all of the same size; else of a lens and around it. Where nothing
- * fits, the picture scrolls: numbers stay large enough to be read. */
-function chooseSizes(scene, step) {
-  const least = readableCell(scene.run), fits = (sizes) => fitsIn(scene.room, pictureOf(scene, step, sizes));
+/* The largest cells with which the pictures of all phases fit, all of the same size; else of a lens and around it.
+ * Where nothing fits, they scroll: numbers stay large enough to be read. And where panels begin, so that they
+ * stay there. */
+function chooseLayout(scene) {
+  const steps = [NONE, ...phaseStarts(scene.run)], least = readableCell(scene.run);
+  const fits = (sizes) => steps.every((step) => fitsIn(scene.room, pictureOf(scene, step, sizes)));
   const all = LENSES.flatMap((lens) => sizesOf(lens, least)), sizes = all.find(fits) || all.at(-1);
   const most = Math.min(sizes.cell, LARGEST_CONTEXT);
   while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
-  return sizes;
+  const pictures = steps.map((step) => pictureOf(scene, step, sizes));
+  const begin = (axis) => pictures[0][axis].map((_, i) => Math.max(...pictures.map((each) => each[axis][i])));
+  return { sizes, least: { x: begin('x'), y: begin('y') } };
 }
 
 /* From the largest one down. */
@@ -310,28 +279,11 @@ function sizesOf(lens, least) {
   return cells.filter((cell) => cell <= leastCell(4)).map((cell) => sizes(cell, SMALLEST_CONTEXT));
 }
 
-/* Cells have one size, and panels stay where they are, in all phases whose pictures then fit. */
-function chooseLayout(scene) {
-  const steps = [NONE, ...phaseStarts(scene.run)], sizes = chooseSizes(scene, NONE), least = { x: [], y: [] };
-  for (const picture of steps.map((step) => pictureOf(scene, step, sizes)).filter((each) => fitsIn(scene.room, each)))
-    for (const axis of ['x', 'y'])
-      least[axis] = picture[axis].map((begin, i) => Math.max(begin, least[axis][i] || 0));
-  return { sizes, least };
-}
-
-/* The size of a picture is that of its view, wherever in it the lens is. */
-function layoutAt(scene, step) {
-  const { usual, room, layouts } = scene, view = JSON.stringify(viewAt(scene.run, step));
-  const isUsual = () => fitsIn(room, pictureOf(scene, step, usual.sizes));
-  if (!layouts.has(view)) layouts.set(view, isUsual() ? usual : { sizes: chooseSizes(scene, step) });
-  return layouts.get(view);
-}
-
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene({ run, state, selection }, container) {
-  const scene = { run, state, selection, container, panels: makePanels(run, false), narrow: makePanels(run, true),
-                  grids: new Map(), focusCell: new Map(), zoom: 1, measured: '', key: '' };
+  const scene = { run, state, selection, container, panels: makePanels(run), grids: new Map(), focusCell: new Map(),
+                  measured: '', key: '' };
   const { arrays } = run.words, label = arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads';
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': label });
   container.append(scene.node);
@@ -342,29 +294,25 @@ const LEAST_HEIGHT = 300, BELOW = 20;
 
 /* What the window has left for the picture, with the legend below it; where the code is above it instead of
  * beside it, the window below the bar. */
-function roomFor({ container, zoom }) {
+function roomFor({ container }) {
   const nodes = [byId('data-pane'), container, container.nextElementSibling, byId('time'), byId('code-pane')];
   const [pane, box, legend, bar, code] = nodes.map((node) => node.getBoundingClientRect());
   const above = code.right < pane.left ? box.top + window.scrollY : bar.height + box.top - pane.top;
   const height = window.innerHeight - above - (legend.bottom - box.bottom + BELOW);
-  return { width: (container.clientWidth - 4) * zoom, height: Math.max(LEAST_HEIGHT, height) * zoom };
+  return { width: container.clientWidth - 4, height: Math.max(LEAST_HEIGHT, height) };
 }
 
-const sizeKey = ({ container, zoom }) => [window.innerWidth, window.innerHeight, container.clientWidth, zoom].join();
+const sizeKey = ({ container }) => [window.innerWidth, window.innerHeight, container.clientWidth].join();
 
-/* Anew only if the window, the pane or the zoom have changed: a longer sentence is not to move the picture. */
-function measureRoom(scene) {
-  const key = sizeKey(scene);
-  if (key === scene.measured) return;
-  Object.assign(scene, { measured: key, room: roomFor(scene), layouts: new Map() });
-  scene.usual = chooseLayout(scene);
-}
-
-/* Makes the grids anew if other elements are in focus now, or if the page has another size. */
+/* Makes the grids anew if other elements are in focus now, or if the page has another size. Sizes are chosen only
+ * if the window or the pane has changed: a longer sentence is not to move the picture. */
 function layoutScene(scene) {
-  measureRoom(scene);
-  const { step } = scene.state, { sizes, least } = layoutAt(scene, step);
-  const key = JSON.stringify([focusOf(scene, step, sizes.lens), sizes, scene.measured]);
+  const { state: { step }, measured } = scene, size = sizeKey(scene);
+  if (size !== measured) {
+    Object.assign(scene, { measured: size, room: roomFor(scene) });
+    scene.layout = chooseLayout(scene);
+  }
+  const { sizes, least } = scene.layout, key = JSON.stringify([focusOf(scene, step, sizes.lens), size]);
   if (key === scene.key) return;
   scene.key = key;
   drawScene(scene, pictureOf(scene, step, sizes, least), sizes);
@@ -469,7 +417,7 @@ function paintOutput(scene, array) {
     if (array.wrongMap.has(offset) && (isStored || isEnd)) kinds.push('wrong');
     return kinds;
   });
-  const { rows, cols } = run.extents.all[array.number];
+  const { rows, cols } = extentsOf(run).all[array.number];
   outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
 }
 

@@ -131,14 +131,8 @@ function sumsOf(run, thread) {
 
 /* How many of its terms are there after the state's step: they are in order of time. */
 function termsDone(state, { thread, terms }) {
-  const last = hasRun(state, thread) ? state.step : state.step - 1;
-  let low = 0, high = terms.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (terms[middle].step <= last) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const next = terms.findIndex(({ step }) => !isDone(state, { step, thread }));
+  return next < 0 ? terms.length : next;
 }
 
 /* How many, and what they come to. */

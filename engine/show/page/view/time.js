@@ -176,6 +176,7 @@ function stopPlaying(app) {
   clearTimeout(app.timer);
   byId('sentence').setAttribute('aria-live', 'polite');
   updateTime(app);
+  writeFragment(app);
 }
 
 function tick(app) {
