@@ -79,58 +79,14 @@ static struct loaded loaded_of(const struct phase *phase, int array) {
     return l;
 }
 
-/* --- what is shown in rows and columns -------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
-struct shown {
-    const struct story *story;
-    const struct phase_array *shared; /* null: of this array of the run, what is in `box` */
-    int array;
-    struct box box;
-    int phase; /* after which an output's elements amount to something; 0: as they are in the end */
-};
-
-static int rows_of(const struct shown *c) { return c->box.row_last - c->box.row_first + 1; }
-static int columns_of(const struct shown *c) { return c->box.col_last - c->box.col_first + 1; }
-
-static size_t element_at(const struct shown *c, int i, int j) {
-    const int columns = c->shared ? columns_of(c) : columns_of_array(c->array);
-    return (size_t)(c->box.row_first + i) * (size_t)columns + (size_t)(c->box.col_first + j);
-}
-
-static struct shown input_shown(const struct story *s, int array) {
-    const struct box all = {0, rows_of_array(array) - 1, 0, columns_of_array(array) - 1};
-    return (struct shown){.story = s, .array = array, .box = all};
-}
-
-/* The last dimension is across; the others, taken together, are down. */
-static struct shown shared_shown(const struct story *s, const struct phase_array *shared) {
-    const size_t columns = shared->dimension[shared->dimensions - 1];
-    const struct box all = {0, (int)(shared->count / columns) - 1, 0, (int)columns - 1};
-    return (struct shown){.story = s, .shared = shared, .box = all};
-}
-
-/* The smallest rectangle around what the block stored of an output. */
-static struct shown part_shown(const struct story *s, int array, int phase) {
-    const int rows = rows_of_array(array), columns = columns_of_array(array);
-    struct box box = {rows, -1, columns, -1};
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < columns; j++)
-            if (s->phases->stored[array][(size_t)i * (size_t)columns + (size_t)j])
-                box_add(&box, i, j);
-    return (struct shown){.story = s, .array = array, .box = box, .phase = phase};
-}
-
-/* Whether the block stored it, if only it could have. */
-static bool is_there(const struct shown *c, int i, int j) {
-    return c->shared || is_input(c->array) ||
-           c->story->phases->stored[c->array][element_at(c, i, j)];
-}
-
-static bool is_filled(const struct shown *c) {
-    for (int i = 0; i < rows_of(c); i++)
-        for (int j = 0; j < columns_of(c); j++)
-            if (!is_there(c, i, j)) return false;
-    return true;
+static double array_value(const struct story *s, int array, size_t element) {
+    const struct engine_array *of = region_array(array);
+    double value = 0;
+    element_value(of->element, (const char *)s->data->of[array] + element * array_element_bytes(of),
+                  &value);
+    return value;
 }
 
 /* NaN: an element of no known type. */
@@ -141,12 +97,100 @@ static double shared_value(const struct phase_array *array, size_t element) {
     return value;
 }
 
-/* A NaN in shared memory is nearly always the poison of an element that no thread has stored. */
-static double cell_value(const struct shown *c, int i, int j) {
+/* The element that this factor of a term is, by its number. */
+static size_t factor_of(const struct array_sum *sum, int factor, const int64_t *at, int64_t term) {
+    const struct engine_array *array = region_array(sum->factor[factor].array);
+    int64_t element = 0;
+    for (int i = 0; i < array->dimensions; i++) {
+        const int axis = sum->factor[factor].index[i];
+        element += (axis == SUM_TERM ? term : at[axis]) * array_stride(array, i);
+    }
+    return (size_t)element;
+}
+
+/* What the term adds to the output's element with this index; 0: not all of its factors have been
+ * loaded until that phase (0: loaded or not). */
+static double term_of(const struct story *s, const int64_t *at, int64_t term, int phase) {
+    double product = 1;
+    for (int f = 0; f < s->sum->factors; f++) {
+        const int array = s->sum->factor[f].array;
+        const size_t element = factor_of(s->sum, f, at, term);
+        const int first = s->phases->first[array][element];
+        if (phase && (!first || first > phase)) return 0;
+        product *= array_value(s, array, element);
+    }
+    return product;
+}
+
+/* What an element of the output, by its number, amounts to after this phase: registers cannot be
+ * seen, so it is made of the terms whose factors the block has all loaded. */
+static double sum_so_far(const struct story *s, size_t element, int phase) {
+    int64_t at[ENGINE_DIMENSIONS];
+    double sum = 0;
+    array_index(region_array(s->sum->output), (int64_t)element, at);
+    for (int64_t term = 0; term < s->sum->terms; term++) sum += term_of(s, at, term, phase);
+    return sum;
+}
+
+/* --- what is shown in rows and columns -------------------------------------------------------- */
+
+struct shown {
+    const struct story *story;
+    const struct phase_array *shared; /* null: of this array of the run, what is in `box` */
+    int array;
+    struct box box;
+    int columns; /* of the array */
+    int phase; /* after which an output's elements amount to something; 0: as they are in the end */
+    bool filled; /* of the part of an output: the block stored all of it */
+};
+
+static int rows_of(const struct shown *c) { return c->box.row_last - c->box.row_first + 1; }
+static int columns_of(const struct shown *c) { return c->box.col_last - c->box.col_first + 1; }
+
+static size_t element_at(const struct shown *c, int i, int j) {
+    return (size_t)(c->box.row_first + i) * (size_t)c->columns + (size_t)(c->box.col_first + j);
+}
+
+/* The last dimension is across; the others, taken together, are down. */
+static struct shown shared_shown(const struct story *s, const struct phase_array *shared) {
+    const int columns = (int)shared->dimension[shared->dimensions - 1];
+    const struct box all = {0, (int)shared->count / columns - 1, 0, columns - 1};
+    return (struct shown){.story = s, .shared = shared, .box = all, .columns = columns};
+}
+
+/* An input, or the smallest rectangle around what the block stored of an output. */
+static struct shown array_shown(const struct story *s, int array, int phase) {
+    const int rows = rows_of_array(array), columns = columns_of_array(array);
+    const bool *const stored = s->phases->stored[array];
+    struct box box = empty_box();
+    uint64_t count = 0;
+    for (int i = 0; i < rows * columns; i++) {
+        if (stored && !stored[i]) continue;
+        box_add(&box, i / columns, i % columns);
+        count++;
+    }
+    return (struct shown){.story = s,
+                          .array = array,
+                          .box = box,
+                          .columns = columns,
+                          .phase = phase,
+                          .filled = count && count == box_elements(&box)};
+}
+
+/* False: nothing is there that is known. In shared memory a NaN is nearly always the poison of an
+ * element that no thread has stored. */
+static bool cell_value(const struct shown *c, int i, int j, double *value) {
     const size_t element = element_at(c, i, j);
-    if (c->shared) return shared_value(c->shared, element);
-    return c->phase ? sum_so_far(c->story->sum, c->story->data, c->story->phases, element, c->phase)
-                    : array_value(c->story->data, c->array, element);
+    const struct story *s = c->story;
+    if (c->shared) {
+        *value = shared_value(c->shared, element);
+        return !isnan(*value);
+    }
+    const bool *const stored = s->phases->stored[c->array];
+    if (stored && !stored[element]) return false;
+    if (!c->phase && !s->data->of[c->array]) return false;
+    *value = c->phase ? sum_so_far(s, element, c->phase) : array_value(s, c->array, element);
+    return true;
 }
 
 /* --- tables, side by side --------------------------------------------------------------------- */
@@ -158,13 +202,13 @@ struct table {
     char cells[WHOLE][WHOLE][16];
 };
 
-/* So many rows (or columns) come before the dots: all, if that is no fewer than there are. */
-static int printed(int count, int first) { return first >= count ? count : first + 2; }
+/* Of up to `most` rows (or columns) all are printed; of more the first ones, dots and the last. */
+static int printed(int count, int most) { return count <= most ? count : FIRST + 2; }
 
-/* The row that is printed as number i; -1: the dots for those that are left out. */
-static int printed_index(int count, int first, int i) {
-    if (first >= count || i < first) return i;
-    return i == first ? -1 : count - 1;
+/* The row that is printed as number i; -1: the dots. */
+static int printed_index(int count, int most, int i) {
+    if (count <= most || i < FIRST) return i;
+    return i == FIRST ? -1 : count - 1;
 }
 
 static int table_width(const struct table *t) {
@@ -172,54 +216,43 @@ static int table_width(const struct table *t) {
 }
 
 static void set_cell(char word[16], const struct shown *c, int i, int j) {
-    const double value = i >= 0 && j >= 0 && is_there(c, i, j) ? cell_value(c, i, j) : NAN;
+    double value;
     if (i < 0 || j < 0)
         strcpy(word, "...");
-    else if (!is_there(c, i, j) || (c->shared && isnan(value)))
+    else if (!cell_value(c, i, j, &value))
         strcpy(word, "-");
     else
         snprintf(word, 16, value == rint(value) ? "%.9g" : "%.5g", value);
 }
 
-static struct table table_with(const char *title, const struct shown *c, int first_rows,
-                               int first_cols) {
+static struct table table_with(const char *title, const struct shown *c, int most) {
     const int rows = rows_of(c), cols = columns_of(c);
-    struct table t = {.rows = printed(rows, first_rows), .cols = printed(cols, first_cols)};
-    const bool whole = t.rows == rows && t.cols == cols;
-    if (rows == 1)
-        snprintf(t.title, sizeof t.title, whole ? "%s" : "%s (%d elements)", title, cols);
-    else
-        snprintf(t.title, sizeof t.title, whole ? "%s" : "%s (%d x %d)", title, rows, cols);
+    struct table t = {.rows = printed(rows, most), .cols = printed(cols, most)};
+    APPEND(t.title, "%s", title);
+    if (rows == 1 && t.cols < cols) APPEND(t.title, " (%d elements)", cols);
+    if (rows > 1 && (t.rows < rows || t.cols < cols)) APPEND(t.title, " (%d x %d)", rows, cols);
     for (int row = 0; row < t.rows; row++)
         for (int col = 0; col < t.cols; col++) {
-            set_cell(t.cells[row][col], c, printed_index(rows, first_rows, row),
-                     printed_index(cols, first_cols, col));
+            set_cell(t.cells[row][col], c, printed_index(rows, most, row),
+                     printed_index(cols, most, col));
             t.width = max_int(t.width, (int)strlen(t.cells[row][col]) + 2);
         }
     return t;
 }
 
-/* Of up to WHOLE rows (or columns) all are printed, of more the first ones and the last; of columns
- * so many fewer as make it no wider than `room`. */
+/* Whole, if it is no larger than is easily read. */
 static struct table table_of(const char *title, const struct shown *c, int room) {
-    const int rows = rows_of(c), cols = columns_of(c);
-    int first = cols <= WHOLE ? cols : FIRST;
-    struct table t;
-    do {
-        t = table_with(title, c, rows <= WHOLE ? rows : FIRST, first);
-        first = first >= cols ? cols - 3 : first - 1;
-    } while (MARGIN + t.cols * t.width > room && first > 0);
-    return t;
+    const struct table t = table_with(title, c, WHOLE);
+    return MARGIN + t.cols * t.width <= room ? t : table_with(title, c, FIRST + 1);
 }
 
-static void print_table_line(FILE *out, const struct table *t, int line, bool last) {
+/* Line 0 is the title. Returns how many columns it has used. */
+static int print_table_line(FILE *out, const struct table *t, int line) {
     int used = 0;
-    if (line == 0)
-        used = fprintf(out, "%s", t->title);
-    else
-        for (int col = 0; line <= t->rows && col < t->cols; col++)
-            used += fprintf(out, "%*s", t->width, t->cells[line - 1][col]);
-    if (!last) fprintf(out, "%*s", table_width(t) - used, "");
+    if (line == 0) return fprintf(out, "%s", t->title);
+    for (int col = 0; line <= t->rows && col < t->cols; col++)
+        used += fprintf(out, "%*s", t->width, t->cells[line - 1][col]);
+    return used;
 }
 
 /* As many beside each other as fit. */
@@ -232,9 +265,10 @@ static void print_tables(FILE *out, const struct table *tables, int count) {
             rows = max_int(rows, tables[fit].rows);
         }
         for (int line = 0; line <= rows; line++) {
-            for (int i = 0; i < fit; i++) {
-                fprintf(out, "%*s", MARGIN, "");
-                print_table_line(out, &tables[i], line, i == fit - 1);
+            for (int i = 0, begin = MARGIN, used = 0; i < fit; i++) {
+                used += fprintf(out, "%*s", begin - used, "");
+                used += print_table_line(out, &tables[i], line);
+                begin += table_width(&tables[i]) + MARGIN;
             }
             fputc('\n', out);
         }
@@ -288,31 +322,40 @@ static void print_phase(FILE *out, const struct story *s, int number) {
     }
     print_arrays(out, s, phase);
     if (!s->sum->terms) return;
-    const struct shown sums = part_shown(s, s->sum->output, number);
+    const struct shown sums = array_shown(s, s->sum->output, number);
     print_part(out, "sums so far", &sums);
 }
 
 /* The first element of the part: C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
 static void print_element(FILE *out, const struct shown *part) {
+    const struct story *s = part->story;
     const struct engine_array *array = region_array(part->array);
-    int64_t index[ENGINE_DIMENSIONS];
+    int64_t at[ENGINE_DIMENSIONS];
+    double all = 0;
     char words[400] = "";
-    array_index(array, (int64_t)element_at(part, 0, 0), index);
+    array_index(array, (int64_t)element_at(part, 0, 0), at);
     APPEND(words, "%s", array->name);
-    for (int i = 0; i < array->dimensions; i++) APPEND(words, "[%" PRId64 "]", index[i]);
-    sum_say(words, sizeof words, part->story->sum, part->story->data, index);
+    for (int i = 0; i < array->dimensions; i++) APPEND(words, "[%" PRId64 "]", at[i]);
+    for (int64_t term = 0; term < s->sum->terms; term++) {
+        APPEND(words, term ? " + " : " = ");
+        for (int f = 0; f < s->sum->factors; f++)
+            APPEND(words, f ? "*%.5g" : "%.5g",
+                   array_value(s, s->sum->factor[f].array, factor_of(s->sum, f, at, term)));
+        all += term_of(s, at, term, 0);
+    }
+    APPEND(words, " = %.6g", all);
     print_paragraph("    ", "", words, out);
 }
 
 static void print_stored(FILE *out, const struct story *s, int array) {
     const char *name = region_array(array)->name;
-    const struct shown part = part_shown(s, array, 0);
+    const struct shown part = array_shown(s, array, 0);
     const struct box *box = &part.box;
     if (box->row_last < 0) {
         fprintf(out, "\nthe block stores nothing in %s\n", name);
         return;
     }
-    fprintf(out, "\n%s: the block stores %s", name, is_filled(&part) ? "" : "within ");
+    fprintf(out, "\n%s: the block stores %s", name, part.filled ? "" : "within ");
     if (region_array(array)->dimensions > 1)
         fprintf(out, "rows %d to %d, columns ", box->row_first, box->row_last);
     else
@@ -328,20 +371,20 @@ static void print_inputs(FILE *out, const struct story *s) {
     int count = 0;
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i) || !s->data->of[i]) continue;
-        const struct shown shown = input_shown(s, i);
+        const struct shown shown = array_shown(s, i, 0);
         tables[count++] = table_of(region_array(i)->name, &shown, text_width(out));
     }
     fputc('\n', out);
     print_tables(out, tables, count);
 }
 
-/* " and ": "A and B" */
-static void say_input_names(char *text, size_t size, const char *between) {
+/* "A or B" */
+static void say_input_names(char *text, size_t size) {
     const char *before = "";
     for (int i = 0; i < ENGINE_ARRAYS; i++) {
         if (!is_input(i)) continue;
         append(text, size, "%s%s", before, region_array(i)->name);
-        before = between;
+        before = " or ";
     }
 }
 
@@ -351,7 +394,7 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
     if (!phases) {
         char words[200] = "";
         APPEND(words, "No %ss: that block loads nothing of ", vocabulary()->phase);
-        say_input_names(words, sizeof words, " and ");
+        say_input_names(words, sizeof words);
         APPEND(words, ".");
         fputc('\n', out);
         print_paragraph("", "", words, out);
@@ -367,7 +410,7 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
     print_paragraph("", "", words, out);
     words[0] = '\0';
     APPEND(words, "A phase reaches from one __syncthreads() to the next and loads from ");
-    say_input_names(words, sizeof words, " or ");
+    say_input_names(words, sizeof words);
     APPEND(words, ".");
     print_paragraph("", "", words, out);
     if (sum->terms)
@@ -416,15 +459,15 @@ static void json_array(struct json *json, const struct phase_array *array) {
     json_close(json, '}');
 }
 
-/* By rows. Sums are those of all cells. */
+/* By rows; null: the block stored nothing there. */
 static void json_part(struct json *json, const char *name, const struct shown *c) {
-    const bool known = c->phase || c->story->data->of[c->array];
     json_open(json, name, '[');
     for (int i = 0; i < rows_of(c); i++) {
         json_open(json, NULL, '[');
         for (int j = 0; j < columns_of(c); j++) {
-            const bool there = known && (c->phase || is_there(c, i, j));
-            json_real_if(json, NULL, there, there ? cell_value(c, i, j) : 0);
+            double value = 0;
+            const bool there = cell_value(c, i, j, &value);
+            json_real_if(json, NULL, there, value);
         }
         json_close(json, ']');
     }
@@ -437,26 +480,18 @@ static void json_phase(struct json *json, const struct story *s, int number) {
     json_value(json, "phase", "%d", number - 1);
     for (int i = 0; i < ENGINE_ARRAYS; i++)
         if (is_input(i)) json_loaded(json, region_array(i)->name, loaded_of(phase, i));
-    json_open(json, "loads", '[');
-    for (size_t i = 0; i < phase->load_count; i++) {
-        const struct phase_load *load = &phase->loads[i];
-        const size_t cols = (size_t)columns_of_array(load->array);
-        json_value(json, NULL, "[%u, \"%s\", %zu, %zu]", load->thread,
-                   region_array(load->array)->name, load->element / cols, load->element % cols);
-    }
-    json_close(json, ']');
     json_open(json, "arrays", '[');
     for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
     json_close(json, ']');
     if (s->sum->terms) {
-        const struct shown sums = part_shown(s, s->sum->output, number);
+        const struct shown sums = array_shown(s, s->sum->output, number);
         json_part(json, "sums", &sums);
     }
     json_close(json, '}');
 }
 
 static void json_stored(struct json *json, const struct story *s, int array) {
-    const struct shown part = part_shown(s, array, 0);
+    const struct shown part = array_shown(s, array, 0);
     const struct box *box = &part.box;
     if (box->row_last < 0) {
         json_text(json, region_array(array)->name, NULL);
@@ -475,8 +510,6 @@ static void json_stored(struct json *json, const struct story *s, int array) {
  *         phase     its number, from 0
  *         A, B      (each input, by its name) rows and columns that were loaded from (lists), loads
  *                   (elements); rows are all indices but the last one, taken together
- *         loads     each of them, in the order in which this run made them: thread (linear), "A" or
- *                   "B", row, column
  *         arrays    the shared arrays that were stored to, as they were at the phase's end: name,
  *                   dimensions, values in a row, stored_by: the thread that stored each in this
  *                   phase, or null

@@ -13,31 +13,15 @@ extern "C" {
 struct json;     /* ../report/text/json.h */
 struct recovery; /* ../explain/index/index.h */
 
-/* --- sum.c ------------------------------------------------------------------------------------ */
-
-/* An element of an output as a sum of products of elements of inputs, which --phases follows from
- * phase to phase. A lab says which. */
-
 /* The values of the run's arrays, by their numbers, on the host; null: not there. */
 struct array_data {
     const void *of[ENGINE_ARRAYS];
 };
 
-/* An element of one of them, by its number. */
-double array_value(const struct array_data *data, int array, size_t element);
-
-/* What an element of the output, by its number, amounts to after this phase: registers cannot be
- * seen, so it is made of the terms whose factors the block has all loaded. */
-double sum_so_far(const struct array_sum *sum, const struct array_data *data,
-                  const struct phases *phases, size_t element, int phase);
-
-/* Appends " = 1*1 + 2*5 + 3*9 + 4*13 = 90": the element of the output with this index. */
-void sum_say(char *text, size_t size, const struct array_sum *sum, const struct array_data *data,
-             const int64_t *index);
-
 /* --- phases.c: the phases of one block, as a student follows them by hand, and as JSON -------- */
 
-/* `phases` is null where the block loads nothing of the inputs. */
+/* `phases` is null where the block loads nothing of the inputs. The sum, an element of an output as
+ * the lab makes it of products, is followed from phase to phase; no terms: there is none. */
 void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
                   const struct array_sum *sum, struct shape shape);
 void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,

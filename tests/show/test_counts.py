@@ -408,11 +408,6 @@ def test_phases_as_json(checker: Builder) -> None:
     assert first["A"] == {"rows": [2, 3], "columns": [0, 1], "loads": 4}
     assert first["B"] == {"rows": [0, 1], "columns": [2, 3], "loads": 4}
     assert second["A"]["columns"] == second["B"]["rows"] == [2, 3]
-    assert sorted(first["loads"]) == [
-        [thread, matrix, row, col]
-        for thread in range(4)
-        for matrix, row, col in (("A", 2 + thread // 2, thread % 2), ("B", thread // 2, 2 + thread % 2))
-    ]
     assert first["arrays"] == [
         {"name": "A_s", "dimensions": [2, 2], "values": [9, 10, 13, 14], "stored_by": [0, 1, 2, 3]},
         {"name": "B_s", "dimensions": [2, 2], "values": [3, 4, 7, 8], "stored_by": [0, 1, 2, 3]},
@@ -445,7 +440,7 @@ def test_phases_of_other_kernels(checker: Builder, kernel: str, size: int, count
 def test_a_block_that_is_not_there(checker: Builder) -> None:
     program = checker(GCC, TILED)
     run = run_check(program, "--phases", "--block", "7,0", 34)
-    assert run.status == 0 and "No tile phases: that block loads nothing of A and B." in run.stdout
+    assert run.status == 0 and "No tile phases: that block loads nothing of A or B." in run.stdout
     assert phases(program, "--block", "0,9", 34) is None
     for bad in ("1", "x,1", "1,2,"):
         run = run_check(program, "--phases", "--block", bad)

@@ -20,8 +20,7 @@ int counts_launches(const struct counted_launch **launches);
 
 /* A load of an element of an input. */
 struct phase_load {
-    unsigned thread; /* linear */
-    int array;       /* by its number in the run */
+    int array; /* by its number in the run */
     size_t element;
 };
 

@@ -66,7 +66,7 @@ static void note_load(int array, size_t element) {
         state.load_room = state.load_room ? 2 * state.load_room : 256;
         now->loads = must_keep(realloc(now->loads, state.load_room * sizeof *now->loads));
     }
-    now->loads[now->load_count++] = (struct phase_load){running_index.linear, array, element};
+    now->loads[now->load_count++] = (struct phase_load){array, element};
 }
 
 /* -1: none of the run's. */
