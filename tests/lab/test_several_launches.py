@@ -195,7 +195,7 @@ def test_more_launches_than_are_kept(built_of: BuiltOf) -> None:
         data = built.walk("--launch", launch, 36)
         assert (data["launch"]["number"], data["launch"]["of"]) == (launch, 9)
         # Each multiplies four of 36 columns of A.
-        loads = {access[2][0] % 36 // 4 for step in data["steps"] if step[2] >= 0
+        loads = {access[2] % 36 // 4 for step in data["steps"] if step[2] >= 0
                  for access in step[3] if data["sites"][access[0]]["array"] == A}  # fmt: skip
         assert loads == {launch - 1}
     assert built.walk(36)["launch"]["number"] == 1

@@ -80,15 +80,12 @@ def accesses(data: Any) -> list[Access]:
     for number, (line, interval, warp, rest, *_) in enumerate(data["steps"]):
         if warp == BARRIER:
             continue
-        for site_number, lanes, offsets, values in rest:
+        for site_number, lane, offset, *values in rest:
             site = data["sites"][site_number]
-            threads = [32 * warp + lane for lane in range(32) if lanes >> lane & 1]
-            assert len(threads) == len(offsets) and len(values) == site["words"] * len(offsets)
-            assert site["line"] == line
-            for i, (thread, offset) in enumerate(zip(threads, offsets, strict=True)):
-                words = values[i * site["words"] : (i + 1) * site["words"]]
-                found.append(Access(number, thread, interval, line, site["array"], site["write"],
-                                    offset, words))  # fmt: skip
+            words = site["words"]
+            assert lane < 32 and len(values) == words * (1 + site["atomic"]) and site["line"] == line
+            found.append(Access(number, 32 * warp + lane, interval, line, site["array"], site["write"],
+                                offset, values[:words]))  # fmt: skip
     return found
 
 
@@ -280,10 +277,10 @@ def test_atomics(checker: Builder, tmp_path: Path) -> None:
     for z in range(3):
         data = walk(program, tmp_path / "page.html", "--block", f"0,0,{z}")
         for _, _, warp, rest, *_ in data["steps"]:
-            for site, _, offsets, values, *old in rest if warp != BARRIER else []:
+            for site, _, offset, value, *old in rest if warp != BARRIER else []:
                 assert len(old) == data["sites"][site]["atomic"]
-                for offset, value, before in zip(offsets, values, *old, strict=True) if old else []:
-                    assert before == left.get(offset, 0) and value > before
+                if old:
+                    assert old[0] == left.get(offset, 0) and value > old[0]
                     left[offset] = value
     assert left and all(data["arrays"][2]["final"][i] == value for i, value in left.items())
     assert data["block"] == [0, 0, 2]

@@ -263,7 +263,7 @@ def copies(lines: str) -> dict[str, Any]:
     for line, text in enumerate(lines.split("; "), 1):
         accesses = []
         for name, *values in map(str.split, text.split(", ")):
-            accesses.append([names.index(name), 3, [seen[name], seen[name] + 1], [*map(int, values)]])
+            accesses += [[names.index(name), lane, seen[name] + lane, int(value)] for lane, value in enumerate(values)]
             seen[name] += 2
         steps.append([line, 0, 0, accesses])
     array = {"float32": True, "bytes": 4, "dims": [4], "words": 4, "params": [0], "values": [0] * 4}
@@ -298,7 +298,7 @@ def test_a_copy_is_of_what_no_other_load_can_be(tiled: Opened) -> None:
 def test_threads_that_took_part_are_counted(tiled: Opened) -> None:
     """In a line in which one of two loads, and both store."""
     data = copies("A 5 6, s 5 6")
-    data["steps"][0][3][0][1:] = [1, [0], [5]]
+    del data["steps"][0][3][1]
     said = tiled[0].js("""const state = makeState(decodeRun(arguments[0]));
         state.step = 0;
         return actingSentence(state, state.run.steps[0]);""", data)
@@ -526,7 +526,7 @@ def test_atomics(opened: Open) -> None:
     page, data = opened("split k")
     step = next(i for i, each in enumerate(data["steps"]) if data["sites"][each[3][0][0]]["atomic"])
     page.goto(step)
-    value, old = data["steps"][step][3][0][3][0], data["steps"][step][3][0][4][0]
+    value, old = data["steps"][step][3][0][3:]
     assert "atomically update C[0, 1][0..15]" in page.text("sentence")
     assert f"C[0][0] = {old:g} → {value:g}" in page.text("sentence")
     assert "atomic update of C" in page.text("strips")

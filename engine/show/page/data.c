@@ -174,79 +174,41 @@ static void write_sites(struct page *page) {
     json_open(json, "sites", '[');
     for (int i = 0; i < page->steps.site_count; i++) {
         const struct walk_site *site = &page->steps.site[i];
-        json_open(json, NULL, '{');
-        json_value(json, "line", "%d", site->line);
-        json_value(json, "array", "%d", array_number(site->first->array));
-        json_value(json, "write", site->first->write ? "true" : "false");
-        json_value(json, "atomic", site->first->atomic ? "true" : "false");
-        json_value(json, "words", "%d", site->first->elements);
-        json_close(json, '}');
+        json_value(json, NULL,
+                   "{\"line\": %d, \"array\": %d, \"write\": %s, \"atomic\": %s, \"words\": %d}",
+                   site->line, array_number(site->first->array),
+                   site->first->write ? "true" : "false", site->first->atomic ? "true" : "false",
+                   site->first->elements);
     }
     json_close(json, ']');
 }
 
-/* The access that a visit makes at a site; null: none. */
-static const struct trace_access *access_at(const struct walk_steps *s,
-                                            const struct walk_visit *visit, int site) {
-    for (size_t i = 0; i < visit->count; i++) {
-        const size_t access = s->by_thread[visit->first + i];
-        if (s->site_of[access] == site) return &s->trace->access[access];
-    }
-    return NULL;
-}
-
-/* A value for each element; null: not known. */
-static void write_elements(struct page *page, const struct trace_access *a, bool old) {
+/* [site, lane, offset, value, ...], a value for each element (null: not known), and behind those of
+ * an atomic operation as many that it has replaced. */
+static void write_access(struct page *page, size_t number) {
     struct json *json = &page->json;
+    const struct trace_access *a = &page->trace->access[number];
     const enum element element = trace_element(page->trace, a->array);
     const size_t size = trace_element_bytes(page->trace, a->array);
-    const unsigned char *bytes = old ? a->bytes + a->elements * size : a->bytes;
     double value;
-    for (int i = 0; i < a->elements; i++) {
-        const bool known = (old || a->valued) && element_value(element, bytes + i * size, &value);
+    json_open(json, NULL, '[');
+    json_value(json, NULL, "%d", page->steps.site_of[number]);
+    json_value(json, NULL, "%d", a->thread % WARP_SIZE);
+    json_value(json, NULL, "%" PRId64, a->offset);
+    for (int i = 0; i < (a->atomic ? 2 : 1) * a->elements; i++) {
+        const bool kept = a->valued || i >= a->elements;
+        const bool known = kept && element_value(element, a->bytes + (size_t)i * size, &value);
         write_value(json, element, known ? value : NAN);
     }
-}
-
-/* [site, lanes, [offset, ...], [value, ...]], and of atomic operations [old value, ...] */
-static void write_site_of_step(struct page *page, const struct walk_step *step, int site) {
-    const struct walk_steps *s = &page->steps;
-    struct json *json = &page->json;
-    uint32_t lanes = 0;
-    for (size_t i = step->first; i < step->first + step->count; i++)
-        if (access_at(s, &s->visit[i], site))
-            lanes |= (uint32_t)1 << s->visit[i].thread % WARP_SIZE;
-    json_open(json, NULL, '[');
-    json_value(json, NULL, "%d", site);
-    json_value(json, NULL, "%u", lanes);
-    enum { OFFSETS, VALUES, OLD };
-    for (int what = OFFSETS; what <= (s->site[site].first->atomic ? OLD : VALUES); what++) {
-        json_open(json, NULL, '[');
-        for (size_t i = step->first; i < step->first + step->count; i++) {
-            const struct trace_access *a = access_at(s, &s->visit[i], site);
-            if (a && what == OFFSETS) json_value(json, NULL, "%lld", (long long)a->offset);
-            if (a && what != OFFSETS) write_elements(page, a, what == OLD);
-        }
-        json_close(json, ']');
-    }
     json_close(json, ']');
-}
-
-static bool site_is_before(const struct walk_steps *s, const struct walk_step *step, size_t visit,
-                           int site) {
-    for (size_t i = step->first; i < visit; i++)
-        if (access_at(s, &s->visit[i], site)) return true;
-    return false;
 }
 
 static void write_accesses(struct page *page, const struct walk_step *step) {
     const struct walk_steps *s = &page->steps;
     json_open(&page->json, NULL, '[');
     for (size_t v = step->first; v < step->first + step->count; v++)
-        for (size_t i = 0; i < s->visit[v].count; i++) {
-            const int site = s->site_of[s->by_thread[s->visit[v].first + i]];
-            if (!site_is_before(s, step, v, site)) write_site_of_step(page, step, site);
-        }
+        for (size_t i = 0; i < s->visit[v].count; i++)
+            write_access(page, s->by_thread[s->visit[v].first + i]);
     json_close(&page->json, ']');
 }
 
@@ -391,7 +353,6 @@ static void write_finding(struct page *page) {
     json_close(json, '}');
     json_text(json, "variable", f->object.name);
     write_index(json, &f->object);
-    json_value(json, "race", finding_is_race(f->kind) ? "true" : "false");
     json_value(json, "never_ends", finding_never_ends(f->kind) ? "true" : "false");
     json_slots(json, f->slot);
     write_step_number(page, "step", page->at);

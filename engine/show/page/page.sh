@@ -5,7 +5,7 @@
 set -e
 view=engine/show/page/view style=$1/walk.css script=$1/walk.js
 cat $view/colors.css $view/page.css >"$style"
-cat $(for name in run words formula provenance sums draw scene code costs time main; do
+cat $(for name in run words access sums draw scene code time main; do
     echo "$view/$name.js"
 done) >"$script"
 

@@ -3,15 +3,13 @@
  *
  *   run.js         the data that data.c writes, decoded: arrays, steps, accesses; who stored what all
  *                  cells hold after a step
- *   words.js       names of elements and threads, ranges, numbers; a step in words, and what the checker
- *                  found
- *   formula.js     what an index computes, with a thread's numbers put in
- *   provenance.js  where a value came from and who reads it
+ *   words.js       names of elements and threads, ranges, numbers; a step in words, where values came from, and
+ *                  what the checker found
+ *   access.js      what an index computes, with a thread's numbers put in; banks, sectors, loads so far
  *   sums.js        the products of a thread's elements of C, and their sum so far
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
  *   code.js        the source, with the line that acts
- *   costs.js       banks, sectors, loads so far
  *   time.js        the bar, buttons and keys
  *   main.js        starts all of this; the state in the address
  *
@@ -38,16 +36,16 @@
  *                Shared: dims (none: not known), words (elements). Arrays that are too large have no values.
  *   sites        instructions that access memory: {line, array, write, atomic, words (elements)}
  *   steps        what one line does for one warp, once:
- *                    [line, interval, warp, [[site, lanes, [offset, ...], [value, ...]], ...]]
- *                one offset (in elements, possibly outside the array) and `words` values for each bit
- *                in lanes; null: not a number, or not known. Of atomic operations the values are the
- *                new ones, and as many that they have replaced follow: [..., [value, ...]]. A barrier that opens:
+ *                    [line, interval, warp, [[site, lane, offset, value, ...], ...]]
+ *                the offset is in elements, and possibly outside the array; of `words` values null is not a
+ *                number, or not known. Those of atomic operations are the new ones, and as many follow that
+ *                they have replaced. A barrier that opens:
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
  *   end          {waiting: [{line, threads: [[first, count], ...]}], returned: [...], stopped}
  *   finding      null, or what the checker found, in words, and what they are made of: kind, variable
- *                and `index` of the element (null: none is known), slots (report/record/slots.def); race,
- *                never_ends: of its kind. step and other_step are steps
+ *                and `index` of the element (null: none is known), slots (report/record/slots.def);
+ *                never_ends: it is of such a kind. step and other_step are steps
  *   naive        elements of inputs that the plainest kernel loads for each one that it stores; 0: not known
  *   loads        null, or {launch, naive}: elements of inputs that are loaded
  *   indices      null, or what --indices knows, as JSON
@@ -113,20 +111,17 @@ function decodeStep(run, [line, interval, warp, what, who], number) {
 }
 
 /* One access for each element, so several for a lane that accesses several at once. */
-function decodeAccess(run, step, [siteNumber, mask, offsets, values, old = values]) {
+function decodeAccess(run, step, [siteNumber, lane, offset, ...values]) {
   const site = run.sites[siteNumber], { array, write, words } = site;
-  const lanes = range(0, WARP).filter((lane) => (mask >>> lane) & 1);
-  for (let i = 0; i < words * lanes.length; i++) {
-    const lane = Math.floor(i / words), offset = offsets[lane] + i % words;
+  for (let i = 0; i < words; i++)
     step.accesses.push({
-      number: 0, step: step.number, thread: step.warp * WARP + lanes[lane], site, array, write, offset,
+      number: 0, step: step.number, thread: step.warp * WARP + lane, site, array, write, offset: offset + i,
       value: valueOf(array, values[i]),
-      old: valueOf(array, old[i]), /* that an atomic operation has replaced */
+      old: valueOf(array, values[words + i]), /* that an atomic operation has replaced */
       before: null, /* the store that this one replaces, or this load reads */
       from: null,   /* of a store: the load whose value it is, if that is known */
       origin: null, /* which element of an input the value is: {array, offset} */
     });
-  }
 }
 
 function decodeRun(data) {

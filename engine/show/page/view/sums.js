@@ -23,21 +23,18 @@ function indexLoads({ factors }, loads) {
   return index;
 }
 
-/* Which load of one factor goes with which of the other, if there are several: those of one step; the n-th
- * with the n-th; or the first ones, whose values are kept in registers. */
-const PAIRINGS = [
-  (as, bs) => as.map((a) => [a, bs.find((b) => b.step === a.step)]),
-  (as, bs) => as.map((a, i) => [a, bs[i]]),
-  (as, bs) => [[as[0], bs[0]]],
-];
+/* Which load of one factor goes with which of the other, if there are several: those of one step, or else the
+ * first ones, whose values are kept in registers. */
+function pairsOf(lefts, rights) {
+  const pairs = lefts.map((a) => [a, rights.find((b) => b.step === a.step)]).filter(([, b]) => b);
+  return pairs.length || !rights.length ? pairs : [[lefts[0], rights[0]]];
+}
 
-function textbookTerms({ factors }, index, at, pairing) {
+function textbookTerms({ factors }, index, at) {
   const [lefts, rights] = factors.map(({ axes }, i) =>
     index[i].get(at[axes.find((axis) => axis !== TERM)]) || new Map());
-  const terms = [];
-  for (const [p, loads] of lefts)
-    for (const [a, b] of pairing(loads, rights.get(p) || [])) if (b) terms.push(makeTerm(a, b));
-  return terms.sort((x, y) => x.at - y.at);
+  const pairs = [...lefts].flatMap(([p, loads]) => pairsOf(loads, rights.get(p) || []));
+  return pairs.map((pair) => makeTerm(...pair)).sort((x, y) => x.at - y.at);
 }
 
 /* A term is complete with the later of its loads. */
@@ -56,36 +53,20 @@ const round = Math.fround;
 const ARITHMETIC = [
   (sum, { a, b }) => round(sum + round(a.value * b.value)),
   (sum, { a, b }) => round(sum + a.value * b.value),           /* fused: the product is not rounded */
+  (sum, { a, b }) => sum + a.value * b.value,                  /* in double */
 ];
 
 function addUp(terms, add) {
   let sum = 0;
   for (const term of terms) term.sum = sum = add(sum, term);
-  return sum;
-}
-
-/* A partial sum for each interval, added to the whole at its end. */
-function addUpByInterval(run, terms, add) {
-  let whole = 0, part = 0;
-  terms.forEach((term, i) => {
-    part = add(part, term);
-    term.sum = round(whole + part);
-    const next = terms[i + 1];
-    if (next && run.steps[next.step].interval === run.steps[term.step].interval) return;
-    whole = term.sum;
-    part = 0;
-  });
-  return whole;
+  return round(sum);
 }
 
 /* Whether the terms make what the store has left; an atomic operation adds them to what was there. */
-function reproduces(run, terms, { value, old, site }) {
-  if (!terms.length) return false;
-  const makes = (sum) => (site.atomic ? round(old + round(sum)) : sum) === value;
-  return ARITHMETIC.some((add) => makes(addUp(terms, add))) ||
-    ARITHMETIC.some((add) => makes(addUpByInterval(run, terms, add))) ||
-    makes(round(addUp(terms, (sum, { a, b }) => sum + a.value * b.value))); /* in double */
-}
+const reproduces = (terms, { value, old, site }) => terms.length > 0 && ARITHMETIC.some((add) => {
+  const sum = addUp(terms, add);
+  return (site.atomic ? round(old + sum) : sum) === value;
+});
 
 /* --- the sums of a thread --------------------------------------------------------------------- */
 
@@ -97,29 +78,23 @@ function lastStores(run, thread) {
   return [...stores.values()];
 }
 
-function followSum(run, store, operands, indices) {
+function followSum(run, store, operands, index) {
   const [row, col] = rowAndCol(store), { thread, offset, step } = store;
-  const sum = { thread, store, offset, row, col, step, terms: [], followed: false, textbook: true };
-  const isBefore = ({ at }) => at < store.number;
-  for (const index of indices)
-    for (const pairing of PAIRINGS) {
-      const terms = textbookTerms(run.sum, index, [row, col], pairing).filter(isBefore);
-      if (reproduces(run, terms, store)) return { ...sum, terms, followed: true };
-    }
-  const terms = termsAsRead(operands.filter((a) => a.number < store.number));
-  return reproduces(run, terms, store) ? { ...sum, terms, textbook: false, followed: true } : sum;
+  const ways = [[true, textbookTerms(run.sum, index, [row, col])], [false, termsAsRead(operands)]];
+  for (const [textbook, all] of ways) {
+    const terms = all.filter(({ at }) => at < store.number);
+    if (reproduces(terms, store)) return { thread, store, offset, row, col, step, terms, textbook, followed: true };
+  }
+  return { thread, store, offset, row, col, step, terms: [], textbook: true, followed: false };
 }
 
-/* Made of the thread's operands, which are all its loads but those whose value only goes to shared memory;
- * or of all its loads. */
+/* Made of the thread's operands, which are all its loads but those whose value only goes to shared memory. */
 function followSums(run, thread) {
   const accesses = run.ofThread[thread], copied = new Set(accesses.map((a) => a.from));
   const stores = lastStores(run, thread).filter(({ array }) => array === run.output);
-  if (!stores.length) return [];
-  const loads = accesses.filter((a) => !a.write);
-  const operands = loads.filter((a) => !copied.has(a) && a.array.role !== 'output');
-  const indices = [operands, loads].map((list) => indexLoads(run.sum, list));
-  return stores.map((store) => followSum(run, store, operands, indices));
+  const operands = accesses.filter((a) => !a.write && !copied.has(a) && a.array.role !== 'output');
+  const index = stores.length ? indexLoads(run.sum, operands) : [];
+  return stores.map((store) => followSum(run, store, operands, index));
 }
 
 /* One for each element of the output that the thread stores; none where the lab has no sums. */

@@ -22,61 +22,46 @@ function findLoops(run) {
   return loops;
 }
 
-const loopAt = (run, step) => run.loops.find((loop) => step >= loop.first && step <= loop.last);
-
-/* The last step of what one line does for all warps, from this step on. */
-function lineEnd(run, step) {
-  const { line, warp } = run.steps[step] || {};
-  const goesOn = (last, next) => next?.line === line && next.warp > last.warp && !isSingle(run, next);
-  let end = step;
-  while (warp >= 0 && goesOn(run.steps[end], run.steps[end + 1])) end++;
-  return end;
+/* Whether what one line does for all warps ends with this step. */
+function endsLine(run, { line, warp, number }) {
+  const next = run.steps[number + 1];
+  return warp < 0 || next?.line !== line || next.warp <= warp || isSingle(run, next);
 }
 
 /* --- where a move leads: {step, lane}; null: nowhere ------------------------------------------ */
 
 const clampStep = (run, step) => Math.max(NONE, Math.min(run.last, step));
+const stepsWhere = (run, isOne) => run.steps.filter(isOne).map(({ number }) => number);
+const barriers = (run) => stepsWhere(run, ({ warp }) => warp < 0);
+const phaseStarts = (run) => run.phases.map((p) => p.first);
+const findingSteps = ({ finding }) =>
+  ascending([finding?.step, finding?.other_step].filter(Number.isInteger));
 
-function forward(app) {
-  const { run, state, unit } = app, next = state.step + 1;
-  if (unit === 'thread') return nextLane(app);
-  if (next > run.last) return { step: run.last };
-  if (unit === 'block') return { step: lineEnd(run, next) };
-  return { step: unit === 'own' ? ownStep(app, next, 1) : next };
-}
+/* The steps at which moves stop: by units, to the end of a loop or a line, and to what has a button of its own. */
+const STOPS = {
+  warp: ({ run }) => stepsWhere(run, () => true),
+  block: ({ run }) => stepsWhere(run, (step) => endsLine(run, step)),
+  own: ({ run, selection: { thread } }) => stepsWhere(run, ({ warp, lanes }) =>
+    warp < 0 || (warp === Math.floor(thread / WARP) && lanes.includes(thread % WARP))),
+  skip: ({ run }) => stepsWhere(run, (step) => endsLine(run, step) &&
+    !run.loops.some(({ first, last }) => step.number >= first && step.number < last)),
+  barrier: ({ run }) => barriers(run),
+  phase: ({ run }) => phaseStarts(run),
+  finding: ({ run }) => findingSteps(run),
+  line: ({ run, selection }) => stepsWhere(run, ({ line, warp }) => line === selection.line && warp >= 0),
+};
 
-function back(app) {
-  const { state, unit } = app, before = state.step - 1;
-  if (unit === 'thread') return previousLane(app);
-  if (unit === 'block') return { step: lineBack(app) };
-  return { step: unit === 'own' ? ownStep(app, before, -1) : before };
-}
-
-/* To the end of what a line does for all warps before this step. */
-function lineBack({ run, state }) {
-  let step = state.step - 1;
-  while (step >= 0 && lineEnd(run, step) > step) step--;
-  return step;
-}
-
-/* To the end of the loop that is ahead, or of what this line does for the block. */
-function skip({ run, state }) {
-  const next = clampStep(run, state.step + 1), loop = loopAt(run, next);
-  return { step: loop ? loop.last : lineEnd(run, Math.max(0, next)) };
-}
-
-function skipBack(app) {
-  const loop = loopAt(app.run, app.state.step);
-  return { step: loop ? loop.first - 1 : lineBack(app) };
-}
-
-/* The next step, from this one on, in which the selected thread acts or waits at a barrier. */
-function ownStep({ run, selection: { thread } }, step, by) {
-  for (let s = step; s >= 0 && s <= run.last; s += by) {
-    const { warp, lanes } = run.steps[s];
-    if (warp < 0 || (warp === Math.floor(thread / WARP) && lanes.includes(thread % WARP))) return s;
-  }
-  return by > 0 ? run.last : NONE;
+/* Of a move by its name: start, end; forward, back (by the unit); "barrier", "barrier-back", and so on. */
+function targetOf(app, name) {
+  const { run, state, unit } = app, isBack = name.endsWith('back'), isByUnit = name === 'forward' || name === 'back';
+  const ends = { start: { step: NONE }, end: { step: run.last } }, what = isByUnit ? unit : name.replace('-back', '');
+  if (ends[name]) return ends[name];
+  if (what === 'thread') return isBack ? previousLane(app) : nextLane(app);
+  const stops = STOPS[what](app), inOrder = isBack ? stops.reverse() : stops;
+  const next = inOrder.find((step) => (isBack ? step < state.step : step > state.step));
+  const found = next ?? (what === 'finding' ? inOrder[0] : undefined); /* that goes round */
+  if (found !== undefined) return { step: found };
+  return isByUnit || what === 'skip' ? ends[isBack ? 'start' : 'end'] : null;
 }
 
 function nextLane({ run, state: { step, lane } }) {
@@ -92,20 +77,6 @@ function previousLane({ run, state: { step, lane } }) {
 }
 
 const atLane = (run, step, which) => ({ step, lane: run.steps[step].lanes.at(which) ?? NONE });
-
-const barriers = (run) => run.steps.filter((s) => s.warp < 0).map((s) => s.number);
-const phaseStarts = (run) => run.phases.map((p) => p.first);
-const findingSteps = ({ finding }) =>
-  ascending([finding?.step, finding?.other_step].filter(Number.isInteger));
-const stepsOfLine = (run, line) =>
-  run.steps.filter((s) => s.line === line && s.warp >= 0).map((s) => s.number);
-
-/* The next of these steps, or the one before; after the last one the first, if they are gone `round`. */
-function nextOf(steps, step, by, round = false) {
-  const inOrder = by > 0 ? steps : [...steps].reverse();
-  const found = inOrder.find((s) => (s - step) * by > 0) ?? (round ? inOrder[0] : undefined);
-  return found === undefined ? null : { step: found };
-}
 
 /* --- the bar ---------------------------------------------------------------------------------- */
 
@@ -181,27 +152,12 @@ function stopPlaying(app) {
 
 function tick(app) {
   const before = app.state.step;
-  goTo(app, forward(app));
+  goTo(app, targetOf(app, 'forward'));
   if (app.state.step >= app.run.last && app.state.step === before) return stopPlaying(app);
   app.timer = setTimeout(() => tick(app), 1000 / Number(byId('speed').value));
 }
 
 /* --- keys and buttons ------------------------------------------------------------------------- */
-
-/* Where keys and buttons of these names lead. */
-const bothWays = (name, stepsOf, round) => ({
-  [name]: (app) => nextOf(stepsOf(app), app.state.step, 1, round),
-  [name + '-back']: (app) => nextOf(stepsOf(app), app.state.step, -1, round),
-});
-const MOVES = {
-  start: () => ({ step: NONE }),
-  end: ({ run }) => ({ step: run.last }),
-  forward, back, skip, 'skip-back': skipBack,
-  ...bothWays('barrier', ({ run }) => barriers(run)),
-  ...bothWays('phase', ({ run }) => phaseStarts(run)),
-  ...bothWays('finding', ({ run }) => findingSteps(run), true),
-  ...bothWays('line', ({ run, selection }) => stepsOfLine(run, selection.line)),
-};
 
 const KEYS = {
   ArrowRight: 'forward', ArrowLeft: 'back', '.': 'forward', ',': 'back',
@@ -215,7 +171,7 @@ function move(app, name) {
   if (name === 'play') return togglePlay(app);
   if (app.playing) stopPlaying(app);
   if (name === 'unit') setUnit(app, app.unit === 'thread' ? 'warp' : 'thread');
-  else goTo(app, MOVES[name](app));
+  else goTo(app, targetOf(app, name));
 }
 
 const hasModifier = (event) => event.ctrlKey || event.metaKey || event.altKey;
