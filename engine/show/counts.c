@@ -1,9 +1,11 @@
 /* Counts as a student reads them, and as JSON. What they are: docs/look.md. */
+#include "../report/launch.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
 #include "../watch/shadow/regions.h"
 #include "show.h"
 #include <inttypes.h>
+#include <string.h>
 
 /* In JSON: an array of the run, or what is counted beside these. Null: the run has no such array.
  */
@@ -93,24 +95,17 @@ static struct work work_of(const struct counted_launch *sum, struct shape s) {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static void print_extent(FILE *out, const unsigned extent[3]) {
-    if (extent[2] > 1)
-        fprintf(out, "(%u,%u,%u)", extent[0], extent[1], extent[2]);
-    else if (extent[1] > 1)
-        fprintf(out, "(%u,%u)", extent[0], extent[1]);
-    else
-        fprintf(out, "%u", extent[0]);
-}
-
 static void print_head(FILE *out, const struct counted_launch *l) {
-    fprintf(out, "\n%s<<<", l->kernel);
-    print_extent(out, l->grid);
-    fputs(", ", out);
-    print_extent(out, l->block);
-    fprintf(out, ">>>: %s block%s of %u threads\n", grouped(l->blocks).text, plural(l->blocks),
-            l->block[0] * l->block[1] * l->block[2]);
+    struct finding_launch launch = {.number = 0};
+    char text[LAUNCH_TEXT];
+    snprintf(launch.kernel, sizeof launch.kernel, "%s", l->kernel);
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
+    launch_describe(&launch, text);
+    fprintf(out, "\n%s\n", text);
     if (l->blocks_ended < l->blocks)
-        fprintf(out, "stopped early: %s blocks had ended\n", grouped(l->blocks_ended).text);
+        fprintf(out, "stopped early: %s of %s blocks had ended\n", grouped(l->blocks_ended).text,
+                grouped(l->blocks).text);
     if (l->idle_blocks)
         fprintf(out, "%s blocks store nothing; they make %s of the loads\n",
                 grouped(l->idle_blocks).text, grouped(l->idle_loads).text);

@@ -136,6 +136,7 @@ static double sum_so_far(const struct story *s, size_t element, int phase) {
 
 struct shown {
     const struct story *story;
+    const char *title;
     const struct phase_array *shared; /* null: of this array of the run, what is in `box` */
     int array;
     struct box box;
@@ -155,7 +156,8 @@ static size_t element_at(const struct shown *c, int i, int j) {
 static struct shown shared_shown(const struct story *s, const struct phase_array *shared) {
     const int columns = (int)shared->dimension[shared->dimensions - 1];
     const struct box all = {0, (int)shared->count / columns - 1, 0, columns - 1};
-    return (struct shown){.story = s, .shared = shared, .box = all, .columns = columns};
+    return (struct shown){
+        .story = s, .title = shared->name, .shared = shared, .box = all, .columns = columns};
 }
 
 /* An input, or the smallest rectangle around what the block stored of an output. */
@@ -170,6 +172,7 @@ static struct shown array_shown(const struct story *s, int array, int phase) {
         count++;
     }
     return (struct shown){.story = s,
+                          .title = phase ? "sums so far" : region_array(array)->name,
                           .array = array,
                           .box = box,
                           .columns = columns,
@@ -195,11 +198,10 @@ static bool cell_value(const struct shown *c, int i, int j, double *value) {
 
 /* --- tables, side by side --------------------------------------------------------------------- */
 
-/* Cells are words, so that a place that holds nothing can say so. */
+/* Its title, and a line for each row that is printed; the longest is so wide. */
 struct table {
-    char title[80];
-    int rows, cols, width; /* that are printed; of a column */
-    char cells[WHOLE][WHOLE][16];
+    char line[WHOLE + 1][160];
+    int lines, width;
 };
 
 /* Of up to `most` rows (or columns) all are printed; of more the first ones, dots and the last. */
@@ -211,10 +213,7 @@ static int printed_index(int count, int most, int i) {
     return i == FIRST ? -1 : count - 1;
 }
 
-static int table_width(const struct table *t) {
-    return max_int((int)strlen(t->title), t->cols * t->width);
-}
-
+/* As a word, so that a place that holds nothing can say so. */
 static void set_cell(char word[16], const struct shown *c, int i, int j) {
     double value;
     if (i < 0 || j < 0)
@@ -225,75 +224,56 @@ static void set_cell(char word[16], const struct shown *c, int i, int j) {
         snprintf(word, 16, value == rint(value) ? "%.9g" : "%.5g", value);
 }
 
-static struct table table_with(const char *title, const struct shown *c, int most) {
+static struct table table_with(const struct shown *c, int most) {
     const int rows = rows_of(c), cols = columns_of(c);
-    struct table t = {.rows = printed(rows, most), .cols = printed(cols, most)};
-    APPEND(t.title, "%s", title);
-    if (rows == 1 && t.cols < cols) APPEND(t.title, " (%d elements)", cols);
-    if (rows > 1 && (t.rows < rows || t.cols < cols)) APPEND(t.title, " (%d x %d)", rows, cols);
-    for (int row = 0; row < t.rows; row++)
-        for (int col = 0; col < t.cols; col++) {
-            set_cell(t.cells[row][col], c, printed_index(rows, most, row),
-                     printed_index(cols, most, col));
-            t.width = max_int(t.width, (int)strlen(t.cells[row][col]) + 2);
+    const int lines = printed(rows, most), words = printed(cols, most);
+    struct table t = {.lines = lines + 1};
+    char word[WHOLE][WHOLE][16];
+    int width = 0;
+    for (int i = 0; i < lines; i++)
+        for (int j = 0; j < words; j++) {
+            set_cell(word[i][j], c, printed_index(rows, most, i), printed_index(cols, most, j));
+            width = max_int(width, (int)strlen(word[i][j]) + 2);
         }
+    APPEND(t.line[0], "%s", c->title);
+    if (rows == 1 && words < cols) APPEND(t.line[0], " (%d elements)", cols);
+    if (rows > 1 && (lines < rows || words < cols)) APPEND(t.line[0], " (%d x %d)", rows, cols);
+    for (int i = 0; i < lines; i++)
+        for (int j = 0; j < words; j++) APPEND(t.line[i + 1], "%*s", width, word[i][j]);
+    t.width = max_int((int)strlen(t.line[0]), words * width);
     return t;
 }
 
-/* Whole, if it is no larger than is easily read. */
-static struct table table_of(const char *title, const struct shown *c, int room) {
-    const struct table t = table_with(title, c, WHOLE);
-    return MARGIN + t.cols * t.width <= room ? t : table_with(title, c, FIRST + 1);
-}
-
-/* Line 0 is the title. Returns how many columns it has used. */
-static int print_table_line(FILE *out, const struct table *t, int line) {
-    int used = 0;
-    if (line == 0) return fprintf(out, "%s", t->title);
-    for (int col = 0; line <= t->rows && col < t->cols; col++)
-        used += fprintf(out, "%*s", t->width, t->cells[line - 1][col]);
-    return used;
-}
-
-/* As many beside each other as fit. */
-static void print_tables(FILE *out, const struct table *tables, int count) {
-    while (count > 0) {
-        int fit = 1, width = MARGIN + table_width(&tables[0]), rows = tables[0].rows;
-        for (; fit < count && width + MARGIN + table_width(&tables[fit]) <= text_width(out);
-             fit++) {
-            width += MARGIN + table_width(&tables[fit]);
-            rows = max_int(rows, tables[fit].rows);
-        }
-        for (int line = 0; line <= rows; line++) {
-            for (int i = 0, begin = MARGIN, used = 0; i < fit; i++) {
-                used += fprintf(out, "%*s", begin - used, "");
-                used += print_table_line(out, &tables[i], line);
-                begin += table_width(&tables[i]) + MARGIN;
-            }
+/* As many beside each other as fit; whole, if they are no larger than is easily read. */
+static void print_tables(FILE *out, const struct shown *shown, int count) {
+    struct table tables[TABLES];
+    const int room = text_width(out);
+    for (int i = 0; i < count; i++) {
+        tables[i] = table_with(&shown[i], WHOLE);
+        if (MARGIN + tables[i].width > room) tables[i] = table_with(&shown[i], FIRST + 1);
+    }
+    for (int first = 0, end = 0; first < count; first = end) {
+        int width = 0, lines = 0;
+        do {
+            width += MARGIN + tables[end].width;
+            lines = max_int(lines, tables[end].lines);
+            end++;
+        } while (end < count && width + MARGIN + tables[end].width <= room);
+        for (int line = 0; line < lines; line++) {
+            for (int i = first; i < end; i++)
+                fprintf(out, "%*s%-*s", MARGIN, "", i + 1 < end ? tables[i].width : 0,
+                        tables[i].line[line]);
             fputc('\n', out);
         }
-        tables += fit;
-        count -= fit;
     }
-}
-
-static void print_part(FILE *out, const char *title, const struct shown *c) {
-    if (rows_of(c) <= 0 || columns_of(c) <= 0) return;
-    struct table t = table_of(title, c, text_width(out));
-    print_tables(out, &t, 1);
 }
 
 static void print_arrays(FILE *out, const struct story *s, const struct phase *phase) {
-    struct table tables[TABLES];
-    int count = 0;
-    for (; count < phase->array_count && count < TABLES; count++) {
-        const struct shown shown = shared_shown(s, &phase->arrays[count]);
-        tables[count] = table_of(phase->arrays[count].name, &shown, text_width(out));
-    }
-    if (count)
-        print_tables(out, tables, count);
-    else
-        fputs("    nothing is stored in shared memory\n", out);
+    const int count = min_int(phase->array_count, TABLES);
+    struct shown shown[TABLES];
+    for (int i = 0; i < count; i++) shown[i] = shared_shown(s, &phase->arrays[i]);
+    if (!count) fputs("    nothing is stored in shared memory\n", out);
+    print_tables(out, shown, count);
 }
 
 /* --- phases ----------------------------------------------------------------------------------- */
@@ -323,7 +303,7 @@ static void print_phase(FILE *out, const struct story *s, int number) {
     print_arrays(out, s, phase);
     if (!s->sum->terms) return;
     const struct shown sums = array_shown(s, s->sum->output, number);
-    print_part(out, "sums so far", &sums);
+    if (sums.box.row_last >= 0) print_tables(out, &sums, 1);
 }
 
 /* The first element of the part: C[0][0] = 1*1 + 2*5 + 3*9 + 4*13 = 90 */
@@ -361,21 +341,18 @@ static void print_stored(FILE *out, const struct story *s, int array) {
     else
         fputs("elements ", out);
     fprintf(out, "%d to %d\n", box->col_first, box->col_last);
-    if (s->data->of[array]) print_part(out, name, &part);
+    if (s->data->of[array]) print_tables(out, &part, 1);
     if (array == s->sum->output && s->sum->terms && s->sum->terms <= WHOLE / 2)
         print_element(out, &part);
 }
 
 static void print_inputs(FILE *out, const struct story *s) {
-    struct table tables[ENGINE_ARRAYS];
+    struct shown shown[ENGINE_ARRAYS];
     int count = 0;
-    for (int i = 0; i < ENGINE_ARRAYS; i++) {
-        if (!is_input(i) || !s->data->of[i]) continue;
-        const struct shown shown = array_shown(s, i, 0);
-        tables[count++] = table_of(region_array(i)->name, &shown, text_width(out));
-    }
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (is_input(i) && s->data->of[i]) shown[count++] = array_shown(s, i, 0);
     fputc('\n', out);
-    print_tables(out, tables, count);
+    print_tables(out, shown, count);
 }
 
 /* "A or B" */

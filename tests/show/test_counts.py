@@ -224,7 +224,7 @@ def test_two_launches(checker: Builder) -> None:
     assert total["global"]["C"]["loads"]["elements"] == 64 * 64
     assert total["global"]["all"]["loads"]["elements"] == 2 * 64 * 64 * 64 + 64 * 64
     text = run_check(program, "--counts", 64).stdout
-    assert text.count("\npart<<<(4,4), (16,16)>>>: 16 blocks of 256 threads\n") == 2
+    assert text.count("\npart<<<(4, 4), (16, 16)>>>: 64 x 64 threads (x, y)\n") == 2
     assert "\nall 2 launches\n" in text
 
 
@@ -294,7 +294,7 @@ def test_the_table(checker: Builder) -> None:
     text = run_check(checker(GCC, TILED), "--counts").stdout  # 64 64 64, without sizes
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for expected in (
-        "mysgemm<<<(4,4), (16,16)>>>: 16 blocks of 256 threads",
+        "mysgemm<<<(4, 4), (16, 16)>>>: 64 x 64 threads (x, y)",
         "global memory elements requests sectors coalesced",
         "loads of A 16,384 512 2048 100.0 %",
         "all loads 32,768 1024 4096 100.0 %",

@@ -223,7 +223,7 @@ def test_one_thread_at_a_time(page: Page) -> None:
     page.press(Keys.HOME, "t", *[Keys.ARROW_RIGHT] * 5)
     assert page.js("return [walk.step, walk.lane, walk.thread, walk.loads]") == [0, 4, 4, 5]
     assert len(page.js("return walk.state('A_s')")) == 5
-    tile = page.js("return document.querySelector('#grid-0-0 .phase-a').getAttribute('d')")
+    tile = page.js("return document.querySelector('#grid-0 .phase-a').getAttribute('d')")
     assert tile.count("M") == 5
     assert "thread (4,0) loads A[0][4] = 5 and stores it to A_s[0][4]" in page.text("sentence")
     assert page.text("step-number").endswith(", thread (4,0)")
@@ -366,8 +366,8 @@ def test_opens_at_the_end(first_view: Opened) -> None:
     C = data["arrays"][2]
     offset = C["wrong"][0][0] if C["wrong"] else C["unwritten"][0][0]
     row, col = divmod(offset, C["dims"][1])
-    labels = page.js("""return [[...document.querySelectorAll('#grid-2-0 .label:not(.side)')],
-        [...document.querySelectorAll('#grid-2-0 .side')]].map((each) => each.map((e) => e.textContent))""")
+    labels = page.js("""return [[...document.querySelectorAll('#grid-2 .label:not(.side)')],
+        [...document.querySelectorAll('#grid-2 .side')]].map((each) => each.map((e) => e.textContent))""")
     assert str(col) in labels[0] and str(row) in labels[1]
     if C["wrong"]:
         block, (x, y) = data["block"], data["launch"]["block"][:2]
@@ -396,7 +396,7 @@ def test_first_view(first_view: Opened, request: pytest.FixtureRequest) -> None:
         if array["role"] == "output" or not page.js("return walk.state(arguments[0]).length", number):
             continue
         assert page.js("return document.querySelectorAll(arguments[0]).length",
-                       f"#grid-{number}-0 .values text") > 0, array["name"]
+                       f"#grid-{number} .values text") > 0, array["name"]
     assert page.js("return scrollY") == 0
     assert "C" in {title.split()[0] for title in page.grids()}
     assert all(0 <= box["top"] and box["bottom"] <= 720 and box["right"] <= 1280
@@ -436,7 +436,7 @@ def test_lens(first_view: Opened) -> None:
     """It shows the numbers at the selected thread's place: of the tile, and of A where they are from."""
     page, _ = first_view
     number = str(9 * 36 + 10 + 1)  # A[9][10], loaded by thread (10,9)
-    shown = """return [0, 3].map((array) => [...document.querySelectorAll(`#grid-${array}-0 .values text`)]
+    shown = """return [0, 3].map((array) => [...document.querySelectorAll(`#grid-${array} .values text`)]
         .some((each) => each.textContent === arguments[0]))"""
     assert page.js(shown, number) == [False, False]
     page.js("location.hash = '#thread=154'")
@@ -577,7 +577,7 @@ def test_focus_is_not_below_the_bar(page: Page) -> None:
             break
         seen.append(name)
         assert top >= bar - 1 or name == "left", (name, top, bar)
-    for name in ("play", "slider", "unit", "speed", "cursor-0-0", "cursor-threads"):
+    for name in ("play", "slider", "unit", "speed", "cursor-0", "cursor-threads"):
         assert name in seen
     assert "scene" not in seen and len(seen) < 60
 

@@ -364,20 +364,13 @@ static void write_finding(struct page *page) {
 /* --- the launch, loads ------------------------------------------------------------------------ */
 
 static void write_launch(struct page *page) {
-    struct json *json = &page->json;
     const struct trace *t = page->trace;
     struct finding_launch l = {.number = t->launch, .of = launches_noted()};
     launches_kernel_name(t->kernel, l.kernel, sizeof l.kernel);
-    engine_find_launch(t->launch, true, &l); /* of many launches, its line may not be known */
-    json_open(json, "launch", '{');
-    json_text(json, "kernel", l.kernel);
-    json_unsigned(json, "number", l.number);
-    json_unsigned(json, "of", l.of);
-    json_extent(json, "grid", t->grid);
-    json_extent(json, "block", t->block);
-    json_unsigned(json, "shared_bytes", l.shared_bytes);
-    json_value(json, "line", "%d", source_is(l.file) ? l.line : 0);
-    json_close(json, '}');
+    memcpy(l.grid, t->grid, sizeof l.grid);
+    memcpy(l.block, t->block, sizeof l.block);
+    engine_find_launch(t->launch, true, &l); /* of many launches, no more may be known */
+    json_launch(&page->json, &l);
 }
 
 static void write_loads(struct page *page) {

@@ -283,21 +283,12 @@ function writeFragment({ state, selection, playing }) {
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* "A is 4 x 8", then "B 8 x 6"; "a has 21 elements". */
-function extentText({ name, dims }, i) {
-  return dims.length === 1 ? `${name} has ${plural(dims[0], 'element')}` : name + (i ? ' ' : ' is ') + dims.join(' x ');
-}
-
 function fillHeader(run) {
   const { launch } = run, shape = Object.entries(run.shape).map(([name, value]) => name + '=' + value);
-  const triple = (list) => '(' + (list[2] > 1 ? list : list.slice(0, 2)).join(', ') + ')';
   document.title = run.file + ': walkthrough';
   byId('title').textContent = `${baseName(run.file)}, block ${blockName(run)}`;
-  const parts = [`${launch.kernel}<<<${triple(launch.grid)}, ${triple(launch.block)}>>>${launch.line ? ' at line ' + launch.line : ''}`,
-    `${run.globals.map(extentText).join(', ')} (${shape.join(' ')})`];
-  if (launch.shared_bytes) parts.push(`${formatCount(launch.shared_bytes)} bytes of dynamic shared memory`);
-  if (launch.of > 1) parts.push(`launch ${launch.number} of ${launch.of}`);
-  byId('launch').textContent = parts.join('; ');
+  const at = launch.line ? `line ${launch.line}: ` : '';
+  byId('launch').textContent = `${at}${launch.text} (${shape.join(' ')})`;
 }
 
 /* The names of arrays, where the page speaks of them; what is about sums only where there are some. */

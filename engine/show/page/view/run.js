@@ -20,8 +20,7 @@
  *
  *   file, source the submission: its name, its lines
  *   shape        the lab's parameters by their names
- *   launch       {kernel, number, of, grid, block, shared_bytes, line (0: unknown)}: which one, from
- *                1, of how many of the run; grid and block are [x, y, z]
+ *   launch       {grid, block (both [x, y, z]), line (0: unknown), text (in words), ...}: as in a finding
  *   words        what the lab calls an array, several, and a phase
  *   sum          null, or {output, factors: [{array, axes}, ...]}: an element of the array `output` is a
  *                sum of products of one element of each of these arrays; for row and column of an
@@ -55,35 +54,25 @@
 const WARP = 32;
 const NONE = -1;
 
-/* Shared arrays are drawn as slices of rows and columns: the last two dimensions. One dimension, or
- * none that is known, is drawn in rows as long as those of a square would be, if there is one element
- * for each thread; else in rows of 32 words: once round the banks. */
-function shapeOfShared(array, [x, y]) {
-  const dims = array.dims.length ? array.dims : [array.words];
-  if (dims.length === 1) {
+/* Arrays are drawn in rows: the last dimension is across, the others, taken together, are down. One dimension, or
+ * none that is known, is drawn in rows as long as those of a square would be, if a shared array has one element for
+ * each thread; else in rows of 32 words: once round the banks, or as many as a warp has threads. */
+function shapeOf({ role, dims, words }, [x, y]) {
+  const count = words ?? dims.reduce((product, extent) => product * extent), all = dims.length ? dims : [count];
+  let cols = all.at(-1);
+  if (all.length === 1) {
     const edge = y > 1 ? x : Math.sqrt(x);
-    const isSquare = Number.isInteger(edge) && edge > 1 && edge < WARP && dims[0] % edge === 0;
-    const cols = Math.min(dims[0], isSquare ? edge : WARP);
-    return { dims, slices: 1, rows: Math.ceil(dims[0] / cols), cols };
+    const isSquare = role === 'shared' && Number.isInteger(edge) && edge > 1 && edge < WARP && count % edge === 0;
+    cols = Math.min(count, isSquare ? edge : WARP);
   }
-  const [rows, cols] = dims.slice(-2);
-  return { dims, slices: Math.max(1, Math.floor(array.words / (rows * cols))), rows, cols };
-}
-
-/* One of the lab's: columns are its last dimension. One dimension alone is drawn in rows of as many as
- * a warp has threads. */
-function shapeOfGlobal({ dims }) {
-  const words = dims.reduce((product, extent) => product * extent), last = dims.at(-1);
-  const cols = dims.length > 1 ? last : Math.min(last, WARP);
-  return { words, slices: 1, rows: Math.ceil(words / cols), cols };
+  return { dims: all, words: count, rows: Math.ceil(count / cols), cols };
 }
 
 function decodeArray(array, number, { block }) {
-  const isInput = array.role === 'input', isShared = array.role === 'shared';
   return {
-    ...array, ...(isShared ? shapeOfShared(array, block) : shapeOfGlobal(array)), number,
+    ...array, ...shapeOf(array, block), number,
     /* what a cell holds before the kernel runs */
-    initial: isInput && array.values ? array.values.map((value) => valueOf(array, value)) : null,
+    initial: array.role === 'input' && array.values ? array.values.map((value) => valueOf(array, value)) : null,
     accesses: new Map(), /* offset -> its accesses */
     unwrittenSet: new Set(expandRuns(array.unwritten || [])),
     wrongMap: new Map(array.wrong || []),
@@ -148,6 +137,7 @@ function decodeRun(data) {
   run.loadsOfInputs = run.accesses.filter((a) => !a.write && a.array.role === 'input');
   run.inputs.forEach((array, i) => { array.hue = 'ab'[i % 2]; });
   for (const array of run.outputs) array.hue = 'c';
+  for (const array of run.shared) array.hue = 'shared';
   run.last = run.steps.length - 1;
   run.isCut = Boolean(run.left_out) || run.end.stopped; /* the block did more, or would have */
   run.undefinedAfter = run.steps.findIndex((step) => step.who); /* a barrier that not all threads were at; -1: none */

@@ -154,12 +154,12 @@ function makePanels(run) {
   const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
   const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
   const beside = cells.map(() => []), last = beside.at(-1), unknown = [], below = [];
-  for (const { panel, number } of run.globals) cells[panel.row][panel.col].push(gridName(number));
+  for (const array of run.globals) cells[array.panel.row][array.panel.col].push(gridName(array));
   const free = cells.flatMap((row) => row.map((names, col) => ({ names, col }))).filter(({ names }) => !names.length);
   for (const array of run.shared) {
     const panel = partnerOf(run, array)?.panel;
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
-    for (let slice = 0; slice < array.slices; slice++) (names || unknown).push(gridName(array.number, slice));
+    (names || unknown).push(gridName(array));
   }
   const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : below;
   room.push('threads');
@@ -167,8 +167,7 @@ function makePanels(run) {
   return { cells: below.length ? [...cells, [below]] : cells, beside };
 }
 
-/* Of an array's grid: one for each slice. */
-const gridName = (number, slice = 0) => number + '-' + slice;
+const gridName = ({ number }) => String(number);
 
 function threadShape(run) {
   const [x, y, z] = run.launch.block;
@@ -183,26 +182,17 @@ function planGrids(run, { arrays, threads }, { cell, context, lens }) {
   const plan = (name, rows, cols, title, shown) =>
     plans.set(name, { id: 'grid-' + name, name, title, rows, cols, ...gridSize(rows, cols, title), ...shown });
   for (const array of run.arrays) {
-    const { rows, cols } = arrays[array.number], isShared = array.role === 'shared';
-    for (let slice = 0; slice < array.slices; slice++) {
-      const { title, ghosts = {}, unit, hue } = isShared ? sharedGrid(array, slice) : globalGrid(run, array);
-      plan(gridName(array.number, slice), makeAxis(array.rows, cell, { ...rows, context, ghosts: ghosts.rows, unit }),
-           makeAxis(array.cols, cell, { ...cols, context, ghosts: ghosts.cols }), title, { array, slice, hue });
-    }
+    const { rows, cols } = arrays[array.number], { name, dims, hue } = array;
+    const ghosts = (array.ghosts ||= ghostsOf(run, array));
+    const isShared = array.role === 'shared', unit = !isShared && dims.length === 1 ? array.cols : 1;
+    const title = isShared ? bracketed(name, dims) : `${name}  ${dims.join(' × ')}`;
+    plan(gridName(array), makeAxis(array.rows, cell, { ...rows, context, ghosts: ghosts.rows, unit }),
+         makeAxis(array.cols, cell, { ...cols, context, ghosts: ghosts.cols }), title, { array, hue });
   }
   const size = shape.cols > WIDE ? SMALL_THREAD : usual, around = Math.min(size, context);
   const axis = (which) => makeAxis(shape[which], size, { ...threads[which], context: around });
   plan('threads', axis('rows'), axis('cols'), 'threads: x →, y ↓', { hue: 'thread' });
   return plans;
-}
-
-function globalGrid(run, array) {
-  const { name, hue, dims, cols } = array, ghosts = (array.ghosts ||= ghostsOf(run, array));
-  return { hue, title: `${name}  ${dims.join(' × ')}`, ghosts, unit: dims.length === 1 ? cols : 1 };
-}
-
-function sharedGrid({ name, slices, dims }, slice) {
-  return { hue: 'shared', title: bracketed(name, slices > 1 ? [slice, ...dims.slice(1)] : dims) };
 }
 
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
@@ -228,7 +218,7 @@ function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
 }
 
 function lineUp(run, plans) {
-  const planOf = (number) => plans.get(gridName(number));
+  const planOf = (number) => plans.get(gridName({ number }));
   for (const { number, panel } of run.globals) {
     const plan = planOf(number), rows = planOf(panel.rows_with), cols = planOf(panel.cols_with);
     if (rows) plan.y = rows.y + rows.rows.begin - plan.rows.begin;
@@ -331,15 +321,14 @@ function drawScene(scene, { plans, width, height }, { cell }) {
   if (focused) byId(focused)?.focus({ preventScroll: true });
 }
 
-/* Arrays as they are drawn: the grid of each slice. */
-const gridOf = (scene, { number }, slice = 0) => scene.grids.get(gridName(number, slice));
+const gridOf = (scene, array) => scene.grids.get(gridName(array));
 
 /* Grid -> its cells for these places. */
 function cellsOf(scene, places) {
   const cells = new Map();
   for (const place of places) {
-    const { slice, row, col } = cellOf(place), grid = gridOf(scene, place.array, slice);
-    if (grid) addTo(cells, grid, [row, col]);
+    const { row, col } = cellOf(place);
+    addTo(cells, gridOf(scene, place.array), [row, col]);
   }
   return cells;
 }
@@ -367,7 +356,7 @@ function paintScene(scene) {
 function drawnCells(grid) {
   const inside = ({ shown, count }) => shown.filter((i) => i >= 0 && i < count), cols = inside(grid.cols);
   return (grid.drawn ||= inside(grid.rows).flatMap((row) =>
-    cols.map((col) => ({ cell: [row, col], place: placeOf(grid.array, grid.slice, row, col) }))));
+    cols.map((col) => ({ cell: [row, col], place: placeOf(grid.array, row, col) }))));
 }
 
 /* Paints the cells of each kind, by what `kindsOf` says of a place, and all of its array's values. */
@@ -397,13 +386,12 @@ const SHARED_KINDS = ['past-a', 'past-b', 'past', 'phase-a', 'phase-b', 'phase',
 /* By where the value is from; values of an earlier phase are paler. */
 function paintShared(scene, array) {
   const begin = phaseBegin(scene);
-  for (let slice = 0; slice < array.slices; slice++)
-    paintCells(scene, gridOf(scene, array, slice), SHARED_KINDS, (place) => {
-      const store = storeAt(scene.state, place);
-      if (!store) return [];
-      const hue = store.origin ? '-' + store.origin.array.hue : '';
-      return [(store.step < begin ? 'past' : 'phase') + hue, !store.origin && store.value === 0 ? 'zero' : ''];
-    });
+  paintCells(scene, gridOf(scene, array), SHARED_KINDS, (place) => {
+    const store = storeAt(scene.state, place);
+    if (!store) return [];
+    const hue = store.origin ? '-' + store.origin.array.hue : '';
+    return [(store.step < begin ? 'past' : 'phase') + hue, !store.origin && store.value === 0 ? 'zero' : ''];
+  });
 }
 
 const OUTPUT_KINDS = ['sum-1', 'sum-2', 'sum-3', 'sum-4', 'stored', 'missing', 'wrong'];
@@ -558,10 +546,7 @@ function placesOfLine(run, line) {
 /* From what the selected thread loads to where it goes in this step: to shared memory, or into the
  * sum of its element of the output. */
 function drawArrows(scene, own) {
-  const middleAt = (place, { slice, row, col } = cellOf(place)) => {
-    const grid = gridOf(scene, place.array, slice);
-    return grid && middleOf(grid, row, col);
-  };
+  const middleAt = (place, { row, col } = cellOf(place)) => middleOf(gridOf(scene, place.array), row, col);
   const stores = own.filter((a) => own.includes(a.from)), sum = currentSum(scene);
   const ends = [...stores.map((a) => [a.from, middleAt(a)]),
                 ...own.filter((a) => sum?.operands.has(a)).map((a) => [a, middleAt(sum.store, sum)])];
@@ -606,8 +591,8 @@ function paintElement(scene, array, index) {
 /* --- pointing at cells ------------------------------------------------------------------------ */
 
 /* What a cell of the picture stands for: a place or {thread}. */
-const subjectAt = (run, { array, slice }, row, col) =>
-  (array ? placeOf(array, slice, row, col) : { thread: threadOfCell(run, row, col) });
+const subjectAt = (run, { array }, row, col) =>
+  (array ? placeOf(array, row, col) : { thread: threadOfCell(run, row, col) });
 
 /* One element of each grid can be focused: a cell, which arrow keys move. */
 function addCursor(scene, grid) {

@@ -51,15 +51,12 @@ const isInside = ({ array, offset }) => offset >= 0 && offset < array.words;
 
 /* Which cell of the drawing a place is. */
 function cellOf(place) {
-  const { array: { rows, cols, slices, beyond }, offset } = place;
-  if (isBeyondColumn(place)) return { slice: 0, ...beyond };
-  const slice = slices > 1 ? Math.floor(offset / (rows * cols)) : 0;
-  const rest = offset - slice * rows * cols, row = Math.floor(rest / cols);
-  return { slice, row, col: rest - row * cols };
+  const { array: { cols, beyond }, offset } = place, row = Math.floor(offset / cols);
+  return isBeyondColumn(place) ? beyond : { row, col: offset - row * cols };
 }
 
 /* And the other way round. */
-const placeOf = (array, slice, row, col) => ({ array, offset: (slice * array.rows + row) * array.cols + col });
+const placeOf = (array, row, col) => ({ array, offset: row * array.cols + col });
 
 /* Behind the array, where the finding calls it a column too many of the last row. */
 function isBeyondColumn(place) {
