@@ -139,13 +139,8 @@ function findingCell({ finding }, array) {
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* The input that a shared array is filled from; undefined: none, or several. */
-function partnerOf(run, array) {
-  const votes = run.globals.map(() => 0);
-  for (const list of array.accesses.values()) for (const { origin } of list) if (origin) votes[origin.array.number]++;
-  const most = Math.max(1, ...votes), first = votes.indexOf(most);
-  return first === votes.lastIndexOf(most) ? run.globals[first] : undefined;
-}
+/* The input that a shared array is first filled from; undefined: it is not known. */
+const partnerOf = ({ accesses }) => [...accesses.values()].flat().find(({ origin }) => origin)?.origin.array;
 
 /* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above
  * or below the array that they are filled from, else beside it; threads are in one where nothing is shared, else
@@ -157,7 +152,7 @@ function makePanels(run) {
   for (const array of run.globals) cells[array.panel.row][array.panel.col].push(gridName(array));
   const free = cells.flatMap((row) => row.map((names, col) => ({ names, col }))).filter(({ names }) => !names.length);
   for (const array of run.shared) {
-    const panel = partnerOf(run, array)?.panel;
+    const panel = partnerOf(array)?.panel;
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
     (names || unknown).push(gridName(array));
   }
@@ -169,10 +164,10 @@ function makePanels(run) {
 
 const gridName = ({ number }) => String(number);
 
-function threadShape(run) {
-  const [x, y, z] = run.launch.block;
-  const wrapped = y === 1 && z === 1 && x > WARP;
-  return wrapped ? { cols: WARP, rows: Math.ceil(x / WARP), wrapped } : { cols: x, rows: y * z, wrapped };
+/* A row of threads is drawn warp by warp. */
+function threadShape({ launch: { block: [x, y, z] }, threadCount }) {
+  const cols = y * z === 1 ? Math.min(x, WARP) : x;
+  return { cols, rows: Math.ceil(threadCount / cols) };
 }
 
 /* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they show. Threads
@@ -444,7 +439,7 @@ function writeGrid(scene, grid) {
 const isFull = (axis, i) => axis.at.get(i)[1] >= axis.cell;
 
 /* Either all of an array's values or none: some of them would look as if the others were not there.
- * 4 characters are enough for any number, "118k", ".123". */
+ * 4 characters are enough for any number, "118K", ".123". */
 const leastRoom = (array) => Math.min(4, longestValue(array));
 
 /* Of the values that are in the array at any time. */

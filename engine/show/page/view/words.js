@@ -14,22 +14,15 @@ const baseName = (path) => path.slice(path.lastIndexOf('/') + 1);
 const formatCount = (count) => (count < 10000 ? String(count) : count.toLocaleString('en-US'));
 const plural = (count, one, many = one + 's') => formatCount(count) + ' ' + (count === 1 ? one : many);
 
-/* The number in at most so many characters, for a cell; '' if there is no room. */
+const SHORT = [3, 2, 1].map((digits) =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: digits }));
+
+/* The number in at most so many characters, for a cell: 117649 or 118K, .123; '' if there is no room. */
 function formatShort(value, characters) {
-  if (value === undefined || characters < 1) return '';
-  const full = formatNumber(value);
+  if (value === undefined) return '';
+  const full = formatNumber(value), shorten = (format) => format.format(value).replace(/^(-?)0\./, '$1.');
   if (full.length <= characters) return full;
-  const size = Math.abs(value);
-  if (size >= 1000 && size < 1e9) {
-    const [unit, letter] = size >= 1e6 ? [1e6, 'M'] : [1e3, 'k'];
-    const shorts = [(value / unit).toFixed(1) + letter, Math.round(value / unit) + letter];
-    return shorts.find((short) => short.length <= characters) || '';
-  }
-  for (let digits = 3; digits > 0; digits--) {
-    const short = String(Number(value.toPrecision(digits))).replace(/^(-?)0\./, '$1.');
-    if (short.length <= characters) return short;
-  }
-  return '';
+  return SHORT.map(shorten).find((short) => short.length <= characters) || '';
 }
 
 function threadIndex(run, thread) {
