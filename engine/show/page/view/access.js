@@ -1,7 +1,7 @@
 /* What the accesses of a step compute, and what they cost.
  *
- * An index: formulas such as A[(blockIdx.y * 16 + threadIdx.y) * k + 16 * phase + threadIdx.x], as --indices writes
- * them, evaluated with a thread's numbers. The page's policy allows no eval(). */
+ * An index: formulas such as A[(blockIdx.y * 16 + threadIdx.y) * k + 16 * phase + threadIdx.x], as
+ * --indices writes them, evaluated with a thread's numbers. The page's policy allows no eval(). */
 
 const tokenize = (text) => text.match(/\d+|[A-Za-z_][\w.]*|[-+*/%()]/g) || [];
 
@@ -69,7 +69,8 @@ function formulaAt(run, a) {
     element && line === a.site.line && array === a.array.name && access === kind);
   if (!entries.length) return null;
   const names = { ...namesOfThread(run, a.thread, run.block), ...countsBefore(run, a) };
-  return { names, entry: entries.find(({ element }) => offsetOfFormula(a.array, element, names) === a.offset) };
+  const isRight = ({ element }) => offsetOfFormula(a.array, element, names) === a.offset;
+  return { names, entry: entries.find(isRight) };
 }
 
 /* --- the pane --------------------------------------------------------------------------------- */
@@ -106,12 +107,15 @@ function indexRow(run, a, isAlone) {
   const notes = [used.map((word) => `${word} = ${names[word]}: ${meanings[word]}`).join('; ')];
   if (entry.warp && !isAlone) notes.push(`In the warp, ${SHARING[entry.warp]}.`);
   const row = element('div', 'index-row');
-  row.append(element('code', 'formula', formula), ...[...values].map((text) => element('code', 'numbers', '= ' + text)),
+  row.append(element('code', 'formula', formula),
+             ...[...values].map((text) => element('code', 'numbers', '= ' + text)),
              ...notes.filter(Boolean).map((text) => element('p', 'quiet', text)));
   return row;
 }
 
-/* --- banks of shared memory and sectors of global memory that a warp's request needs, as --counts counts them */
+/* --- what a warp's request costs ---------------------------------------------------------------
+ *
+ * Banks of shared memory and sectors of global memory that it needs, as --counts counts them. */
 
 const SECTOR_WORDS = 8; /* 32 bytes */
 const BANKS = 32;

@@ -293,7 +293,8 @@ function fillHeader(run) {
 
 /* The names of arrays, where the page speaks of them; what is about sums only where there are some. */
 function fillNames(run) {
-  const texts = { inputs: namesText(run.inputs), 'an input': namesText(run.inputs, 'or'), outputs: namesText(run.outputs) };
+  const texts = { inputs: namesText(run.inputs), 'an input': namesText(run.inputs, 'or'),
+                  outputs: namesText(run.outputs) };
   for (const node of document.querySelectorAll('[data-names]')) node.replaceWith(texts[node.dataset.names]);
   for (const node of document.querySelectorAll('.of-sums')) node.hidden = !run.sum;
   byId('sum-pane').hidden = !run.sites.some(({ write, array }) => write && array === run.output); /* the recording ends before */

@@ -3,9 +3,9 @@
  *
  *   run.js         the data that data.c writes, decoded: arrays, steps, accesses; who stored what all
  *                  cells hold after a step
- *   words.js       names of elements and threads, ranges, numbers; a step in words, where values came from, and
- *                  what the checker found
- *   access.js      what an index computes, with a thread's numbers put in; banks, sectors, loads so far
+ *   words.js       names of elements and threads, ranges, numbers; a step in words, where values
+ *                  came from, and what the checker found
+ *   access.js      what an index computes, with a thread's numbers put in; banks, sectors, loads
  *   sums.js        the products of a thread's elements of C, and their sum so far
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
@@ -20,7 +20,8 @@
  *
  *   file, source the submission: its name, its lines
  *   shape        the lab's parameters by their names
- *   launch       {grid, block (both [x, y, z]), line (0: unknown), text (in words), ...}: as in a finding
+ *   launch       {grid, block (both [x, y, z]), line (0: unknown), text (in words), ...}: as in a
+ *                finding
  *   words        what the lab calls an array, several, and a phase
  *   sum          null, or {output, factors: [{array, axes}, ...]}: an element of the array `output` is a
  *                sum of products of one element of each of these arrays; for row and column of an
@@ -36,9 +37,9 @@
  *   sites        instructions that access memory: {line, array, write, atomic, words (elements)}
  *   steps        what one line does for one warp, once:
  *                    [line, interval, warp, [[site, lane, offset, value, ...], ...]]
- *                the offset is in elements, and possibly outside the array; of `words` values null is not a
- *                number, or not known. Those of atomic operations are the new ones, and as many follow that
- *                they have replaced. A barrier that opens:
+ *                the offset is in elements, and possibly outside the array; of `words` values null
+ *                is not a number, or not known. Those of atomic operations are the new ones, and as
+ *                many follow that they have replaced. A barrier that opens:
  *                    [line, interval, -1, threads, {waiting, returned} (if at two lines)]
  *   as_run_from  the step from which on each is one thread's, in the order in which they ran; null
  *   end          {waiting: [{line, threads: [[first, count], ...]}], returned: [...], stopped}
@@ -54,16 +55,18 @@
 const WARP = 32;
 const NONE = -1;
 
-/* Arrays are drawn in rows: the last dimension is across, the others, taken together, are down. One dimension, or
- * none that is known, is drawn in rows as long as those of a square would be, if a shared array has one element for
- * each thread; else in rows of 32 words: once round the banks, or as many as a warp has threads. */
+/* Arrays are drawn in rows: the last dimension is across, the others, taken together, are down. One
+ * dimension, or none that is known, is drawn in rows as long as those of a square would be, if a
+ * shared array has one element for each thread; else in rows of 32 words: once round the banks, or
+ * as many as a warp has threads. */
 function shapeOf({ role, dims, words }, [x, y]) {
-  const count = words ?? dims.reduce((product, extent) => product * extent), all = dims.length ? dims : [count];
+  const count = words ?? dims.reduce((product, extent) => product * extent);
+  const all = dims.length ? dims : [count];
   let cols = all.at(-1);
   if (all.length === 1) {
     const edge = y > 1 ? x : Math.sqrt(x);
-    const isSquare = role === 'shared' && Number.isInteger(edge) && edge > 1 && edge < WARP && count % edge === 0;
-    cols = Math.min(count, isSquare ? edge : WARP);
+    const isEdge = Number.isInteger(edge) && edge > 1 && edge < WARP && count % edge === 0;
+    cols = Math.min(count, isEdge && role === 'shared' ? edge : WARP);
   }
   return { dims: all, words: count, rows: Math.ceil(count / cols), cols };
 }
@@ -104,7 +107,8 @@ function decodeAccess(run, step, [siteNumber, lane, offset, ...values]) {
   const site = run.sites[siteNumber], { array, write, words } = site;
   for (let i = 0; i < words; i++)
     step.accesses.push({
-      number: 0, step: step.number, thread: step.warp * WARP + lane, site, array, write, offset: offset + i,
+      number: 0, step: step.number, thread: step.warp * WARP + lane,
+      site, array, write, offset: offset + i,
       value: valueOf(array, values[i]),
       old: valueOf(array, values[words + i]), /* that an atomic operation has replaced */
       before: null, /* the store that this one replaces, or this load reads */
@@ -264,7 +268,7 @@ const phaseAt = (run, step) => (step < 0 ? 0 : run.steps[step].interval.phase);
 
 /* --- the state after a step ------------------------------------------------------------------- */
 
-/* Steps 0 to `step` are done; NONE: none. Of that one only lanes up to `lane`; NONE: all of them. */
+/* Steps 0 to `step` are done; NONE: none. Of that one only lanes up to `lane`; NONE: all. */
 const makeState = (run) => ({ run, step: NONE, lane: NONE });
 
 /* The store whose value is at a place: {array, offset}, as an access has them. */

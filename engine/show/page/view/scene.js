@@ -1,9 +1,10 @@
-/* The data: the lab's arrays, in its panels; shared arrays beside the one that they are filled from; the
- * threads of the block. layoutScene() makes the grids anew when a phase begins, when the lens moves, or when
- * the page gets another size; paintScene() marks what a step did.
+/* The data: the lab's arrays, in its panels; shared arrays beside the one that they are filled
+ * from; the threads of the block. layoutScene() makes the grids anew when a phase begins, when the
+ * lens moves, or when the page gets another size; paintScene() marks what a step did.
  *
- * The whole picture is in the window. Where its numbers would be too small to be read, each array gets a lens:
- * a few rows and columns, around what the selected thread accessed last, are in full size, the others small. */
+ * The whole picture is in the window. Where its numbers would be too small to be read, each array
+ * gets a lens: a few rows and columns, around what the selected thread accessed last, are in full
+ * size, the others small. */
 
 const GAP = 16;           /* between grids */
 const MOST_KEPT = 40;     /* rows or columns that are never left out */
@@ -35,14 +36,15 @@ function findExtents(run) {
   return { all, phases };
 }
 
-/* Of a run that was stopped, or a recording that was cut, only a corner of the block's part may have been
- * accessed: shown is as much as it has threads. */
+/* Of a run that was stopped, or a recording that was cut, only a corner of the block's part may
+ * have been accessed: shown is as much as it has threads. */
 function completeExtent({ launch, block }, array, { rows, cols }) {
   if (launch.block[1] === 1 || array.dims.length !== 2) return;
   [rows, cols].forEach((range, axis) => {
     const by = array.by.indexOf(axis), size = launch.block[by === NONE ? 1 - axis : by];
     const accessed = isEmpty(range) ? 0 : range[0] - range[0] % size;
-    const first = by === NONE ? accessed : block[by] * size, last = Math.min(first + size, array.dims[axis]) - 1;
+    const first = by === NONE ? accessed : block[by] * size;
+    const last = Math.min(first + size, array.dims[axis]) - 1;
     if (first > last || range[0] < first || range[1] > last) return;
     widen(range, first);
     widen(range, last);
@@ -65,17 +67,19 @@ function linedUp(run, array, axis) {
   return run.globals.filter((other) => lead(other) === lead(array));
 }
 
-/* What is to be seen of an axis at a step: what the block accesses in this phase of the arrays that line up;
- * if that is nothing, what it accesses at all; else, and of shared arrays, the whole. */
+/* What is to be seen of an axis at a step: what the block accesses in this phase of the arrays that
+ * line up; if that is nothing, what it accesses at all; else, and of shared arrays, the whole. */
 function rangeAt(run, step, group, axis) {
   const { all, phases } = extentsOf(run), whole = [0, group[0][axis] - 1];
-  const rangeOf = (extents) => group.map(({ number }) => extents?.[number]?.[axis] || emptyRange()).reduce(union);
-  return [phases[phaseNear(run, step)], all].map(rangeOf).find((range) => !isEmpty(range)) || whole;
+  const rangeIn = (extents) =>
+    group.map(({ number }) => extents?.[number]?.[axis] || emptyRange()).reduce(union);
+  const ranges = [phases[phaseNear(run, step)], all].map(rangeIn);
+  return ranges.find((range) => !isEmpty(range)) || whole;
 }
 
-/* By array the cell of it that the selected thread accessed last, or will first, and when; for a copy in shared
- * memory also the element that it was copied from. Of an output that is missing or wrong the first element,
- * unless the thread stores one itself. */
+/* By array the cell of it that the selected thread accessed last, or will first, and when; for a
+ * copy in shared memory also the element that it was copied from. Of an output that is missing or
+ * wrong the first element, unless the thread stores one itself. */
 function cellsAt({ run, selection }, step) {
   const cells = new Map(), amiss = firstAmiss(run);
   const see = (place, a) => {
@@ -97,8 +101,8 @@ function partOf([first, last], at, most) {
   return [begin, begin + most - 1];
 }
 
-/* Of all arrays and of the threads the rows and columns that are never left out, and those in full size; `lens`:
- * how many these may be. */
+/* Of all arrays and of the threads the rows and columns that are never left out, and those in full
+ * size; `lens`: how many these may be. */
 function focusOf(scene, step, lens) {
   const { run, selection } = scene, cells = cellsAt(scene, step), shape = threadShape(run);
   const part = (range, at = range[0]) => {
@@ -106,12 +110,14 @@ function focusOf(scene, step, lens) {
     return { keep, focus: partOf(keep, at, lens) };
   };
   const axisOf = (array, axis, index) => {
-    const group = linedUp(run, array, axis), seen = group.map((each) => cells.get(each)).filter(Boolean);
+    const group = linedUp(run, array, axis);
+    const seen = group.map((each) => cells.get(each)).filter(Boolean);
     return part(rangeAt(run, step, group, axis), seen.sort((x, y) => y.when - x.when)[0]?.[index]);
   };
   const [row, col] = cellOfThread(run, selection.thread);
   return {
-    arrays: run.arrays.map((array) => ({ rows: axisOf(array, 'rows', 'row'), cols: axisOf(array, 'cols', 'col') })),
+    arrays: run.arrays.map((array) =>
+      ({ rows: axisOf(array, 'rows', 'row'), cols: axisOf(array, 'cols', 'col') })),
     threads: { rows: part([0, shape.rows - 1], row), cols: part([0, shape.cols - 1], col) },
   };
 }
@@ -140,11 +146,12 @@ function findingCell({ finding }, array) {
 /* --- sizes ------------------------------------------------------------------------------------ */
 
 /* The input that a shared array is first filled from; undefined: it is not known. */
-const partnerOf = ({ accesses }) => [...accesses.values()].flat().find(({ origin }) => origin)?.origin.array;
+const partnerOf = ({ accesses }) =>
+  [...accesses.values()].flat().find(({ origin }) => origin)?.origin.array;
 
-/* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a free panel above
- * or below the array that they are filled from, else beside it; threads are in one where nothing is shared, else
- * beside the last row, or below a single column. */
+/* Grids by their names, in cells of the lab's panels and beside their rows. Shared arrays are in a
+ * free panel above or below the array that they are filled from, else beside it; threads are in one
+ * where nothing is shared, else beside the last row, or below a single column. */
 function makePanels(run) {
   const count = (axis) => 1 + Math.max(...run.globals.map(({ panel }) => panel[axis]));
   const cells = Array.from({ length: count('row') }, () => Array.from({ length: count('col') }, () => []));
@@ -156,8 +163,8 @@ function makePanels(run) {
     const names = panel && (free.find(({ col }) => col === panel.col)?.names || beside[panel.row]);
     (names || unknown).push(gridName(array));
   }
-  const room = !run.shared.length && free.length ? free[0].names : cells[0].length > 1 ? last : below;
-  room.push('threads');
+  const side = cells[0].length > 1 ? last : below;
+  (!run.shared.length && free.length ? free[0].names : side).push('threads');
   last.push(...unknown);
   return { cells: below.length ? [...cells, [below]] : cells, beside };
 }
@@ -170,19 +177,22 @@ function threadShape({ launch: { block: [x, y, z] }, threadCount }) {
   return { cols, rows: Math.ceil(threadCount / cols) };
 }
 
-/* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they show. Threads
- * have no numbers: in a lens they are smaller than elements. */
+/* All grids for cells of these sizes, not yet placed, by name: what makeGrid() takes, and what they
+ * show. Threads have no numbers: in a lens they are smaller than elements. */
 function planGrids(run, { arrays, threads }, { cell, context, lens }) {
   const plans = new Map(), shape = threadShape(run), usual = lens === Infinity ? cell : THREAD;
-  const plan = (name, rows, cols, title, shown) =>
-    plans.set(name, { id: 'grid-' + name, name, title, rows, cols, ...gridSize(rows, cols, title), ...shown });
+  const plan = (name, rows, cols, title, shown) => plans.set(name,
+    { id: 'grid-' + name, name, title, rows, cols, ...gridSize(rows, cols, title), ...shown });
   for (const array of run.arrays) {
     const { rows, cols } = arrays[array.number], { name, dims, hue } = array;
     const ghosts = (array.ghosts ||= ghostsOf(run, array));
-    const isShared = array.role === 'shared', unit = !isShared && dims.length === 1 ? array.cols : 1;
+    const isShared = array.role === 'shared';
+    const unit = !isShared && dims.length === 1 ? array.cols : 1;
     const title = isShared ? bracketed(name, dims) : `${name}  ${dims.join(' × ')}`;
-    plan(gridName(array), makeAxis(array.rows, cell, { ...rows, context, ghosts: ghosts.rows, unit }),
-         makeAxis(array.cols, cell, { ...cols, context, ghosts: ghosts.cols }), title, { array, hue });
+    plan(gridName(array),
+         makeAxis(array.rows, cell, { ...rows, context, ghosts: ghosts.rows, unit }),
+         makeAxis(array.cols, cell, { ...cols, context, ghosts: ghosts.cols }),
+         title, { array, hue });
   }
   const size = shape.cols > WIDE ? SMALL_THREAD : usual, around = Math.min(size, context);
   const axis = (which) => makeAxis(shape[which], size, { ...threads[which], context: around });
@@ -193,8 +203,9 @@ function planGrids(run, { arrays, threads }, { cell, context, lens }) {
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
 const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0);
 
-/* Gives each plan its x and y, and returns where columns and rows of panels begin, at `least` there: what is in the last of
- * them stays where it is while the parts of the others in focus change. */
+/* Gives each plan its x and y, and returns where columns and rows of panels begin, at `least`
+ * there: what is in the last of them stays where it is while the parts of the others in focus
+ * change. */
 function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
   const of = (names) => names.map((name) => plans.get(name)), lastRow = cells.length - 1, lastCol = cells[0].length - 1;
   const widthOf = (col) => widest(of(cells.flatMap((row) => row[col]))) + GAP;
@@ -234,17 +245,19 @@ const THREAD = 20, SMALL_THREAD = 8, WIDE = 16; /* in a lens; in blocks of more 
 const LENSES = [Infinity, 4, 3, 2];  /* rows and columns in full size; Infinity: there is no lens */
 
 /* The picture at a step with cells of these sizes. */
-const pictureOf = (scene, step, sizes, least) =>
-  arrange(scene.run, planGrids(scene.run, focusOf(scene, step, sizes.lens), sizes), scene.panels, least);
+function pictureOf(scene, step, sizes, least) {
+  const { run, panels } = scene, plans = planGrids(run, focusOf(scene, step, sizes.lens), sizes);
+  return arrange(run, plans, panels, least);
+}
 
 const fitsIn = (room, { width, height }) => width <= room.width && height <= room.height;
 
 /* In which the values of all arrays but outputs can be read, whose sums may be longer. */
 const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
 
-/* The largest cells with which the pictures of all phases fit, all of the same size; else of a lens and around it.
- * Where nothing fits, they scroll: numbers stay large enough to be read. And where panels begin, so that they
- * stay there. */
+/* The largest cells with which the pictures of all phases fit, all of the same size; else of a lens
+ * and around it. Where nothing fits, they scroll: numbers stay large enough to be read. And where
+ * panels begin, so that they stay there. */
 function chooseLayout(scene) {
   const steps = [NONE, ...phaseStarts(scene.run)], least = readableCell(scene.run);
   const fits = (sizes) => steps.every((step) => fitsIn(scene.room, pictureOf(scene, step, sizes)));
@@ -252,7 +265,8 @@ function chooseLayout(scene) {
   const most = Math.min(sizes.cell, LARGEST_CONTEXT);
   while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
   const pictures = steps.map((step) => pictureOf(scene, step, sizes));
-  const begin = (axis) => pictures[0][axis].map((_, i) => Math.max(...pictures.map((each) => each[axis][i])));
+  const begin = (axis) =>
+    pictures[0][axis].map((_, i) => Math.max(...pictures.map((each) => each[axis][i])));
   return { sizes, least: { x: begin('x'), y: begin('y') } };
 }
 
@@ -267,8 +281,8 @@ function sizesOf(lens, least) {
 /* --- the picture ------------------------------------------------------------------------------ */
 
 function makeScene({ run, state, selection }, container) {
-  const scene = { run, state, selection, container, panels: makePanels(run), grids: new Map(), focusCell: new Map(),
-                  measured: '', key: '' };
+  const scene = { run, state, selection, container, panels: makePanels(run), grids: new Map(),
+                  focusCell: new Map(), measured: '', key: '' };
   const { arrays } = run.words, label = arrays[0].toUpperCase() + arrays.slice(1) + ', shared memory and threads';
   scene.node = svg('svg', { id: 'scene', role: 'group', 'aria-label': label });
   container.append(scene.node);
@@ -277,8 +291,8 @@ function makeScene({ run, state, selection }, container) {
 
 const LEAST_HEIGHT = 300, BELOW = 20;
 
-/* What the window has left for the picture, with the legend below it; where the code is above it instead of
- * beside it, the window below the bar. */
+/* What the window has left for the picture, with the legend below it; where the code is above it
+ * instead of beside it, the window below the bar. */
 function roomFor({ container }) {
   const nodes = [byId('data-pane'), container, container.nextElementSibling, byId('time'), byId('code-pane')];
   const [pane, box, legend, bar, code] = nodes.map((node) => node.getBoundingClientRect());
@@ -287,17 +301,20 @@ function roomFor({ container }) {
   return { width: container.clientWidth - 4, height: Math.max(LEAST_HEIGHT, height) };
 }
 
-const sizeKey = ({ container }) => [window.innerWidth, window.innerHeight, container.clientWidth].join();
+const sizeKey = ({ container }) =>
+  [window.innerWidth, window.innerHeight, container.clientWidth].join();
 
-/* Makes the grids anew if other elements are in focus now, or if the page has another size. Sizes are chosen only
- * if the window or the pane has changed: a longer sentence is not to move the picture. */
+/* Makes the grids anew if other elements are in focus now, or if the page has another size. Sizes
+ * are chosen only if the window or the pane has changed: a longer sentence is not to move the
+ * picture. */
 function layoutScene(scene) {
   const { state: { step }, measured } = scene, size = sizeKey(scene);
   if (size !== measured) {
     Object.assign(scene, { measured: size, room: roomFor(scene) });
     scene.layout = chooseLayout(scene);
   }
-  const { sizes, least } = scene.layout, key = JSON.stringify([focusOf(scene, step, sizes.lens), size]);
+  const { sizes, least } = scene.layout;
+  const key = JSON.stringify([focusOf(scene, step, sizes.lens), size]);
   if (key === scene.key) return;
   scene.key = key;
   drawScene(scene, pictureOf(scene, step, sizes, least), sizes);
@@ -385,7 +402,8 @@ function paintShared(scene, array) {
     const store = storeAt(scene.state, place);
     if (!store) return [];
     const hue = store.origin ? '-' + store.origin.array.hue : '';
-    return [(store.step < begin ? 'past' : 'phase') + hue, !store.origin && store.value === 0 ? 'zero' : ''];
+    const zero = !store.origin && store.value === 0 ? 'zero' : '';
+    return [(store.step < begin ? 'past' : 'phase') + hue, zero];
   });
 }
 
@@ -421,7 +439,8 @@ function cellValue(state, place) {
   return done ? [soFar, 'in-register'] : [value, ''];
 }
 
-/* Values where there is room, until there are enough of them; and which cells of the last row are none. */
+/* Values where there is room, until there are enough of them; and which cells of the last row are
+ * none. */
 function writeGrid(scene, grid) {
   const { array, rows, cols } = grid, fit = textFit(cols.cell, longestValue(array)), all = drawnCells(grid);
   const hasRoom = scene.valuesLeft > 0 && fit.room >= leastRoom(array), values = [];
@@ -493,8 +512,8 @@ function actingThreads({ run, step: number, lane }) {
   return step.lanes.filter((each) => lane === NONE || each === lane).map((each) => step.warp * WARP + each);
 }
 
-/* Who waits at which line, and who has returned, as far as the trace says: at a barrier at two lines,
- * and at the end. */
+/* Who waits at which line, and who has returned, as far as the trace says: at a barrier at two
+ * lines, and at the end. */
 function waitingAt(run, number) {
   const nobody = { waiting: [], returned: [] }, isEnd = number === run.last && !run.left_out;
   const who = run.steps[number]?.who || (isEnd ? run.end : nobody);
@@ -516,8 +535,8 @@ function paintActing(scene) {
   drawArrows(scene, own);
 }
 
-/* The selected thread's cells; its elements of outputs always; and which elements of inputs its values
- * in shared memory are. */
+/* The selected thread's cells; its elements of outputs always; and which elements of inputs its
+ * values in shared memory are. */
 function paintMine(scene, own) {
   const cells = cellsOf(scene, [...own, ...lastStores(scene.run, scene.selection.thread)]);
   for (const grid of scene.grids.values()) if (grid.array) paint(grid, 'mine', cells.get(grid) || []);
@@ -541,7 +560,8 @@ function placesOfLine(run, line) {
 /* From what the selected thread loads to where it goes in this step: to shared memory, or into the
  * sum of its element of the output. */
 function drawArrows(scene, own) {
-  const middleAt = (place, { row, col } = cellOf(place)) => middleOf(gridOf(scene, place.array), row, col);
+  const middleAt = (place, { row, col } = cellOf(place)) =>
+    middleOf(gridOf(scene, place.array), row, col);
   const stores = own.filter((a) => own.includes(a.from)), sum = currentSum(scene);
   const ends = [...stores.map((a) => [a.from, middleAt(a)]),
                 ...own.filter((a) => sum?.operands.has(a)).map((a) => [a, middleAt(sum.store, sum)])];

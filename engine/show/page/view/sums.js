@@ -2,8 +2,8 @@
  * run.sum has them.
  *
  * What is in registers is not recorded. But which elements a thread has read is, through shared
- * memory too: C[i][j] has a term for each p of which it has read both A[i][p] and B[p][j]. Their sum
- * in float32, in that order, is shown only if it comes to what the thread stores. */
+ * memory too: C[i][j] has a term for each p of which it has read both A[i][p] and B[p][j]. Their
+ * sum in float32, in that order, is shown only if it comes to what the thread stores. */
 
 const TERM = -1;
 
@@ -23,8 +23,8 @@ function indexLoads({ factors }, loads) {
   return index;
 }
 
-/* Which load of one factor goes with which of the other, if there are several: those of one step, or else the
- * first ones, whose values are kept in registers. */
+/* Which load of one factor goes with which of the other, if there are several: those of one step,
+ * or else the first ones, whose values are kept in registers. */
 function pairsOf(lefts, rights) {
   const pairs = lefts.map((a) => [a, rights.find((b) => b.step === a.step)]).filter(([, b]) => b);
   return pairs.length || !rights.length ? pairs : [[lefts[0], rights[0]]];
@@ -80,15 +80,17 @@ function lastStores(run, thread) {
 
 function followSum(run, store, operands, index) {
   const [row, col] = rowAndCol(store), { thread, offset, step } = store;
+  const sum = { thread, store, offset, row, col, step, terms: [], textbook: true, followed: false };
   const ways = [[true, textbookTerms(run.sum, index, [row, col])], [false, termsAsRead(operands)]];
   for (const [textbook, all] of ways) {
     const terms = all.filter(({ at }) => at < store.number);
-    if (reproduces(terms, store)) return { thread, store, offset, row, col, step, terms, textbook, followed: true };
+    if (reproduces(terms, store)) return { ...sum, terms, textbook, followed: true };
   }
-  return { thread, store, offset, row, col, step, terms: [], textbook: true, followed: false };
+  return sum;
 }
 
-/* Made of the thread's operands, which are all its loads but those whose value only goes to shared memory. */
+/* Made of the thread's operands, which are all its loads but those whose value only goes to shared
+ * memory. */
 function followSums(run, thread) {
   const accesses = run.ofThread[thread], copied = new Set(accesses.map((a) => a.from));
   const stores = lastStores(run, thread).filter(({ array }) => array === run.output);

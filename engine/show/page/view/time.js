@@ -1,12 +1,12 @@
 /* Time: the bar of phases and barriers, the slider, buttons and keys.
  *
- * Moving by one is by the chosen unit: what a line does for one thread, one warp, or all warps of the
- * block; or the selected thread's own steps. */
+ * Moving by one is by the chosen unit: what a line does for one thread, one warp, or all warps of
+ * the block; or the selected thread's own steps. */
 
 /* --- what repeats ----------------------------------------------------------------------------- */
 
-/* Runs of steps in which a loop goes round: the first to the last step of lines that a warp comes by
- * more than once in an interval, put together where they overlap. */
+/* Runs of steps in which a loop goes round: the first to the last step of lines that a warp comes
+ * by more than once in an interval, put together where they overlap. */
 function findLoops(run) {
   const byLine = new Map(), loops = [];
   for (const step of run.steps) {
@@ -37,7 +37,8 @@ const phaseStarts = (run) => run.phases.map((p) => p.first);
 const findingSteps = ({ finding }) =>
   ascending([finding?.step, finding?.other_step].filter(Number.isInteger));
 
-/* The steps at which moves stop: by units, to the end of a loop or a line, and to what has a button of its own. */
+/* The steps at which moves stop: by units, to the end of a loop or a line, and to what has a button
+ * of its own. */
 const STOPS = {
   warp: ({ run }) => stepsWhere(run, () => true),
   block: ({ run }) => stepsWhere(run, (step) => endsLine(run, step)),
@@ -48,13 +49,17 @@ const STOPS = {
   barrier: ({ run }) => barriers(run),
   phase: ({ run }) => phaseStarts(run),
   finding: ({ run }) => findingSteps(run),
-  line: ({ run, selection }) => stepsWhere(run, ({ line, warp }) => line === selection.line && warp >= 0),
+  line: ({ run, selection }) =>
+    stepsWhere(run, ({ line, warp }) => line === selection.line && warp >= 0),
 };
 
-/* Of a move by its name: start, end; forward, back (by the unit); "barrier", "barrier-back", and so on. */
+/* Of a move by its name: start, end; forward, back (by the unit); "barrier", "barrier-back", and so
+ * on. */
 function targetOf(app, name) {
-  const { run, state, unit } = app, isBack = name.endsWith('back'), isByUnit = name === 'forward' || name === 'back';
-  const ends = { start: { step: NONE }, end: { step: run.last } }, what = isByUnit ? unit : name.replace('-back', '');
+  const { run, state, unit } = app, isBack = name.endsWith('back');
+  const ends = { start: { step: NONE }, end: { step: run.last } };
+  const isByUnit = name === 'forward' || name === 'back';
+  const what = isByUnit ? unit : name.replace('-back', '');
   if (ends[name]) return ends[name];
   if (what === 'thread') return isBack ? previousLane(app) : nextLane(app);
   const stops = STOPS[what](app), inOrder = isBack ? stops.reverse() : stops;

@@ -1,5 +1,5 @@
-/* Names of elements and threads, ranges and numbers, as CUDA writes them; a step in words, where values came
- * from, and what the checker found. */
+/* Names of elements and threads, ranges and numbers, as CUDA writes them; a step in words, where
+ * values came from, and what the checker found. */
 
 function formatNumber(value) {
   if (value === undefined || value === null) return '?';
@@ -17,7 +17,8 @@ const plural = (count, one, many = one + 's') => formatCount(count) + ' ' + (cou
 const SHORT = [3, 2, 1].map((digits) =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: digits }));
 
-/* The number in at most so many characters, for a cell: 117649 or 118K, .123; '' if there is no room. */
+/* The number in at most so many characters, for a cell: 117649 or 118K, .123; '' if there is no
+ * room. */
 function formatShort(value, characters) {
   if (value === undefined) return '';
   const full = formatNumber(value), shorten = (format) => format.format(value).replace(/^(-?)0\./, '$1.');
@@ -81,8 +82,8 @@ function elementName(place) {
   return bracketed(array.name, isFlat ? [offset] : indexOf(place));
 }
 
-/* "3", "0..15", "0, 4, 8", "0, 16, ..., 240": numbers in ascending order; null: too many that follow
- * no rule. */
+/* "3", "0..15", "0, 4, 8", "0, 16, ..., 240": numbers in ascending order; null: too many that
+ * follow no rule. */
 function listText(numbers) {
   const runs = [];
   for (const n of numbers) {
@@ -124,7 +125,8 @@ function elementsText(array, offsets) {
   return places.length <= FEW_NAMES ? joinWords(places.map(elementName)) : many;
 }
 
-/* Of indices the numbers that occur in each dimension; and whether so many fill the whole rectangle. */
+/* Of indices the numbers that occur in each dimension; and whether so many fill the whole
+ * rectangle. */
 const axesOf = (indices) => indices[0].map((_, d) => ascending(indices.map((index) => index[d])));
 const isFilled = (axes, { length }) => axes.reduce((product, axis) => product * axis.length, 1) === length;
 
@@ -373,9 +375,9 @@ const lastStoreOf = ({ array, offset }) => array.accesses.get(offset)?.filter((a
 const describeStore = (run, store) => `Thread ${threadName(run, store.thread)} ` +
   `${store.site.atomic ? 'atomically updates' : 'stores'} it${atLine(store.site.line)}, step ${store.step}.`;
 
-/* Which thread's index, by the formula of the line that stores to the array, is this element. Tried for
- * the blocks of the grid and for those beside it. With very long rows instead of the parameter that says
- * how long they are, a column beyond the last one is not mistaken for the next row. */
+/* Which thread's index, by the formula of the line that stores to the array, is this element. Tried
+ * for the blocks of the grid and for those beside it. With very long rows instead of the parameter
+ * that says how long they are, a column beyond the last one is not mistaken for the next row. */
 const MOST_TRIED = 400000;
 const LONG_ROW = 1000003;
 
@@ -453,8 +455,8 @@ function notesOnEnd(run) {
   return notes.map((text) => element('p', '', text));
 }
 
-/* Of the outputs the first place that nobody has stored to, or whose value is wrong; null: all are correct.
- * Both are kept in ascending order. */
+/* Of the outputs the first place that nobody has stored to, or whose value is wrong; null: all are
+ * correct. Both are kept in ascending order. */
 function firstAmiss(run) {
   for (const array of run.outputs)
     for (const offsets of [array.unwrittenSet, array.wrongMap])
@@ -462,7 +464,8 @@ function firstAmiss(run) {
   return null;
 }
 
-/* The thread that is shown at first: the finding's, if it has one, or that which stores what is wrong. */
+/* The thread that is shown at first: the finding's, if it has one, or that which stores what is
+ * wrong. */
 function firstThread(run) {
   const { finding } = run;
   if (finding?.thread) return threadNumber(run, finding.thread);
