@@ -76,7 +76,7 @@ INLINE bool fine_in_bytes(struct watch *w, uintptr_t address, unsigned size, boo
     return true;
 }
 
-/* The same for a run that has consumers, behind them. */
+/* The same for a block that is recorded, behind that. */
 INLINE bool fine_in_shared(struct watch *w, const struct access *access) {
     if (!watch_is_shared(w, access->address) || w->slow & SLOW_INDEX || w->epochs.many_steps ||
         w->epochs.has_pairs)
@@ -104,18 +104,18 @@ static bool is_memory(const struct watch *w, const struct access *access) {
            !is_in(access->address, &gridDim, &gridDim + 1);
 }
 
-static void consume(struct watch *w, const struct access *access) {
-    if (!watch_consumers[0]) return;
+static void record(struct watch *w, const struct access *access) {
+    if (!watch_is_recorded(w)) return;
     if (is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end)) {
-        WATCH_CONSUMERS(receives, w, access);
+        HEAR(received, w, access);
     } else if (is_memory(w, access)) {
-        WATCH_CONSUMERS(access, w, access);
+        HEAR(accessed, w, access);
     }
 }
 
 static void look_at(struct watch *w, const struct access *access) {
-    if (watch_consumers[0] && !access->atomic) {
-        consume(w, access);
+    if (watch_is_recorded(w) && !access->atomic) {
+        record(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
     }
     if (w->slow & SLOW_INDEX) HEAR(access, w, access);
@@ -389,10 +389,10 @@ static void acquire(volatile const void *p) {
         order_acquire(w->order, address, watch_is_shared(w, address));
 }
 
-/* Consumers get it when it has taken effect; the load before a compare-and-swap is the emulator's
+/* Recorders get it when it has taken effect; the load before a compare-and-swap is the emulator's
  * own (device_functions.h). */
-static void consume_atomic(volatile const void *p, unsigned size, const void *old,
-                           const void *code) {
+static void record_atomic(volatile const void *p, unsigned size, const void *old,
+                          const void *code) {
     struct watch *w = watch_here();
     const struct access access = {.address = (uintptr_t)p,
                                   .size = size,
@@ -400,7 +400,7 @@ static void consume_atomic(volatile const void *p, unsigned size, const void *ol
                                   .atomic = true,
                                   .old = old,
                                   .code = code};
-    if (w) consume(w, &access);
+    if (w) record(w, &access);
 }
 
 /* A compare-and-swap that fails has loaded. Not counted is what depends on luck: one that is tried
@@ -410,18 +410,18 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
                      const void *code) {
     struct watch *w = watch_here();
     const uintptr_t address = (uintptr_t)p;
-    if (done) consume_atomic(p, size, old, code);
+    if (done) record_atomic(p, size, old, code);
     if (!w) return;
     uintptr_t *failed = &w->failed_swap[running_index.linear];
     if (*failed && *failed != address) {
         const struct access load = {.address = *failed, .size = size, .code = code};
-        consume(w, &load);
+        record(w, &load);
     }
     *failed = done ? 0 : address;
 }
 
 #define SEEN(write) atomically(p, sizeof *p, write, CODE)
-#define DONE(old) consume_atomic(p, sizeof *p, old, CODE)
+#define DONE(old) record_atomic(p, sizeof *p, old, CODE)
 #define COMPARED(old, done) compared(p, sizeof *p, old, done, CODE)
 #define ACQUIRED acquire(p)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct consumer *watch_consumers[CONSUMERS];
 static struct watch *watches;
 
 const struct watch *watch_of_block(uint64_t block) {
@@ -24,16 +23,6 @@ struct watch *watch_attach(void) {
         continue;
     return w;
 }
-
-static unsigned consumed(const struct watch *w) {
-    unsigned why = 0;
-    for (const struct consumer **each = watch_consumers; *each; ++each)
-        if (!(*each)->skips || !(*each)->skips(w))
-            why |= (*each)->of_global ? SLOW_GLOBAL_CONSUMER : SLOW_CONSUMER;
-    return why;
-}
-
-bool watch_is_consumed(const struct watch *w) { return consumed(w) != 0; }
 
 static void close_global(struct watch *w) {
     memset(w->input, 0, sizeof w->input);
@@ -56,7 +45,7 @@ static void open_global(struct watch *w) {
 }
 
 static void set_fast_path(struct watch *w) {
-    const bool shared = !(w->slow & (SLOW_CONSUMER | SLOW_STEPS | SLOW_INDEX));
+    const bool shared = !(w->slow & (SLOW_RECORDER | SLOW_STEPS | SLOW_INDEX));
     w->shared_words = shared && !w->epochs.has_pairs ? w->all_words : 0;
     observer_fast = w->exchange.stored_by ? NULL : w;
     if (w->slow)
@@ -71,13 +60,6 @@ void watch_slowly(struct watch *w, enum slow_reason why) {
 }
 
 void watch_fast(struct watch *w, enum slow_reason no_more) {
-    w->slow &= ~(no_more | SLOW_CONSUMER | SLOW_GLOBAL_CONSUMER);
-    w->slow |= consumed(w);
+    w->slow &= ~(unsigned)no_more;
     set_fast_path(w);
-}
-
-void watch_add_consumer(const struct consumer *consumer) {
-    int i = 0;
-    while (i < CONSUMERS - 1 && watch_consumers[i]) ++i;
-    if (i < CONSUMERS - 1) watch_consumers[i] = consumer; /* the last one stays null */
 }

@@ -6,8 +6,8 @@
  *     events     detectors/ judge what came out of that, and note mistakes: detector.h, event.h
  *     findings   diagnosis.c, with object.c: ../explain/explain.h
  *
- * Each part calls those below it alone, and the detectors by the table. Counts and phases
- * (counts.c, phases.c) are consumers of accesses beside the detectors, which know nothing of them.
+ * Each part calls those below it alone, and the detectors by the table. What is counted and kept
+ * (record/) hears of each access as a detector, too, and decides nothing about mistakes.
  *
  * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
  * a block are unordered between two barriers: two of them that access one word in one such
@@ -45,14 +45,14 @@ static inline void exchange_reads(struct exchange *e, size_t word, unsigned thre
 
 enum { FAST_SPANS = 4 }; /* inputs that the fast path knows; the one with phases is the first */
 
-/* Why all accesses of a block take the slow path: they are consumed; an epoch has no room for a
+/* Why all accesses of a block take the slow path: they are recorded; an epoch has no room for a
  * thread's steps; and an index outside of its array, whose access is yet to come. Why those to
- * global memory do: these are consumed; and the audit. */
+ * global memory do: these are recorded; and the audit. */
 enum slow_reason {
-    SLOW_CONSUMER = 1,
+    SLOW_RECORDER = 1,
     SLOW_STEPS = 2,
     SLOW_INDEX = 4,
-    SLOW_GLOBAL_CONSUMER = 8,
+    SLOW_GLOBAL_RECORDER = 8,
     SLOW_AUDIT = 16
 };
 
@@ -92,14 +92,6 @@ struct span {
     size_t words;
 };
 
-/* Threads that wait at one barrier. */
-struct arrivals {
-    const void *code;
-    unsigned count;
-    struct threads threads;
-};
-enum { BARRIER_PLACES = 2 };
-
 struct watch {
     /* What every access reads. */
     uintptr_t shared_begin;
@@ -127,7 +119,7 @@ struct watch {
     /* Its threads, since the block began or (arrived, raced) since the last barrier. */
     unsigned returned, returned_at_barrier;
     struct threads all_returned_at_barrier;
-    struct arrivals arrived[BARRIER_PLACES];
+    struct waiting arrived[BARRIER_PLACES];
     const void *last_barrier;
     const struct event *raced; /* the first race of this interval that is kept; null: none */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
@@ -171,8 +163,10 @@ struct watch *watch_attach(void);
 /* The one over a block, after a fault; null: none runs it. */
 const struct watch *watch_of_block(uint64_t block);
 
-/* Whether a consumer needs the running block's accesses. */
-bool watch_is_consumed(const struct watch *w);
+/* Whether a recorder has asked for the running block's accesses. */
+static inline bool watch_is_recorded(const struct watch *w) {
+    return w->slow & (SLOW_RECORDER | SLOW_GLOBAL_RECORDER);
+}
 /* From now on all of the running block's accesses take the slow path, for this reason; or, if there
  * is no reason left, only those that need it. */
 void watch_slowly(struct watch *w, enum slow_reason why);
@@ -183,32 +177,9 @@ static inline void watch_steps(struct watch *w) {
     if (w->epochs.many_steps && !(w->slow & SLOW_STEPS)) watch_slowly(w, SLOW_STEPS);
 }
 
-/* A part of the checker that is given every access, and decides nothing about mistakes: what else
- * happens, it hears as a detector. Any of the functions may be null. All but the last one run on a
- * worker, for its running block. */
-struct consumer {
-    bool (*skips)(const struct watch *w); /* its running block; null: it skips none */
-    bool of_global; /* what takes the short path to shared memory, it does not need */
-    void (*access)(struct watch *w, const struct access *access); /* of memory that a GPU has */
-    /* The running thread reads what a lane of its warp has brought to a warp operation. */
-    void (*receives)(struct watch *w, const struct access *access);
-    void (*copy_arrived)(struct watch *w, const struct access *access);
-    /* Into device memory, by any call of the host's; `from` null: by cudaMemset. */
-    void (*copied)(char *to, const char *from, size_t bytes);
-};
-enum { CONSUMERS = 4 };
-extern const struct consumer *watch_consumers[CONSUMERS]; /* those that there are come first */
-
-/* Adds one, which must outlive the run; before the first launch. Once for each. */
-void watch_add_consumer(const struct consumer *consumer);
-
-#define WATCH_CONSUMERS(call, ...)                                                                 \
-    for (const struct consumer **each = watch_consumers; *each; ++each)                            \
-        if ((*each)->call) (*each)->call(__VA_ARGS__)
-
 /* --- observe.c -------------------------------------------------------------------------------- */
 
-/* From now on the runtime reports to the detectors and consumers. */
+/* From now on the runtime reports to the detectors. */
 void observe_runtime(void);
 
 /* --- shared.c, global.c: the shadow ------------------------------------------------------------
@@ -227,7 +198,7 @@ void global_access(struct watch *w, const struct access *access);
 
 /* --- access.c: accesses that do not come from the compiler's calls ---------------------------- */
 
-/* Whatever the fast path does not do: the detectors and consumers get the access. */
+/* Whatever the fast path does not do: the detectors get the access. */
 void access_slowly(const struct access *access);
 
 /* To the audit: the next access of this thread is to these bytes, or to others announced since its

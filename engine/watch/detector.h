@@ -44,6 +44,7 @@ struct detector {
     /* --- launches, blocks, threads --- */
     void (*launch_begins)(const struct launch *launch);
     void (*launch_ended)(const struct launch *launch);
+    void (*block_comes)(struct watch *w); /* before that: recorders ask for its accesses */
     void (*block_begins)(struct watch *w);
     void (*block_ended)(struct watch *w);
     /* The running thread waits at a barrier; or one has returned. */
@@ -70,6 +71,14 @@ struct detector {
     /* Not, or not all, in an array or allocation, a shared array, or a variable. */
     void (*outside)(struct watch *w, const struct access *access);
     void (*on_stack)(struct watch *w, const struct access *access); /* of any thread */
+
+    /* --- accesses, for recorders (record/), whatever comes of them --- */
+    /* To memory that a GPU has: all of those that SLOW_RECORDER or SLOW_GLOBAL_RECORDER, set at
+     * block_comes, asks for, and others of the block. */
+    void (*accessed)(struct watch *w, const struct access *access);
+    /* The running thread reads what a lane of its warp has brought to a warp operation. */
+    void (*received)(struct watch *w, const struct access *access);
+    void (*copy_arrived)(struct watch *w, const struct access *access);
 
     /* --- what the compiler says --- */
     /* An index is outside of an array of `type` ("float [16]"). */

@@ -45,7 +45,6 @@ static void allocated(char *begin, size_t bytes, bool on_device) {
 
 /* What a copy brings counts as written, before any launch. */
 static void copied(char *to, const char *from, size_t bytes) {
-    WATCH_CONSUMERS(copied, to, from, bytes);
     struct region *r = region_find((uintptr_t)to);
     if (r) region_written(r, to, bytes);
     if (in_wrapper) HEAR(copied, to, from, bytes);

@@ -1,5 +1,5 @@
-/* What the runtime reports, passed on to the detectors and consumers: blocks, barriers, threads
- * that return, warp synchronizations, asynchronous copies.
+/* What the runtime reports, passed on to the detectors: blocks, barriers, threads that return, warp
+ * synchronizations, asynchronous copies.
  *
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
  * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
@@ -55,12 +55,14 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
     w->ended = false;
+    w->slow = 0;
     reset_threads(w);
     order_begin_block(w->order);
     begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
+    HEAR(block_comes, w);
     HEAR(block_begins, w);
-    watch_fast(w, SLOW_INDEX);
+    watch_fast(w, 0);
 }
 
 static void end_interval(struct watch *w) {
@@ -123,9 +125,9 @@ static void barrier_reached(const void *code) {
     struct watch *w = watch_here();
     unsigned linear = running_index.linear;
     HEAR(thread_waits, w, linear, false);
-    struct arrivals *at = w->arrived;
-    if (at->count && at->code != code && !same_line(at->code, code)) at++;
-    if (!at->count++) at->code = code;
+    struct waiting *at = w->arrived;
+    if (at->code && at->code != code && !same_line(at->code, code)) at++;
+    if (!at->code) at->code = code;
     threads_add(&at->threads, linear);
 }
 
@@ -173,7 +175,7 @@ static void copy_arrived(const struct async_copy *copy) {
     struct watch *w = watch_here();
     const struct access access = {
         .address = (uintptr_t)copy->to, .size = copy->bytes, .write = true, .code = copy->code};
-    WATCH_CONSUMERS(copy_arrived, w, &access);
+    HEAR(copy_arrived, w, &access);
     shared_copy_arrived(w, &access);
 }
 

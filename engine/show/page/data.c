@@ -224,7 +224,7 @@ static void write_threads(struct json *json, const char *name, const struct thre
     json_close(json, ']');
 }
 
-static void write_waiting(struct json *json, const struct trace_waiting waiting[2]) {
+static void write_waiting(struct json *json, const struct waiting waiting[BARRIER_PLACES]) {
     json_open(json, "waiting", '[');
     for (int i = 0; i < 2 && waiting[i].code; i++) {
         json_open(json, NULL, '{');

@@ -115,7 +115,7 @@ static enum finding_kind kind_of_fault(const struct fault *fault) {
 static void add_block(struct event *event, const struct watch *w) {
     event->last_barrier = w->last_barrier;
     event->barriers = (w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
-    if (event->kind != FINDING_DEADLOCK || !w->arrived[0].count) return;
+    if (event->kind != FINDING_DEADLOCK || !w->arrived[0].code) return;
     event->has_other = true;
     event->other_code = w->arrived[0].code;
     event->other_thread = threads_first(&w->arrived[0].threads);

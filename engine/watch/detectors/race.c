@@ -123,8 +123,8 @@ const struct detector detector_race = {.shared_conflict = shared_conflict,
 /* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
  * it. */
 static void barrier_opens(struct watch *w) {
-    const struct arrivals *at = &w->arrived[0], *other = &w->arrived[1];
-    if (!other->count || w->ended) return;
+    const struct waiting *at = &w->arrived[0], *other = &w->arrived[1];
+    if (!other->code || w->ended) return;
     const struct access access = {.code = at->code};
     struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
     event.thread = threads_first(&at->threads);

@@ -134,8 +134,7 @@ static void block_begins(struct watch *w) {
     if (impossible) return;
     audit->begun = true;
     memset(audit->ranges, 0, w->launch->block_threads * sizeof *audit->ranges);
-    w->slow &= ~SLOW_AUDIT;
-    if (watch_is_consumed(w)) w->slow |= SLOW_AUDIT;
+    if (watch_is_recorded(w)) w->slow |= SLOW_AUDIT;
     audit->unseen = NULL;
     ask(audit, BLOCK_BEGINS);
 }
@@ -226,7 +225,7 @@ static uint64_t draw(struct shared *shared) {
 /* Which block of a launch is looked at, if any: a wrapper may launch thousands of kernels. */
 static void begin_launch(struct shared *shared, const struct watch *w) {
     const uint64_t times = shared->spent / SPENT, blocks = surplus_count(w->launch);
-    const uint64_t one_in = (1 + times * times) * (watch_is_consumed(w) ? 1 : ONE_IN);
+    const uint64_t one_in = (1 + times * times) * (watch_is_recorded(w) ? 1 : ONE_IN);
     shared->launch = launches;
     shared->windows = 0;
     shared->whole = draw(shared) % one_in ? w->launch->blocks /* none */
@@ -244,7 +243,7 @@ static void begin_block(struct watch *w, struct own *own) {
     if (own->is_whole || drawn) w->slow |= SLOW_AUDIT;
     if (!own->is_whole && drawn && audit_of(w)->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
     if (!own->is_whole) return;
-    if (watch_is_consumed(w))
+    if (watch_is_recorded(w))
         begin_window(own, WHOLE_LOADS, WHOLE_STORES);
     else
         begin_window(own, UNCOUNTED, UNCOUNTED);

@@ -7,10 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { LOCALS = 64 };
 
 /* A variable that a run has come by. */
@@ -41,7 +37,4 @@ struct locals_change {
  * first launch. `zeros`: device memory, for pointers to point to. */
 void locals_watch(struct locals *seen, const struct locals_change *change, void *zeros);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -24,6 +24,7 @@ void emulator_spin(void); /* block.c's; the other threads have a turn */
 enum {
     HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
+    SITE_BUCKETS = 1024,
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
 
@@ -48,6 +49,8 @@ struct request {
 
 /* An instruction, as one worker knows it. */
 struct site {
+    struct site *next, *next_in_bucket; /* of all sites; of those with such a key */
+    uintptr_t key;
     const void *code;
     unsigned size;
     enum counted_way way;
@@ -57,37 +60,20 @@ struct site {
     struct held held[MAX_WARPS];
 };
 
-/* Where an array of the run is; no bytes: there is none. */
-struct place_of_array {
-    uintptr_t begin;
-    size_t bytes, element;
-    bool input;
-    uint32_t *loaded_by; /* of each element of an input: the block that loaded it last, by number */
-};
-
-struct slot {
-    uintptr_t key; /* 0: empty */
-    struct site *site;
-};
-
 struct counts {
     struct counts *next; /* of all workers' */
-    struct slot *table;  /* hashed by key; a power of two of them */
-    size_t table_size, site_count;
-    struct site **touched;
-    size_t touched_count;
-    struct place_of_array array[ENGINE_ARRAYS];
-    int array_count; /* all that there are come before it */
+    struct watch *watch; /* whose it is */
+    struct site *sites, *bucket[SITE_BUCKETS];
+    uint32_t *loaded_by[ENGINE_ARRAYS]; /* of each element of an input: the block that loaded it
+                                           last, by number; null: it is none */
     uint32_t held[MAX_WARPS];
-    uint32_t idle[MAX_WARPS]; /* lanes that have come to the barrier, or are gone */
-    uint32_t gone[MAX_WARPS]; /* that have returned, or never were */
-    uint32_t block_number;    /* from 1 on */
+    uint32_t block_number; /* from 1 on */
     struct {
         uint64_t loads, needed; /* of global memory */
+        uint64_t barriers;
         bool stores;
     } block;
-    uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged, exchanged;
-    uint64_t needed, blocks, block_barriers, barriers, least_barriers, most_barriers;
+    struct counted_launch part; /* of the running launch, but for `of`, which sites have */
     struct reuse_origins origins;
 };
 
@@ -108,33 +94,20 @@ int counts_launches(const struct counted_launch **first) {
 
 /* --- instructions ----------------------------------------------------------------------------- */
 
-static struct slot *slot_of(const struct counts *c, uintptr_t key) {
-    size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (c->table_size - 1);
-    while (c->table[i].key && c->table[i].key != key) i = (i + 1) & (c->table_size - 1);
-    return &c->table[i];
-}
-
-static void grow_table(struct counts *c) {
-    struct slot *old = c->table;
-    size_t old_size = c->table_size;
-    c->table_size = old_size ? 2 * old_size : 1024;
-    c->table = must(calloc(c->table_size, sizeof *c->table));
-    for (size_t i = 0; i < old_size; ++i)
-        if (old[i].key) *slot_of(c, old[i].key) = old[i];
-    free(old);
-    c->touched = must(realloc(c->touched, c->table_size * sizeof *c->touched));
+static size_t bucket_of(uintptr_t key) {
+    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SITE_BUCKETS - 1);
 }
 
 static __attribute__((noinline)) struct site *
 new_site(struct counts *c, uintptr_t key, const struct access *access, enum counted_way way) {
-    if (2 * c->site_count >= c->table_size) grow_table(c);
-    struct slot *slot = slot_of(c, key);
-    *slot = (struct slot){key, must(calloc(1, sizeof *slot->site))};
-    slot->site->code = access->code;
-    slot->site->size = access->size;
-    slot->site->way = way;
-    c->site_count++;
-    return slot->site;
+    struct site *site = must(calloc(1, sizeof *site)), **bucket = &c->bucket[bucket_of(key)];
+    site->key = key;
+    site->code = access->code;
+    site->size = access->size;
+    site->way = way;
+    site->next = c->sites;
+    site->next_in_bucket = *bucket;
+    return c->sites = *bucket = site;
 }
 
 /* One call of a copying function loads and stores, and in steps of several sizes. */
@@ -143,34 +116,27 @@ static struct site *site_of(struct counts *c, const struct access *access) {
                            : access->write ? COUNTED_STORES
                                            : COUNTED_LOADS;
     uintptr_t key = ((uintptr_t)access->code * COUNTED_WAYS + way) * SECTOR + access->size;
-    const struct slot *slot = slot_of(c, key);
-    struct site *site = slot->key ? slot->site : new_site(c, key, access, way);
-    if (!site->touched) {
-        site->touched = true;
-        c->touched[c->touched_count++] = site;
-    }
+    struct site *site = c->bucket[bucket_of(key)];
+    while (site && site->key != key) site = site->next_in_bucket;
+    if (!site) site = new_site(c, key, access, way);
+    site->touched = true;
     return site;
 }
 
 /* --- finished requests: shared memory --------------------------------------------------------- */
 
-/* The words that some lanes want, bank by bank. */
+/* The words that some lanes want: of each bank, as many of these. */
 struct banks {
     unsigned words[BANKS];
-    uint32_t first[BANKS], more[BANKS][2 * WARP_SIZE];
+    uint32_t word[2 * WARP_SIZE][BANKS];
 };
 
 /* How many words of its bank are wanted then; 0: this one was among them. */
 static inline unsigned add_word(struct banks *b, uint32_t word) {
-    unsigned bank = word % BANKS, count = b->words[bank];
-    if (!count) {
-        b->first[bank] = word;
-        return b->words[bank] = 1;
-    }
-    if (b->first[bank] == word) return 0;
-    for (unsigned i = 1; i < count; ++i)
-        if (b->more[bank][i] == word) return 0;
-    b->more[bank][count] = word;
+    const unsigned bank = word % BANKS, count = b->words[bank];
+    for (unsigned i = 0; i < count; ++i)
+        if (b->word[i][bank] == word) return 0;
+    b->word[count][bank] = word;
     return b->words[bank] = count + 1;
 }
 
@@ -207,45 +173,41 @@ static void finish_shared(struct counted *sum, const struct request *r, bool ato
 
 /* --- finished requests: global memory --------------------------------------------------------- */
 
-/* A sector, and which of its bytes are asked for. */
-struct sector {
-    uintptr_t number;
-    uint32_t bytes;
-};
-
-static unsigned sectors_of(const struct request *r, struct sector *sectors) {
+static void count_sectors(struct counted *sum, const struct request *r) {
+    struct {
+        uintptr_t number;
+        uint32_t bytes; /* that are asked for */
+    } sector[WARP_SIZE];
     unsigned count = 0;
     for (uint32_t left = r->lanes; left; left &= left - 1) {
         uintptr_t address = r->address[__builtin_ctz(left)], number = address / SECTOR;
         uint32_t bytes = (uint32_t)((UINT64_C(1) << r->size) - 1) << address % SECTOR;
         unsigned i = count;
-        while (i > 0 && sectors[i - 1].number != number) --i; /* the last one is the likeliest */
+        while (i > 0 && sector[i - 1].number != number) --i; /* the last one is the likeliest */
         if (!i) {
-            sectors[count] = (struct sector){number, 0};
+            sector[count].number = number;
+            sector[count].bytes = 0;
             i = ++count;
         }
-        sectors[i - 1].bytes |= bytes;
+        sector[i - 1].bytes |= bytes;
     }
-    return count;
-}
-
-static void count_sectors(struct counted *sum, const struct request *r) {
-    struct sector sectors[WARP_SIZE];
-    const unsigned count = sectors_of(r, sectors);
     sum->sectors += count;
     for (unsigned i = 0; i < count; ++i)
-        sum->bytes += (unsigned)__builtin_popcount(sectors[i].bytes);
+        sum->bytes += (unsigned)__builtin_popcount(sector[i].bytes);
 }
 
 /* Elements of an input that this block has not loaded before. */
-static void note_needed(struct counts *c, const struct place_of_array *array,
-                        const struct request *r) {
-    for (uint32_t left = array->loaded_by ? r->lanes : 0; left; left &= left - 1) {
-        const size_t offset = r->address[__builtin_ctz(left)] - array->begin;
-        const size_t end = offset + r->size < array->bytes ? offset + r->size : array->bytes;
-        for (size_t i = offset / array->element; i * array->element < end; ++i) {
-            c->block.needed += array->loaded_by[i] != c->block_number;
-            array->loaded_by[i] = c->block_number;
+static void note_needed(struct counts *c, int array, const struct request *r) {
+    uint32_t *loaded_by = c->loaded_by[array];
+    if (!loaded_by) return;
+    const struct region *region = region_of_array(array);
+    const size_t element = array_element_bytes(region->array);
+    for (uint32_t left = r->lanes; left; left &= left - 1) {
+        const size_t offset = r->address[__builtin_ctz(left)] - region->begin;
+        const size_t end = offset + r->size < region->bytes ? offset + r->size : region->bytes;
+        for (size_t i = offset / element; i * element < end; ++i) {
+            c->block.needed += loaded_by[i] != c->block_number;
+            loaded_by[i] = c->block_number;
         }
     }
 }
@@ -255,16 +217,15 @@ static void finish_global(struct counts *c, struct counted *sum, const struct re
     if (costs) count_sectors(sum, r);
     if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
     if (way != COUNTED_LOADS) c->block.stores = true;
-    if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, &c->array[place], r);
+    if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, r);
 }
 
 /* --- finished requests: both ------------------------------------------------------------------ */
 
-static int place_of_request(const struct watch *w, uintptr_t address, enum counted_way way) {
+static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
     if (watch_is_shared(w, address)) return COUNTED_SHARED;
-    const struct counts *c = w->counts;
-    for (int i = 0; i < c->array_count; ++i)
-        if (address - c->array[i].begin < c->array[i].bytes) return i;
+    const struct region *r = region_find(address);
+    if (r && r->array && !r->freed) return r->number;
     const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
     return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
 }
@@ -273,7 +234,7 @@ static int place_of_request(const struct watch *w, uintptr_t address, enum count
  * are stored come from this one. */
 static void note_origins(struct counts *c, const struct request *r, int place,
                          enum counted_way way) {
-    if (place < COUNTED_OTHER && c->array[place].input) return;
+    if (place < COUNTED_OTHER && c->loaded_by[place]) return;
     for (uint32_t left = r->lanes; left; left &= left - 1) {
         const uintptr_t address = r->address[__builtin_ctz(left)];
         for (unsigned at = 0; at < r->size; at += WORD) {
@@ -288,7 +249,7 @@ static void note_origins(struct counts *c, const struct request *r, int place,
 static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
     struct counted *sum = &site->of[place];
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
-    const size_t element = place < COUNTED_OTHER ? w->counts->array[place].element : WORD;
+    const size_t element = place < COUNTED_OTHER ? array_element_bytes(region_array(place)) : WORD;
     const unsigned elements = lanes * (r->size < element ? 1 : (unsigned)(r->size / element));
     sum->requests++;
     sum->elements += elements;
@@ -303,13 +264,17 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
 /* A request whose lanes go to several places counts as one at each. */
 static void finish(struct watch *w, struct site *site, const struct request *r) {
     struct request part = *r;
+    int place[WARP_SIZE];
+    for (uint32_t left = r->lanes; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        place[lane] = place_of(w, r->address[lane], site->way);
+    }
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        int place = place_of_request(w, r->address[__builtin_ctz(left)], site->way);
+        const int here = place[__builtin_ctz(left)];
         part.lanes = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1)
-            if (place_of_request(w, r->address[__builtin_ctz(rest)], site->way) == place)
-                part.lanes |= rest & -rest;
-        finish_in(w, site, &part, place);
+            if (place[__builtin_ctz(rest)] == here) part.lanes |= rest & -rest;
+        finish_in(w, site, &part, here);
     }
 }
 
@@ -325,50 +290,28 @@ static uint32_t lanes_at(const uint32_t *times, uint32_t time, uint32_t *until) 
     return lanes;
 }
 
-/* Finishes the first `count` requests of a warp at one instruction; the rest move up. */
-static void finish_first(struct watch *w, struct site *site, unsigned warp, uint32_t count) {
+/* All requests of a warp at one instruction. */
+static void finish_held(struct watch *w, struct site *site, unsigned warp) {
     struct held *held = &site->held[warp];
     uint32_t *times = &site->times[warp * WARP_SIZE];
     uint32_t lanes = 0, unchanged = 0; /* so many requests have the same lanes */
-    if (count > held->count) count = held->count;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < held->count; ++i) {
         if (i == unchanged) lanes = lanes_at(times, i, &unchanged);
         finish(w, site, &(struct request){lanes, site->size, held->requests[i].of});
     }
-    held->count -= count;
-    w->counts->held[warp] -= count;
-    if (held->count)
-        memmove(held->requests, held->requests + count, held->count * sizeof *held->requests);
-    for (unsigned lane = 0; lane < WARP_SIZE; ++lane)
-        times[lane] = times[lane] > count ? times[lane] - count : 0;
+    w->counts->held[warp] -= held->count;
+    held->count = 0;
+    memset(times, 0, WARP_SIZE * sizeof *times);
 }
 
 static void finish_warp(struct watch *w, unsigned warp) {
-    struct counts *c = w->counts;
-    for (size_t i = 0; i < c->touched_count && c->held[warp]; ++i)
-        finish_first(w, c->touched[i], warp, UINT32_MAX);
-}
-
-/* What all lanes of a warp that still run have passed. */
-static void finish_passed(struct watch *w, unsigned warp) {
-    struct counts *c = w->counts;
-    for (size_t i = 0; i < c->touched_count; ++i) {
-        struct site *site = c->touched[i];
-        uint32_t passed = site->held[warp].count;
-        for (uint32_t left = ~c->idle[warp]; left; left &= left - 1) {
-            uint32_t times = site->times[warp * WARP_SIZE + (unsigned)__builtin_ctz(left)];
-            if (times < passed) passed = times;
-        }
-        if (passed) finish_first(w, site, warp, passed);
-    }
+    for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
+        if (s->touched) finish_held(w, s, warp);
 }
 
 static void finish_all(struct watch *w) {
-    struct counts *c = w->counts;
-    unsigned warps = (w->launch->block_threads + WARP_SIZE - 1) / WARP_SIZE;
-    for (unsigned warp = 0; warp < warps; ++warp) finish_warp(w, warp);
-    for (size_t i = 0; i < c->touched_count; ++i) c->touched[i]->touched = false;
-    c->touched_count = 0;
+    for (unsigned warp = 0; warp < MAX_WARPS; ++warp) finish_warp(w, warp);
+    for (struct site *s = w->counts->sites; s; s = s->next) s->touched = false;
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
@@ -383,10 +326,8 @@ static bool is_far_ahead(const struct counts *c, const struct site *site, unsign
  * (they may wait for it), what they do later is a separate request, as on a GPU. */
 static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struct site *site,
                                                     unsigned thread) {
-    unsigned warp = thread / WARP_SIZE;
     emulator_spin();
-    if (is_far_ahead(w->counts, site, thread)) finish_passed(w, warp);
-    if (is_far_ahead(w->counts, site, thread)) finish_warp(w, warp);
+    if (is_far_ahead(w->counts, site, thread)) finish_warp(w, thread / WARP_SIZE);
 }
 
 static __attribute__((noinline)) void make_room_for_requests(struct held *held) {
@@ -432,24 +373,14 @@ static uint32_t *zero_pages(size_t count) {
     return must(made == MAP_FAILED ? NULL : made);
 }
 
-static void find_arrays(struct counts *c) {
-    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
-        const struct region *r = region_of_array(i);
-        if (!r) continue;
-        c->array_count = i + 1;
-        c->array[i] = (struct place_of_array){.begin = r->begin,
-                                              .bytes = r->bytes,
-                                              .element = array_element_bytes(r->array),
-                                              .input = region_is_input(r)};
-        if (region_is_input(r)) c->array[i].loaded_by = zero_pages(array_elements(r->array));
-    }
-}
-
 static struct counts *attach_counts(struct watch *w) {
     struct counts *c = must(calloc(1, sizeof *c));
+    c->watch = w;
     w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
-    grow_table(c);
-    find_arrays(c);
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
+        if (r && region_is_input(r)) c->loaded_by[i] = zero_pages(array_elements(r->array));
+    }
     c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
     while (!__atomic_compare_exchange_n(&all_workers, &c->next, c, false, __ATOMIC_RELEASE,
                                         __ATOMIC_ACQUIRE))
@@ -457,50 +388,50 @@ static struct counts *attach_counts(struct watch *w) {
     return c;
 }
 
-static void all_lanes_run(struct counts *c, unsigned threads) {
-    memset(c->gone, 0, sizeof c->gone);
-    if (threads % WARP_SIZE) c->gone[threads / WARP_SIZE] = ~0u << threads % WARP_SIZE;
-    memcpy(c->idle, c->gone, sizeof c->idle);
-}
-
-static void counts_block_begins(struct watch *w) {
+static void counts_block_comes(struct watch *w) {
+    w->slow |= costs ? SLOW_RECORDER : SLOW_GLOBAL_RECORDER;
     if (!w->counts) w->counts = attach_counts(w);
     w->counts->block_number++;
     w->exchange.block = w->counts->block_number << EXCHANGE_THREAD_BITS;
     w->exchange.read = 0;
-    w->counts->block_barriers = 0;
     memset(&w->counts->block, 0, sizeof w->counts->block);
-    all_lanes_run(w->counts, w->launch->block_threads);
 }
 
+static uint32_t lanes_of(const struct threads *set, unsigned warp) {
+    return (uint32_t)(set->bits[warp / 2] >> warp % 2 * WARP_SIZE);
+}
+
+/* Once all of a warp have come to the barrier, or returned, its requests are finished, while the
+ * processor has them at hand. */
 static void counts_thread_waits(struct watch *w, unsigned thread, bool returned) {
-    const unsigned warp = thread / WARP_SIZE;
-    const uint32_t lane = UINT32_C(1) << thread % WARP_SIZE;
-    w->counts->idle[warp] |= lane;
-    if (returned) w->counts->gone[warp] |= lane;
-    if (w->counts->idle[warp] == ~0u) finish_warp(w, warp);
+    const unsigned warp = thread / WARP_SIZE, left = w->launch->block_threads - warp * WARP_SIZE;
+    const uint32_t all = left < WARP_SIZE ? (UINT32_C(1) << left) - 1 : ~UINT32_C(0);
+    uint32_t come = UINT32_C(1) << thread % WARP_SIZE | lanes_of(&w->epochs.returned, warp);
+    (void)returned;
+    for (int i = 0; i < BARRIER_PLACES; ++i) come |= lanes_of(&w->arrived[i].threads, warp);
+    if (come == all) finish_warp(w, warp);
 }
 
 static void counts_barrier_opens(struct watch *w) {
     finish_all(w);
-    memcpy(w->counts->idle, w->counts->gone, sizeof w->counts->idle);
-    w->counts->block_barriers++;
+    w->counts->block.barriers++;
 }
 
 static void counts_block_ended(struct watch *w) {
     struct counts *c = w->counts;
+    struct counted_launch *part = &c->part;
+    const uint64_t barriers = c->block.barriers;
     finish_all(w);
-    if (!c->blocks++ || c->block_barriers < c->least_barriers)
-        c->least_barriers = c->block_barriers;
-    if (c->block_barriers > c->most_barriers) c->most_barriers = c->block_barriers;
-    c->barriers += c->block_barriers;
-    c->needed += c->block.needed;
-    c->exchanged += w->exchange.read;
+    if (!part->blocks_ended++ || barriers < part->least_barriers) part->least_barriers = barriers;
+    if (barriers > part->most_barriers) part->most_barriers = barriers;
+    part->barriers += barriers;
+    part->needed += c->block.needed;
+    part->exchanged += w->exchange.read;
     if (c->block.stores) return;
-    c->idle_blocks++;
-    c->idle_loads += c->block.loads;
-    c->idle_needed += c->block.needed;
-    c->idle_exchanged += w->exchange.read;
+    part->idle_blocks++;
+    part->idle_loads += c->block.loads;
+    part->idle_needed += c->block.needed;
+    part->idle_exchanged += w->exchange.read;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
@@ -543,23 +474,28 @@ static void take_site(struct counted_launch *launch, struct totals *totals, stru
     }
 }
 
+/* Of one worker, without `of`. */
+static void add_part(struct counted_launch *launch, const struct counted_launch *part) {
+    const bool first = launch->blocks_ended == launch->passed_over;
+    if (part->blocks_ended && (first || part->least_barriers < launch->least_barriers))
+        launch->least_barriers = part->least_barriers;
+    if (part->most_barriers > launch->most_barriers) launch->most_barriers = part->most_barriers;
+    launch->blocks_ended += part->blocks_ended;
+    launch->barriers += part->barriers;
+    launch->needed += part->needed;
+    launch->exchanged += part->exchanged;
+    launch->idle_blocks += part->idle_blocks;
+    launch->idle_loads += part->idle_loads;
+    launch->idle_needed += part->idle_needed;
+    launch->idle_exchanged += part->idle_exchanged;
+}
+
 static void take_worker(struct counted_launch *launch, struct totals *totals, struct counts *c) {
-    for (size_t i = 0; i < c->table_size; ++i)
-        if (c->table[i].key) take_site(launch, totals, c->table[i].site);
-    if (c->blocks &&
-        (launch->blocks_ended == launch->passed_over || c->least_barriers < launch->least_barriers))
-        launch->least_barriers = c->least_barriers;
-    if (c->most_barriers > launch->most_barriers) launch->most_barriers = c->most_barriers;
-    launch->blocks_ended += c->blocks;
-    launch->barriers += c->barriers;
-    launch->needed += c->needed;
-    launch->exchanged += c->exchanged;
-    launch->idle_blocks += c->idle_blocks;
-    launch->idle_loads += c->idle_loads;
-    launch->idle_needed += c->idle_needed;
-    launch->idle_exchanged += c->idle_exchanged;
-    c->blocks = c->barriers = c->needed = c->exchanged = c->most_barriers = 0;
-    c->idle_blocks = c->idle_loads = c->idle_needed = c->idle_exchanged = 0;
+    finish_all(c->watch); /* of a block that was stopped */
+    for (struct site *s = c->sites; s; s = s->next) take_site(launch, totals, s);
+    add_part(launch, &c->part);
+    c->part = (struct counted_launch){.blocks = 0};
+    reuse_take_origins(&c->origins);
 }
 
 /* Sectors and passes that better access would save. */
@@ -610,9 +546,15 @@ static void find_lines(struct counted_launch *launch, struct totals *totals) {
     qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
 }
 
-static void counts_launch_begins(const struct launch *launch) {
-    (void)launch;
-    origin_prepare();
+/* Without blocks that store nothing. */
+static struct counted_reuse reuse_of(const struct counted_launch *l) {
+    struct counted_reuse of = {.needed = l->needed - l->idle_needed +
+                                         l->of[COUNTED_OTHER][COUNTED_LOADS].elements,
+                               .exchanged = l->exchanged - l->idle_exchanged};
+    for (int place = 0; place < COUNTED_CONSTANTS; ++place)
+        of.loads += l->of[place][COUNTED_LOADS].elements + l->of[place][COUNTED_ATOMICS].elements;
+    of.loads -= l->idle_loads;
+    return of;
 }
 
 static void counts_launch_ended(const struct launch *launch) {
@@ -628,26 +570,22 @@ static void counts_launch_ended(const struct launch *launch) {
     counted->blocks_ended = counted->idle_blocks = counted->passed_over;
     launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
     struct totals totals = {0};
-    for (struct counts *c = all_workers; c; c = c->next) {
-        take_worker(counted, &totals, c);
-        reuse_take_origins(&c->origins);
-    }
-    reuse_launch_ended(counted);
+    for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);
+    const struct counted_reuse own = reuse_of(counted);
+    reuse_launch_ended(&own);
     if (costs) find_lines(counted, &totals);
     free(totals.all);
 }
 
 void counts_watch(bool with_costs) {
-    static struct consumer counting = {
-        .access = count_access, .receives = count_received, .copied = origin_copied};
-    static const struct detector beside = {.block_begins = counts_block_begins,
-                                           .thread_waits = counts_thread_waits,
-                                           .barrier_opens = counts_barrier_opens,
-                                           .block_ended = counts_block_ended,
-                                           .launch_begins = counts_launch_begins,
-                                           .launch_ended = counts_launch_ended};
+    static const struct detector recorder = {.block_comes = counts_block_comes,
+                                             .accessed = count_access,
+                                             .received = count_received,
+                                             .copied = origin_copied,
+                                             .thread_waits = counts_thread_waits,
+                                             .barrier_opens = counts_barrier_opens,
+                                             .block_ended = counts_block_ended,
+                                             .launch_ended = counts_launch_ended};
     costs = with_costs;
-    counting.of_global = !costs;
-    watch_add_consumer(&counting);
-    detector_attach(&beside);
+    detector_attach(&recorder);
 }

@@ -2,12 +2,70 @@
  * data that show/phases.c prints. docs/look.md says how each figure is defined. */
 #ifndef ENGINE_WATCH_RECORD_COUNTS_H
 #define ENGINE_WATCH_RECORD_COUNTS_H
-#include "counted.h"
+#include "../../engine.h"
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+enum {
+    SECTOR = 32, /* bytes that move between the L2 cache and a multiprocessor at least */
+    BANKS = 32   /* of shared memory, a word wide each */
+};
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+/* The run's arrays come first, by their numbers; then what else is in global memory: what a kernel
+ * has stored, or a call of the host's has copied from there or from an input; and, of loads only,
+ * what the host has put there, in whatever memory: __constant__ variables, tables. */
+enum { COUNTED_OTHER = ENGINE_ARRAYS, COUNTED_CONSTANTS, COUNTED_SHARED, COUNTED_PLACES };
+enum counted_way { COUNTED_LOADS, COUNTED_STORES, COUNTED_ATOMICS, COUNTED_WAYS };
+
+struct counted {
+    uint64_t elements;  /* that threads asked for: of an array its own, elsewhere words of 4 bytes;
+                           less than one counts as one */
+    uint64_t requests;  /* instructions of a warp */
+    uint64_t bytes;     /* asked for, each byte once a request however many threads want it */
+    uint64_t sectors;   /* of global memory, that the requests access */
+    uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
+    unsigned worst;     /* the most words of one bank that one request wants */
+};
+
+/* One line of the program that moves more sectors than it asks for bytes, or whose requests meet in
+ * a bank. */
+struct counted_line {
+    char file[512];
+    int line;
+    int place;
+    enum counted_way way;
+    struct counted counted;
+};
+enum { COUNTED_LINES = 6 };
+
+struct counted_launch {
+    char kernel[128];
+    unsigned grid[3], block[3];
+    uint64_t blocks, blocks_ended; /* fewer ended than there are: the launch was stopped early */
+    struct counted of[COUNTED_PLACES][COUNTED_WAYS];
+    uint64_t barriers, least_barriers, most_barriers; /* in all; in one block */
+    uint64_t needed; /* loads of inputs, if each block loaded each element that it uses once */
+    /* Elements that a thread read from shared memory where another one of its block had stored them
+     * last, and values that warp operations brought it from other lanes. */
+    uint64_t exchanged;
+    /* Blocks that neither store nor add anything in global memory, so that nothing comes of them:
+     * how many, and what they have part of in loads and atomics of global memory but for
+     * COUNTED_CONSTANTS, in `needed` and in `exchanged`. */
+    uint64_t idle_blocks, idle_loads, idle_needed, idle_exchanged;
+    uint64_t passed_over; /* of idle_blocks: did not run, and no other figure has part in them */
+    struct counted_line lines[COUNTED_LINES]; /* where most is to gain comes first */
+    int line_count;
+};
+
+static inline void counted_add(struct counted *sum, const struct counted *more) {
+    sum->elements += more->elements;
+    sum->requests += more->requests;
+    sum->bytes += more->bytes;
+    sum->sectors += more->sectors;
+    sum->conflicts += more->conflicts;
+    if (sum->worst < more->worst) sum->worst = more->worst;
+}
 
 /* From now on launches are counted. Before the first one. Without `costs`, only what KEEP_LOADS
  * says. */
@@ -28,7 +86,7 @@ struct phase_load {
 struct phase_array {
     char name[64];
     int dimensions;
-    size_t dimension[5];
+    size_t dimension[4];
     enum element element;
     size_t count, size;   /* of elements; of all of them, in bytes */
     unsigned char *bytes; /* what they hold */
@@ -43,7 +101,7 @@ struct phase {
     int array_count;
 };
 
-/* Of one launch. */
+/* Of one launch, in which the block loads an input. */
 struct phases {
     char kernel[128];
     unsigned grid[3], block_size[3], block[3];
@@ -55,20 +113,11 @@ struct phases {
     bool *stored[ENGINE_ARRAYS]; /* elements that the block stored, likewise of the others */
 };
 
-enum { PHASES_LAUNCHES = 8 };
-
-/* From now on the phases of this block are kept, of the first PHASES_LAUNCHES launches in which it
- * loads an input. Of more, the last one that is kept gives way to the one with this number, from 1,
- * which phases_shown() is about; 0: it is the first one. Behind counts_watch(). */
+/* From now on the phases of this block are kept, in the launch with this number, from 1; 0: in the
+ * first one in which it loads an input. */
 void phases_watch(unsigned x, unsigned y, uint64_t launch);
 
-/* The launches of which something is kept so far, in their order; the caller does not own them. */
-int phases_launches(const struct phases **launches);
-
-/* The one that was asked for. Null: nothing of it was kept. */
+/* Null: there are none. */
 const struct phases *phases_shown(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Origins of words, and from launches to those that they come from: see reuse.h. */
 #include "reuse.h"
-#include "../../cuda/program/program.h"
 #include "../machine.h"
 #include "../shadow/regions.h"
 #include <stdlib.h>
@@ -8,63 +7,45 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Of kernel.cu's variables, which lie in a few arrays. */
-enum { OWN = 4 };
-static struct {
-    uintptr_t begin;
-    size_t words;
-    origin *of;
-} own[OWN];
-
-static origin *origins_new(size_t words) {
-    origin *made = calloc(words + 1, sizeof *made);
-    if (!made) machine_fault("out of memory while counting");
-    return made;
-}
-
 static bool is_an_input(uintptr_t address) {
     const struct region *r = region_find(address);
     return r && region_is_input(r);
 }
 
-static origin *place_of_origin(uintptr_t address) {
-    const struct region *r = region_find(address);
-    if (r) return r->origins ? &r->origins[(address - r->begin) / WORD] : NULL;
-    for (int i = 0; i < OWN; ++i) {
-        const size_t word = (address - own[i].begin) / WORD;
-        if (own[i].of && word < own[i].words) return &own[i].of[word];
-    }
-    return NULL;
+/* Another worker may be faster. */
+static origin *make_origins(struct cells *cells) {
+    origin *made = calloc(cells->words, sizeof *made), *there = NULL;
+    if (!made) machine_fault("out of memory while counting");
+    if (__atomic_compare_exchange_n(&cells->origins, &there, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    free(made);
+    return there;
 }
 
-/* No worker makes an array while others may look for it. */
-void origin_prepare(void) {
-    const struct cells *cells;
+/* Null: the word has none; or it has none yet, unless they are to be made. */
+static origin *place_of_origin(uintptr_t address, bool make) {
     uintptr_t begin;
-    for (int i = 0; i < OWN && (cells = variables_number(i, &begin)); ++i) {
-        if (own[i].of) continue;
-        own[i].begin = begin;
-        own[i].words = cells->words;
-        own[i].of = origins_new(cells->words);
-    }
-    for (struct region *r = region_first(); r; r = r->next)
-        if (!r->origins && !r->freed && !region_is_input(r))
-            r->origins = origins_new(r->bytes / WORD);
+    struct cells *cells = global_cells(address, &begin);
+    const size_t word = (address - begin) / WORD;
+    if (!cells || word >= cells->words) return NULL;
+    origin *all = __atomic_load_n(&cells->origins, __ATOMIC_ACQUIRE);
+    if (!all && make) all = make_origins(cells);
+    return all ? &all[word] : NULL;
 }
 
 origin origin_of(uintptr_t address) {
-    const origin *place = place_of_origin(address);
+    const origin *place = place_of_origin(address, false);
     if (place) return __atomic_load_n(place, __ATOMIC_RELAXED);
     return is_an_input(address) ? ORIGIN_INPUT : ORIGIN_HOST;
 }
 
 origin origin_set(uintptr_t address, origin now) {
-    origin *place = place_of_origin(address);
+    origin *place = place_of_origin(address, now != ORIGIN_HOST);
     return place ? __atomic_exchange_n(place, now, __ATOMIC_RELAXED) : now;
 }
 
-void origin_copied(char *to, const char *from, size_t bytes) {
-    origin_prepare();
+void origin_copied(const char *to, const char *from, size_t bytes) {
     for (size_t at = 0; at < bytes; at += WORD)
         origin_set((uintptr_t)to + at, from ? origin_of((uintptr_t)from + at) : ORIGIN_HOST);
 }
@@ -101,15 +82,14 @@ void reuse_take_origins(struct reuse_origins *of) {
     memset(of, 0, sizeof *of);
 }
 
-void reuse_launch_ended(const struct counted_launch *counted) {
-    struct counted_reuse *own = &running_stage()->own;
-    for (int place = 0; place < COUNTED_CONSTANTS; ++place)
-        own->loads += counted->of[place][COUNTED_LOADS].elements +
-                      counted->of[place][COUNTED_ATOMICS].elements;
-    own->loads -= counted->idle_loads;
-    own->needed +=
-        counted->needed - counted->idle_needed + counted->of[COUNTED_OTHER][COUNTED_LOADS].elements;
-    own->exchanged += counted->exchanged - counted->idle_exchanged;
+static void add_reuse(struct counted_reuse *sum, const struct counted_reuse *more) {
+    sum->loads += more->loads;
+    sum->needed += more->needed;
+    sum->exchanged += more->exchanged;
+}
+
+void reuse_launch_ended(const struct counted_reuse *own) {
+    add_reuse(&running_stage()->own, own);
     if (running < ORIGIN_LAUNCHES - 1) ++running;
 }
 
@@ -136,12 +116,8 @@ static void find_what_it_comes_from(unsigned number, uint64_t *spared) {
 
 static struct counted_reuse sum_of(const uint64_t *numbers) {
     struct counted_reuse sum = {0};
-    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) {
-        if (!(numbers[i / BITS] >> i % BITS & 1)) continue;
-        sum.loads += stages[i]->own.loads;
-        sum.needed += stages[i]->own.needed;
-        sum.exchanged += stages[i]->own.exchanged;
-    }
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i)
+        if (numbers[i / BITS] >> i % BITS & 1) add_reuse(&sum, &stages[i]->own);
     return sum;
 }
 

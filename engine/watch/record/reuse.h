@@ -4,11 +4,6 @@
 #ifndef ENGINE_WATCH_RECORD_REUSE_H
 #define ENGINE_WATCH_RECORD_REUSE_H
 #include "../shadow/regions.h"
-#include "counted.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -24,15 +19,12 @@ enum {
     ORIGINS = ORIGIN_LAUNCH + ORIGIN_LAUNCHES
 };
 
-/* Before each launch, on the host's thread. Allocations that are made later have no origins. */
-void origin_prepare(void);
-
 /* Of the word that this address is in; of memory that has no origins, ORIGIN_HOST. */
 origin origin_of(uintptr_t address);
-/* Sets it. Returns the one that it had before, or `now` where there are no origins. */
+/* Sets it. Returns the one that it had before, or `now` where a word has none. */
 origin origin_set(uintptr_t address, origin now);
 /* A call of the host's has copied this; `from` is null: it has set all bytes to one value. */
-void origin_copied(char *to, const char *from, size_t bytes);
+void origin_copied(const char *to, const char *from, size_t bytes);
 
 /* --- launches --------------------------------------------------------------------------------- */
 
@@ -42,29 +34,26 @@ struct reuse_origins {
     uint64_t output;         /* elements of the output that were stored, each once */
 };
 
+/* Of launches, without their blocks that store nothing: see struct counted_launch. */
+struct counted_reuse {
+    uint64_t loads;  /* and atomics, of global memory but for COUNTED_CONSTANTS */
+    uint64_t needed; /* of inputs, and all loads of COUNTED_OTHER */
+    uint64_t exchanged;
+};
+
 /* The running launch, as the origin of what it stores. */
 origin reuse_running(void);
 /* Adds a worker's part to the launch that has ended, and clears it. */
 void reuse_take_origins(struct reuse_origins *of);
-/* Behind that: the next launch is another one. */
-void reuse_launch_ended(const struct counted_launch *counted);
+/* Behind that: what it has counted. The next launch is another one. */
+void reuse_launch_ended(const struct counted_reuse *own);
 
-/* Of the launches that the output comes from, without their blocks that store nothing. */
-struct counted_reuse {
-    uint64_t loads;     /* and atomics, of global memory but for COUNTED_CONSTANTS */
-    uint64_t needed;    /* of inputs, as above; and all loads of COUNTED_OTHER */
-    uint64_t exchanged; /* as above */
-};
-
-/* After the last launch. A launch comes from those before it whose stores it loads; but for so few
- * loads (a sixteenth of the output, in all launches together) that they can be of counters and
- * flags only. The output comes from the launches that have stored it last, and theirs. Where
- * launches have stored all of it before, each of them could have been the last; what is returned is
- * of that one which, with those that it comes from, has loaded most. Of all launches, where none
- * has stored any of it. */
+/* Of the launches that the output comes from, after the last one. A launch comes from those before
+ * it whose stores it loads; but for so few loads (a sixteenth of the output, in all launches
+ * together) that they can be of counters and flags only. The output comes from the launches that
+ * have stored it last, and theirs. Where launches have stored all of it before, each of them could
+ * have been the last; what is returned is of that one which, with those that it comes from, has
+ * loaded most. Of all launches, where none has stored any of it. */
 struct counted_reuse reuse_counted(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,21 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each; and barriers */
-
-/* A launch that is kept, and how much room its lists have. */
-struct kept_launch {
-    struct trace trace;
-    size_t room, barrier_room;
-};
+enum { MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each, and barriers */
 
 static struct {
-    struct kept_launch kept[TRACE_LAUNCHES];
+    struct trace kept[TRACE_LAUNCHES];
     const struct trace *list[TRACE_LAUNCHES]; /* of these */
     int count;
-    size_t accesses, barriers; /* of all of them */
-    uint64_t shown;            /* the launch that was asked for; 0: the first that loads an input */
-    struct kept_launch *now;   /* of the launch that runs; null: nothing of it is kept */
+    size_t elements;   /* accesses and barriers of all of them */
+    uint64_t shown;    /* the launch that was asked for; 0: the first that loads an input */
+    struct trace *now; /* of the launch that runs; null: nothing of it is kept */
     const struct watch *running; /* over a block that is kept, while it runs */
     bool one;                    /* this block alone is kept */
     unsigned block[3];
@@ -30,7 +24,7 @@ static struct {
 } tracing;
 
 int trace_launches(const struct trace *const **launches) {
-    for (int i = 0; i < tracing.count; ++i) tracing.list[i] = &tracing.kept[i].trace;
+    for (int i = 0; i < tracing.count; ++i) tracing.list[i] = &tracing.kept[i];
     *launches = tracing.list;
     return tracing.count;
 }
@@ -42,9 +36,9 @@ static bool is_shown(const struct trace *t) {
 const struct trace *trace_shown(void) {
     static const struct trace none;
     for (int i = 0; i < tracing.count; ++i)
-        if (is_shown(&tracing.kept[i].trace)) return &tracing.kept[i].trace;
+        if (is_shown(&tracing.kept[i])) return &tracing.kept[i];
     /* A launch that was stopped may have come to no input. */
-    return tracing.now && !tracing.shown ? &tracing.now->trace : &none;
+    return tracing.now && !tracing.shown ? tracing.now : &none;
 }
 
 enum element trace_element(const struct trace *t, int array) {
@@ -59,8 +53,7 @@ size_t trace_element_bytes(const struct trace *t, int array) {
 /* --- which array ------------------------------------------------------------------------------ */
 
 /* The number of a shared array, which is added if it is new; -1: no room. */
-static int shared_number(const struct trace_array *array) {
-    struct trace *t = &tracing.now->trace;
+static int shared_number(struct trace *t, const struct trace_array *array) {
     for (int i = 0; i < t->shared_count; ++i)
         if (t->shared[i].offset == array->offset) return TRACE_SHARED + i;
     if (t->shared_count == TRACE_ARRAYS - TRACE_SHARED) return -1;
@@ -72,8 +65,9 @@ static bool is_within(const struct trace_array *array, size_t offset) {
     return offset - array->offset < array->elements * element_type_bytes(array->element);
 }
 
+/* The elements of a structure count as its words. */
 static struct trace_array static_array(const struct shared_name *name) {
-    const bool known = name->type != ELEMENT_BYTES; /* a structure counts as its words */
+    const bool known = name->type != ELEMENT_BYTES;
     struct trace_array array = {.offset = name->offset,
                                 .element = known ? name->type : ELEMENT_F32,
                                 .dimensions = name->dimensions};
@@ -82,13 +76,15 @@ static struct trace_array static_array(const struct shared_name *name) {
     memcpy(array.dimension, name->dimension, sizeof name->dimension);
     if (!known && name->element > WORD && array.dimensions < NAME_DIMENSIONS)
         array.dimension[array.dimensions++] = name->element / WORD;
+    size_t count = 1;
+    for (int i = 0; i < array.dimensions; ++i) count *= array.dimension[i];
+    if (count != array.elements) array.dimensions = 0;
     return array;
 }
 
 /* The array at `offset` of the thread-local storage, or the one whose end it is beyond; -1: none.
  */
-static int find_shared(const struct watch *w, size_t offset) {
-    const struct trace *t = &tracing.now->trace;
+static int find_shared(struct trace *t, const struct watch *w, size_t offset) {
     for (int i = 0; i < t->shared_count; ++i)
         if (is_within(&t->shared[i], offset)) return TRACE_SHARED + i;
     const size_t dynamic =
@@ -99,12 +95,12 @@ static int find_shared(const struct watch *w, size_t offset) {
         struct trace_array array = {
             .offset = dynamic, .element = ELEMENT_F32, .elements = w->launch->shared_bytes / WORD};
         snprintf(array.name, sizeof array.name, "%s", only ? only : "dynamic shared memory");
-        return shared_number(&array);
+        return shared_number(t, &array);
     }
     if (!name_find(offset, &name) && !name_before(offset, &name)) return -1;
     if (name_is_guard(&name)) return -1;
     const struct trace_array array = static_array(&name);
-    return shared_number(&array);
+    return shared_number(t, &array);
 }
 
 /* Of the run's arrays: also where the address is beyond one, but in the same allocation. */
@@ -121,75 +117,71 @@ static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
     return -1;
 }
 
-/* --- accesses --------------------------------------------------------------------------------- */
-
-/* The list, with room for one more element behind `count`. Null, and the trace is not complete: it
- * cannot have more, or all launches together have `all`. */
-static void *room_for_one(void *list, size_t *room, size_t count, size_t size, size_t all) {
-    const size_t more = *room ? 2 * *room : 256;
-    if (all < MOST && count < *room) return list;
-    void *larger = all < MOST ? realloc(list, more * size) : NULL;
-    if (larger)
-        *room = more;
-    else
-        tracing.now->trace.complete = false;
-    return larger;
+/* The array, and how many bytes behind its beginning the access is; -1: none. */
+static int find_array(struct trace *t, const struct watch *w, uintptr_t address, int64_t *bytes,
+                      bool *valued) {
+    if (!watch_is_shared(w, address)) return find_array_of_run(address, bytes, valued);
+    const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
+    const int array = find_shared(t, w, offset);
+    *valued = true;
+    if (array >= 0) *bytes = (int64_t)offset - (int64_t)trace_shared(t, array)->offset;
+    return array;
 }
 
-static void keep_access(const struct trace_access *kept) {
-    struct trace *t = &tracing.now->trace;
-    struct trace_access *list =
-        room_for_one(t->access, &tracing.now->room, t->count, sizeof *kept, tracing.accesses);
-    if (!list) return;
+bool trace_find(struct trace *t, const struct watch *w, const struct access *access,
+                struct trace_access *found) {
+    int64_t bytes = 0;
+    if (access->size > TRACE_BYTES) return false;
+    const int array = find_array(t, w, access->address, &bytes, &found->valued);
+    if (array < 0) return false;
+    const int64_t element = (int64_t)trace_element_bytes(t, array);
+    if (access->size % element || bytes % element) return false;
+    found->array = (uint8_t)array;
+    found->elements = (uint8_t)(access->size / element);
+    found->offset = bytes / element;
+    return true;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+/* The list, which always has room for a power of two, with room for one more behind `count`. Null,
+ * and the trace is not complete: it cannot have more, or all launches together have MOST. */
+static void *room_for_one(void *list, size_t count, size_t size) {
+    const bool full = !(count & (count - 1));
+    if (tracing.elements < MOST && full) list = realloc(list, (count ? 2 * count : 1) * size);
+    if (tracing.elements == MOST || !list) {
+        tracing.now->complete = false;
+        return NULL;
+    }
+    ++tracing.elements;
+    return list;
+}
+
+static bool keep_access(const struct trace_access *kept) {
+    struct trace *t = tracing.now;
+    struct trace_access *list = room_for_one(t->access, t->count, sizeof *kept);
+    if (!list) return false;
     t->access = list;
     t->access[t->count++] = *kept;
-    ++tracing.accesses;
+    return true;
 }
 
 static void keep_barrier(const struct trace_barrier *kept) {
-    struct trace *t = &tracing.now->trace;
-    struct trace_barrier *list = room_for_one(t->barrier, &tracing.now->barrier_room,
-                                              t->barrier_count, sizeof *kept, tracing.barriers);
+    struct trace *t = tracing.now;
+    struct trace_barrier *list = room_for_one(t->barrier, t->barrier_count, sizeof *kept);
     if (!list) return;
     t->barrier = list;
     t->barrier[t->barrier_count++] = *kept;
-    ++tracing.barriers;
 }
 
 static uint32_t interval_of(const struct watch *w) {
     return (uint32_t)(w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
 }
 
-/* The array, and how many bytes behind its beginning the access is; -1: none. */
-static int find_array(const struct watch *w, uintptr_t address, int64_t *bytes, bool *valued) {
-    if (!watch_is_shared(w, address)) return find_array_of_run(address, bytes, valued);
-    const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
-    const int array = find_shared(w, offset);
-    *valued = true;
-    if (array >= 0)
-        *bytes = (int64_t)offset - (int64_t)trace_shared(&tracing.now->trace, array)->offset;
-    return array;
-}
-
-/* False: the trace has no place for it: it is no array's, or not of whole elements. */
-static bool find_elements(const struct watch *w, const struct access *access,
-                          struct trace_access *kept) {
-    int64_t bytes = 0;
-    if (access->size > TRACE_BYTES) return false;
-    const int array = find_array(w, access->address, &bytes, &kept->valued);
-    if (array < 0) return false;
-    const int64_t element = (int64_t)trace_element_bytes(&tracing.now->trace, array);
-    if (access->size % element || bytes % element) return false;
-    kept->array = (uint8_t)array;
-    kept->elements = (uint8_t)(access->size / element);
-    kept->offset = bytes / element;
-    return true;
-}
-
 /* Whatever follows, in this block, follows the store. */
 static void complete_store(void) {
     if (!tracing.storing) return;
-    const struct trace *t = &tracing.now->trace;
+    const struct trace *t = tracing.now;
     struct trace_access *a = &t->access[t->count - 1];
     memcpy(a->bytes, (const void *)tracing.stored_to,
            a->elements * trace_element_bytes(t, a->array));
@@ -203,9 +195,7 @@ static void keep_value(struct trace_access *kept, const struct access *access) {
     if (access->old) memcpy(&kept->bytes[access->size], access->old, access->size);
     if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
     if (access->write) kept->valued = false;
-    const size_t before = tracing.now->trace.count;
-    keep_access(kept);
-    tracing.storing = there && access->write && tracing.now->trace.count > before;
+    tracing.storing = keep_access(kept) && there && access->write;
     tracing.stored_to = access->address;
 }
 
@@ -213,8 +203,8 @@ static bool is_of_input(int array) {
     return array < TRACE_SHARED && region_is_input(region_of_array(array));
 }
 
-static void note(struct watch *w, const struct access *access) {
-    struct trace *t = &tracing.now->trace;
+static void trace_accessed(struct watch *w, const struct access *access) {
+    struct trace *t = tracing.now;
     if (w != tracing.running) return;
     complete_store();
     struct trace_access kept = {
@@ -226,7 +216,7 @@ static void note(struct watch *w, const struct access *access) {
         .atomic = access->atomic,
     };
     if (access->atomic || access->copying) t->plain = false;
-    if (!find_elements(w, access, &kept)) {
+    if (!trace_find(t, w, access, &kept)) {
         t->plain = false;
         return;
     }
@@ -255,12 +245,11 @@ static bool is_kept(const struct watch *w) {
     return true;
 }
 
-static bool skips(const struct watch *w) { return !is_kept(w); }
-
-static void trace_block_begins(struct watch *w) {
+static void trace_block_comes(struct watch *w) {
     if (!is_kept(w)) return;
-    struct trace *t = &tracing.now->trace;
+    struct trace *t = tracing.now;
     if (t->block_count == TRACE_BLOCKS) return;
+    w->slow |= SLOW_RECORDER;
     block_index(w, t->blocks[t->block_count++]);
     tracing.running = w;
 }
@@ -272,53 +261,46 @@ static bool any_step(const struct watch *w) {
     return met & EPOCH_STEP_MASK;
 }
 
-static void copy_waiting(const struct watch *w, struct trace_waiting waiting[2]) {
-    for (int i = 0; i < 2; ++i)
-        waiting[i] = (struct trace_waiting){w->arrived[i].code, w->arrived[i].threads};
-}
-
 static void trace_barrier_opens(struct watch *w) {
     struct trace_barrier ended = {
         .code = w->arrived[0].code, .interval = interval_of(w), .returned = w->epochs.returned};
     if (w != tracing.running) return;
-    struct trace *t = &tracing.now->trace;
+    struct trace *t = tracing.now;
     ended.block = (uint8_t)(t->block_count - 1);
     complete_store();
     if (any_step(w)) t->plain = false;
-    copy_waiting(w, ended.at);
+    memcpy(ended.at, w->arrived, sizeof ended.at);
     keep_barrier(&ended);
 }
 
 static void trace_block_ended(struct watch *w) {
     if (w != tracing.running) return;
     complete_store();
-    if (any_step(w)) tracing.now->trace.plain = false;
+    if (any_step(w)) tracing.now->plain = false;
     tracing.running = NULL;
 }
 
 /* Of a block that did not come to its end. */
 static void block_stopped(const struct watch *w) {
-    struct trace *t = &tracing.now->trace;
+    struct trace *t = tracing.now;
     t->stopped = true;
     t->returned = w->epochs.returned;
-    copy_waiting(w, t->waiting);
+    memcpy(t->waiting, w->arrived, sizeof t->waiting);
     tracing.storing = false;
     tracing.running = NULL;
 }
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* What the slot has kept, for which there is no use, makes room. */
-static void drop(struct kept_launch *kept) {
-    tracing.accesses -= kept->trace.count;
-    tracing.barriers -= kept->trace.barrier_count;
-    free(kept->trace.access);
-    free(kept->trace.barrier);
-    *kept = (struct kept_launch){0};
+/* What was kept, for which there is no use, makes room. */
+static void drop(struct trace *t) {
+    tracing.elements -= t->count + t->barrier_count;
+    free(t->access);
+    free(t->barrier);
 }
 
 /* Where the launch with this number is kept; null: it is not. */
-static struct kept_launch *slot_for(uint64_t number) {
+static struct trace *slot_for(uint64_t number) {
     const int room = tracing.one ? 1 : TRACE_LAUNCHES;
     const bool found = trace_shown()->block_count != 0;
     const bool wanted = tracing.shown ? number == tracing.shown : !found;
@@ -332,31 +314,30 @@ static void trace_launch_begins(const struct launch *launch) {
     const struct uint3 g = launch->grid, b = launch->block;
     const uint64_t number = launches_noted();
     if (!(tracing.now = slot_for(number))) return;
-    tracing.now->trace = (struct trace){.launch = number,
-                                        .kernel = launch->kernel,
-                                        .grid = {g.x, g.y, g.z},
-                                        .block = {b.x, b.y, b.z},
-                                        .complete = true,
-                                        .plain = true};
+    *tracing.now = (struct trace){.launch = number,
+                                  .kernel = launch->kernel,
+                                  .grid = {g.x, g.y, g.z},
+                                  .block = {b.x, b.y, b.z},
+                                  .complete = true,
+                                  .plain = true};
 }
 
 static void trace_launch_ended(const struct launch *launch) {
     if (!tracing.now) return;
     if (tracing.running) block_stopped(tracing.running);
-    tracing.now->trace.ended = launch->blocks_ended == launch->blocks;
+    tracing.now->ended = launch->blocks_ended == launch->blocks;
     tracing.now = NULL;
 }
 
 void trace_watch(uint64_t launch) {
-    static const struct consumer keeping = {.skips = skips, .access = note};
-    static const struct detector beside = {.block_begins = trace_block_begins,
-                                           .barrier_opens = trace_barrier_opens,
-                                           .block_ended = trace_block_ended,
-                                           .launch_begins = trace_launch_begins,
-                                           .launch_ended = trace_launch_ended};
+    static const struct detector recorder = {.block_comes = trace_block_comes,
+                                             .accessed = trace_accessed,
+                                             .barrier_opens = trace_barrier_opens,
+                                             .block_ended = trace_block_ended,
+                                             .launch_begins = trace_launch_begins,
+                                             .launch_ended = trace_launch_ended};
     tracing.shown = launch;
-    watch_add_consumer(&keeping);
-    detector_attach(&beside);
+    detector_attach(&recorder);
 }
 
 void trace_watch_block(const unsigned block[3], uint64_t launch) {

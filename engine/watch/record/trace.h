@@ -4,14 +4,7 @@
 #ifndef ENGINE_WATCH_RECORD_TRACE_H
 #define ENGINE_WATCH_RECORD_TRACE_H
 #include "../../engine.h"
-#include "../../report/words/threads.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "../shadow/epoch.h"
 
 /* Arrays by number: first the run's; from TRACE_SHARED on the shared arrays. */
 enum { TRACE_SHARED = ENGINE_ARRAYS, TRACE_ARRAYS = TRACE_SHARED + 16 };
@@ -43,18 +36,12 @@ struct trace_array {
     size_t dimension[4];
 };
 
-/* The threads that wait at one barrier. */
-struct trace_waiting {
-    const void *code; /* behind the call; null: at none */
-    struct threads threads;
-};
-
 /* A barrier that opened: where it is in the program, and the interval that it ended. */
 struct trace_barrier {
     const void *code; /* behind the call */
     uint32_t interval;
     uint8_t block;
-    struct trace_waiting at[2]; /* the second one where threads waited in two lines */
+    struct waiting at[BARRIER_PLACES]; /* the second one where threads waited in two lines */
     struct threads returned;
 };
 
@@ -74,7 +61,7 @@ struct trace {
     bool loads_input; /* one of these accesses is a load of an element of an input */
     /* Where threads of the last block were when its launch was stopped. */
     bool stopped;
-    struct trace_waiting waiting[2];
+    struct waiting waiting[BARRIER_PLACES];
     struct threads returned;
     bool ended;    /* all blocks of the launch came to their end */
     bool complete; /* nothing was left out for lack of room */
@@ -88,6 +75,14 @@ struct trace {
 /* The elements of this array, by its number; and how large one is. */
 enum element trace_element(const struct trace *trace, int array);
 size_t trace_element_bytes(const struct trace *trace, int array);
+
+struct watch;
+
+/* Which elements of an array an access is to: sets their array, offset, elements and valued. A
+ * shared array that is new is added to the trace. False: it has no place for the access, which is
+ * to no array, or not to whole elements. */
+bool trace_find(struct trace *t, const struct watch *w, const struct access *access,
+                struct trace_access *found);
 
 /* One of the shared arrays by its number. */
 static inline const struct trace_array *trace_shared(const struct trace *t, int array) {
@@ -112,7 +107,4 @@ int trace_launches(const struct trace *const **launches);
 /* The one that was asked for; without blocks where there is none. */
 const struct trace *trace_shown(void);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

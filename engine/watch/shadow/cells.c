@@ -5,14 +5,15 @@
 #include <string.h>
 
 enum { CELLS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
-enum state { ONLY_WRITTEN, WHOLE, SPLIT };
 
-/* Each pointer is null until it is needed, and set once. */
+struct word_shadow {
+    struct stamp write;       /* the last one, as long as it has no cell */
+    struct shadow_cell *cell; /* null until one is needed, and set once; its others are null until
+                                 its bytes are told apart */
+};
+
 struct cells_part {
-    struct stamp (*writes)[CELLS_PART];      /* of words that are ONLY_WRITTEN */
-    struct shadow_cell (*whole)[CELLS_PART]; /* of words that are WHOLE; SPLIT: the first byte's */
-    struct shadow_cell (*others)[CELLS_PART][WORD - 1]; /* the others' */
-    char (*state)[CELLS_PART];                          /* null: all are ONLY_WRITTEN */
+    struct word_shadow *words; /* null until one is needed, and set once */
     bool before; /* all was written before any launch, as far as nothing of the above says more */
 };
 
@@ -21,7 +22,7 @@ struct cells_part {
 static size_t parts_of(size_t words) { return (words + CELLS_PART - 1) / CELLS_PART; }
 
 bool cells_make(struct cells *cells, size_t words) {
-    *cells = (struct cells){words, calloc(parts_of(words) + 1, sizeof *cells->part)};
+    *cells = (struct cells){words, calloc(parts_of(words) + 1, sizeof *cells->part), NULL};
     return cells->part != NULL;
 }
 
@@ -35,21 +36,26 @@ static void drop_reads(struct shadow_cell *cell) {
     cell->more_count = cell->more_room = 0;
 }
 
+static void drop_cell(struct shadow_cell *cell) {
+    for (int i = 0; cell->others && i < WORD - 1; ++i) drop_reads(&cell->others[i]);
+    free(cell->others);
+    drop_reads(cell);
+}
+
 static void drop_part(struct cells_part *part) {
-    for (size_t at = 0; part->whole && at < CELLS_PART; ++at) drop_reads(&(*part->whole)[at]);
-    for (size_t at = 0; part->others && at < CELLS_PART; ++at)
-        for (int i = 0; i < WORD - 1; ++i) drop_reads(&(*part->others)[at][i]);
-    free(part->writes);
-    free(part->whole);
-    free(part->others);
-    free(part->state);
+    for (size_t at = 0; part->words && at < CELLS_PART; ++at) {
+        if (part->words[at].cell) drop_cell(part->words[at].cell);
+        free(part->words[at].cell);
+    }
+    free(part->words);
     *part = (struct cells_part){.before = false};
 }
 
 void cells_drop(struct cells *cells) {
     for (size_t i = 0; cells->part && i < parts_of(cells->words); ++i) drop_part(&cells->part[i]);
     free(cells->part);
-    *cells = (struct cells){0, NULL};
+    free(cells->origins);
+    *cells = (struct cells){.words = 0};
 }
 
 static struct cells_part *part_of(const struct cells *cells, size_t word) {
@@ -63,39 +69,37 @@ static void *take(size_t bytes) {
 }
 
 /* Words have locks, and parts have none: another worker may be faster. */
-#define PUBLISH(place, made)                                                                       \
-    do {                                                                                           \
-        __typeof__(place) none = NULL, mine = (made);                                              \
-        if (!__atomic_compare_exchange_n(&(place), &none, mine, false, __ATOMIC_ACQ_REL,           \
-                                         __ATOMIC_ACQUIRE))                                        \
-            free(mine);                                                                            \
-    } while (0)
-#define IS_THERE(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
-
-static void make_writes(struct cells_part *part) {
-    struct stamp(*writes)[CELLS_PART] = take(sizeof *writes);
-    for (size_t i = 0; part->before && i < CELLS_PART; ++i) (*writes)[i].when = EPOCH_BEFORE;
-    PUBLISH(part->writes, writes);
+static struct word_shadow *make_words(struct cells_part *part) {
+    struct word_shadow *made = take(CELLS_PART * sizeof *made), *there = NULL;
+    for (size_t i = 0; part->before && i < CELLS_PART; ++i) made[i].write.when = EPOCH_BEFORE;
+    if (__atomic_compare_exchange_n(&part->words, &there, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    free(made);
+    return there;
 }
 
-static enum state state_of(const struct cells_part *part, size_t at) {
-    return IS_THERE(part->state) ? (enum state)(*part->state)[at] : ONLY_WRITTEN;
+/* Null: nothing is known of it but what its part says. */
+static struct word_shadow *shadow_if_any(const struct cells *cells, size_t word) {
+    struct word_shadow *words = __atomic_load_n(&part_of(cells, word)->words, __ATOMIC_ACQUIRE);
+    return words ? &words[word % CELLS_PART] : NULL;
+}
+
+static struct word_shadow *shadow_of(const struct cells *cells, size_t word) {
+    struct word_shadow *found = shadow_if_any(cells, word);
+    return found ? found : &make_words(part_of(cells, word))[word % CELLS_PART];
 }
 
 struct stamp *cells_write(const struct cells *cells, size_t word) {
-    struct cells_part *part = part_of(cells, word);
-    if (state_of(part, word % CELLS_PART) != ONLY_WRITTEN) return NULL;
-    if (!IS_THERE(part->writes)) make_writes(part);
-    return &(*part->writes)[word % CELLS_PART];
+    struct word_shadow *w = shadow_of(cells, word);
+    return w->cell ? NULL : &w->write;
 }
 
-static void make_whole(struct cells_part *part, size_t at) {
-    if (!IS_THERE(part->writes)) make_writes(part);
-    if (!IS_THERE(part->whole)) PUBLISH(part->whole, take(sizeof *part->whole));
-    if (!IS_THERE(part->state)) PUBLISH(part->state, take(sizeof *part->state));
-    drop_reads(&(*part->whole)[at]);
-    (*part->whole)[at] = (struct shadow_cell){.write = (*part->writes)[at]};
-    (*part->state)[at] = WHOLE;
+static struct shadow_cell *make_cell(struct word_shadow *w) {
+    struct shadow_cell *made = take(sizeof *made);
+    made->write = w->write;
+    __atomic_store_n(&w->cell, made, __ATOMIC_RELEASE);
+    return made;
 }
 
 /* False: there is no memory for so many reads. */
@@ -114,8 +118,8 @@ static bool make_room(struct shadow_cell *cell, uint32_t room) {
 }
 
 static void copy_cell(struct shadow_cell *to, const struct shadow_cell *from) {
-    drop_reads(to);
     *to = *from;
+    to->others = NULL;
     to->more = NULL;
     to->more_count = to->more_room = 0;
     if (!from->more_count || !make_room(to, from->more_count)) return;
@@ -124,22 +128,21 @@ static void copy_cell(struct shadow_cell *to, const struct shadow_cell *from) {
 }
 
 /* Each byte has been accessed as the word has. */
-static void split(struct cells_part *part, size_t at) {
-    if (!IS_THERE(part->others)) PUBLISH(part->others, take(sizeof *part->others));
-    for (int i = 0; i < WORD - 1; ++i) copy_cell(&(*part->others)[at][i], &(*part->whole)[at]);
-    (*part->state)[at] = SPLIT;
+static void split_cell(struct shadow_cell *cell) {
+    struct shadow_cell *others = take((WORD - 1) * sizeof *others);
+    for (int i = 0; i < WORD - 1; ++i) copy_cell(&others[i], cell);
+    __atomic_store_n(&cell->others, others, __ATOMIC_RELEASE);
 }
 
 unsigned cells_find(const struct cells *cells, size_t word, unsigned bytes,
                     struct shadow_cell *found[WORD]) {
-    struct cells_part *part = part_of(cells, word);
-    const size_t at = word % CELLS_PART;
+    struct word_shadow *w = shadow_of(cells, word);
+    struct shadow_cell *cell = w->cell ? w->cell : make_cell(w);
     unsigned count = 0;
-    if (state_of(part, at) == ONLY_WRITTEN) make_whole(part, at);
-    if (bytes != ALL_BYTES && state_of(part, at) == WHOLE) split(part, at);
-    if (bytes & 1) found[count++] = &(*part->whole)[at];
-    for (unsigned i = 1; state_of(part, at) == SPLIT && i < WORD; ++i)
-        if (bytes >> i & 1) found[count++] = &(*part->others)[at][i - 1];
+    if (bytes != ALL_BYTES && !cell->others) split_cell(cell);
+    if (bytes & 1) found[count++] = cell;
+    for (unsigned i = 1; cell->others && i < WORD; ++i)
+        if (bytes >> i & 1) found[count++] = &cell->others[i - 1];
     return count;
 }
 
@@ -148,22 +151,20 @@ static bool is_written(const struct shadow_cell *cell) {
 }
 
 bool cells_are_written(const struct cells *cells, size_t word) {
-    const struct cells_part *part = part_of(cells, word);
-    const size_t at = word % CELLS_PART;
-    struct shadow_cell *cell[WORD];
-    if (state_of(part, at) == ONLY_WRITTEN)
-        return IS_THERE(part->writes) ? (*part->writes)[at].when : part->before;
-    for (unsigned i = cells_find(cells, word, ALL_BYTES, cell); i-- > 0;)
-        if (is_written(cell[i])) return true;
-    return false;
+    const struct word_shadow *w = shadow_if_any(cells, word);
+    if (!w) return part_of(cells, word)->before;
+    if (!w->cell) return w->write.when;
+    bool any = is_written(w->cell);
+    for (int i = 0; w->cell->others && i < WORD - 1; ++i) any |= is_written(&w->cell->others[i]);
+    return any;
 }
 
 struct shadow_cell *cells_reset(const struct cells *cells, size_t word) {
-    struct cells_part *part = part_of(cells, word);
-    const size_t at = word % CELLS_PART;
-    make_whole(part, at);
-    (*part->whole)[at].write = (struct stamp){0, 0};
-    return &(*part->whole)[at];
+    struct word_shadow *w = shadow_of(cells, word);
+    struct shadow_cell *cell = w->cell ? w->cell : make_cell(w);
+    drop_cell(cell);
+    *cell = (struct shadow_cell){.read = {0, 0}};
+    return cell;
 }
 
 static void set_written(const struct cells *cells, size_t word) {
@@ -300,7 +301,7 @@ static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
 
 static void write_plainly(struct shadow_cell *cell, const struct stamp *now) {
     drop_reads(cell);
-    *cell = (struct shadow_cell){.write = *now};
+    *cell = (struct shadow_cell){.write = *now, .others = cell->others};
 }
 
 struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
@@ -332,9 +333,9 @@ static bool is_weak_read(const struct order *o, const struct stamp *s) {
 }
 
 bool cells_know_reads(const struct order *o, const struct cells *cells, size_t word) {
-    const struct cells_part *part = part_of(cells, word);
-    if (state_of(part, word % CELLS_PART) != WHOLE) return false;
-    const struct shadow_cell *cell = &(*part->whole)[word % CELLS_PART];
+    const struct word_shadow *w = shadow_if_any(cells, word);
+    const struct shadow_cell *cell = w ? __atomic_load_n(&w->cell, __ATOMIC_ACQUIRE) : NULL;
+    if (!cell || __atomic_load_n(&cell->others, __ATOMIC_ACQUIRE)) return false;
     return cell->write.when && !is_of_launch(o, &cell->write) &&
            !is_of_launch(o, &cell->strong_write) && is_weak_read(o, &cell->read) &&
            is_weak_read(o, &cell->other_read) &&

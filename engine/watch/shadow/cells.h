@@ -13,6 +13,7 @@ struct shadow_cell {
     struct stamp read, other_read;    /* two that are not ordered; of two blocks or warps, if any */
     struct stamp *more;               /* others that matter beside these */
     uint32_t more_count, more_room;
+    struct shadow_cell *others; /* of a word's first byte: those of the others, once they are apart */
 };
 
 /* Of reads that are not ordered, those that a later write may race with alone: it may be ordered
@@ -28,6 +29,7 @@ enum { MANY_READS = 16, MOST_READS = 96, MOST_READ_BYTES = 64 << 20 };
 struct cells {
     size_t words;
     struct cells_part *part;
+    uint16_t *origins; /* record/reuse.c's, of each word; null: none yet */
 };
 
 /* False: out of memory. */

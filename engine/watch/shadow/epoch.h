@@ -64,6 +64,13 @@ struct access {
     const void *code; /* behind the instruction */
 };
 
+/* The threads that wait at one barrier. */
+struct waiting {
+    const void *code; /* behind the call; null: there are none */
+    struct threads threads;
+};
+enum { BARRIER_PLACES = 2 };
+
 /* Of a vector, an element or a part of one; longer ones are ranges. */
 static inline bool access_is_misaligned(const struct access *access) {
     return access->size <= 16 && access->address % access->size != 0;

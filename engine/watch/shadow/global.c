@@ -33,7 +33,7 @@ __attribute__((constructor)) static void make_cells(void) {
 }
 
 /* Of the variables among which the address is; null: it is among none. */
-static const struct cells *variables_cells(uintptr_t address, uintptr_t *begin) {
+static struct cells *variables_cells(uintptr_t address, uintptr_t *begin) {
     for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
         *begin = watched[i].begin;
         if (address >= watched[i].begin && address < watched[i].end) return &watched[i].cells;
@@ -41,10 +41,11 @@ static const struct cells *variables_cells(uintptr_t address, uintptr_t *begin) 
     return NULL;
 }
 
-const struct cells *variables_number(int number, uintptr_t *begin) {
-    if (number >= PROGRAM_EXTENTS) return NULL;
-    *begin = watched[number].begin;
-    return &watched[number].cells;
+struct cells *global_cells(uintptr_t address, uintptr_t *begin) {
+    struct region *r = region_find(address);
+    if (!r) return variables_cells(address, begin);
+    *begin = r->begin;
+    return &r->cells;
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */

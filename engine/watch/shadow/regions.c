@@ -154,8 +154,6 @@ void region_free(char *begin) {
     while (r && (r->freed || !region_reaches(r, (uintptr_t)begin))) r = r->next;
     if (!r) return;
     r->freed = true;
-    free(r->origins);
-    r->origins = NULL;
     cells_drop(&r->cells);
 }
 
@@ -169,6 +167,7 @@ void region_name(int number, const struct engine_array *array) {
     if (!r) return;
     cells_drop(&r->cells);
     r->array = array;
+    r->number = number;
     r->begin = (uintptr_t)array->elements;
     r->bytes = array_bytes(array);
     if (array->role != ROLE_INPUT) make_region_cells(r);

@@ -9,6 +9,7 @@
 struct region {
     struct region *next;
     const struct engine_array *array; /* null: an allocation of the wrapper's */
+    int number;                       /* the array's, in the run */
     uintptr_t begin;
     size_t bytes;
     struct {
@@ -17,7 +18,6 @@ struct region {
     } allocated; /* an array may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct cells cells; /* of everything but inputs, which have none */
-    uint16_t *origins;  /* record/reuse.c's, of each word; null: none yet */
     void *frames[16];   /* who allocated it */
     int frame_count;
 };
@@ -50,11 +50,12 @@ static inline bool region_is_input(const struct region *r) {
     return r->array && r->array->role == ROLE_INPUT;
 }
 
-/* --- global.c: kernel.cu's variables ---------------------------------------------------------- */
+/* --- global.c ---------------------------------------------------------- */
 
-/* Their cells, and where they begin, one after the other, from 0 on; null behind the last. Kernels
- * access __device__ and managed ones as they do other global memory. */
-const struct cells *variables_number(int number, uintptr_t *begin);
+/* The cells of the allocation that the address is in, or else of kernel.cu's variables, and where
+ * they begin; null: none. Kernels access __device__ and managed variables as they do other global
+ * memory. */
+struct cells *global_cells(uintptr_t address, uintptr_t *begin);
 
 /* --- settled words ----------------------------------------------------------------------------
  *
