@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BYTES = 1 << 16, LEAST_BUCKETS = 4, MOST_LINKS = 64 };
+enum { ARENA_BYTES = 1 << 16, BUCKETS = 1 << 12, MOST_LINKS = 64 };
 
 /* A release as it is kept: with steps only of the lanes of which anything is known. */
 struct kept_release {
     struct kept_release *next, *next_with_refs;
-    uint64_t number;
+    const struct sync *sync;
+    uint64_t number; /* of those at its address, from 1 */
     struct refs refs;
     uint64_t block;
     epoch interval;
@@ -24,10 +25,15 @@ struct sync {
     struct sync *next;
     uintptr_t address;
     uint64_t shared_of;
-    uint64_t count;                         /* of releases */
-    struct kept_release **bucket, *chained; /* by block; those with references */
-    size_t buckets;                         /* a power of two */
-    uint64_t asked, asked_count;            /* the last query that came by, and with which count */
+    uint64_t count;               /* of releases */
+    struct kept_release *chained; /* those with references */
+    uint64_t asked, asked_count;  /* the last query that came by, and with which count */
+};
+
+/* Of the running launch. */
+struct tables {
+    struct sync *syncs[BUCKETS];            /* by their addresses */
+    struct kept_release *releases[BUCKETS]; /* by address and block */
 };
 
 static struct {
@@ -37,8 +43,7 @@ static struct {
         size_t used, bytes;
         char memory[];
     } * arena;
-    struct sync **bucket;
-    size_t buckets, count;
+    struct tables *tables; /* null: nothing has been released */
     uint64_t queries;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -71,73 +76,40 @@ void release_begin_launch(void) {
         free(all.arena);
         all.arena = next;
     }
-    all.bucket = NULL;
-    all.buckets = 0;
-    __atomic_store_n(&all.count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&all.tables, NULL, __ATOMIC_RELAXED);
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-static size_t hash(uint64_t a, uint64_t b, size_t buckets) {
-    return (size_t)(((a ^ b * 0x9E3779B97F4A7C15u) * 0x9E3779B97F4A7C15u) >> 32) & (buckets - 1);
+static size_t hash(uint64_t a, uint64_t b) {
+    return (size_t)(((a ^ b * 0x9E3779B97F4A7C15u) * 0x9E3779B97F4A7C15u) >> 32) & (BUCKETS - 1);
 }
 
-static struct sync **sync_place(uintptr_t address, uint64_t shared_of) {
-    struct sync **at = &all.bucket[hash(address, shared_of, all.buckets)];
-    while (*at && ((*at)->address != address || (*at)->shared_of != shared_of)) at = &(*at)->next;
-    return at;
+/* Null: nothing has been released there. Behind tables_made(). */
+static struct sync *find_sync(uintptr_t address, uint64_t shared_of) {
+    struct sync *s = all.tables->syncs[hash(address, shared_of)];
+    while (s && (s->address != address || s->shared_of != shared_of)) s = s->next;
+    return s;
 }
 
-static bool grow(void) {
-    const size_t buckets = all.buckets ? 4 * all.buckets : 64;
-    struct sync **old = all.bucket, **made = arena_take(buckets * sizeof *made);
-    const size_t old_buckets = all.buckets;
-    if (!made) return false;
-    all.bucket = made;
-    all.buckets = buckets;
-    for (size_t i = 0; i < old_buckets; ++i)
-        for (struct sync *s = old[i], *next; s; s = next) {
-            next = s->next;
-            s->next = NULL;
-            *sync_place(s->address, s->shared_of) = s;
-        }
-    return true;
+static bool tables_made(void) {
+    if (!all.tables)
+        __atomic_store_n(&all.tables, arena_take(sizeof *all.tables), __ATOMIC_RELAXED);
+    return all.tables;
 }
 
-static struct sync *find(uintptr_t address, uint64_t shared_of, bool make) {
-    if (make && all.count >= all.buckets && !grow()) return NULL;
-    if (!all.buckets) return NULL;
-    struct sync **at = sync_place(address, shared_of);
-    if (!*at && make && (*at = arena_take(sizeof **at))) {
-        (*at)->address = address;
-        (*at)->shared_of = shared_of;
-        __atomic_store_n(&all.count, all.count + 1, __ATOMIC_RELAXED);
-    }
-    return *at;
+static struct sync *make_sync(uintptr_t address, uint64_t shared_of) {
+    struct sync *s = find_sync(address, shared_of);
+    if (s || !(s = arena_take(sizeof *s))) return s;
+    struct sync **bucket = &all.tables->syncs[hash(address, shared_of)];
+    *s = (struct sync){.next = *bucket, .address = address, .shared_of = shared_of};
+    return *bucket = s;
 }
 
 /* --- releasing -------------------------------------------------------------------------------- */
 
-/* By block. */
-static bool insert(struct sync *s, struct kept_release *kept) {
-    if (s->count >= s->buckets) {
-        const size_t buckets = s->buckets ? 4 * s->buckets : LEAST_BUCKETS;
-        struct kept_release **made = arena_take(buckets * sizeof *made);
-        if (!made) return false;
-        for (size_t i = 0; i < s->buckets; ++i)
-            for (struct kept_release *k = s->bucket[i], *next; k; k = next) {
-                next = k->next;
-                struct kept_release **at = &made[hash(k->block, 0, buckets)];
-                k->next = *at;
-                *at = k;
-            }
-        s->bucket = made;
-        s->buckets = buckets;
-    }
-    struct kept_release **at = &s->bucket[hash(kept->block, 0, s->buckets)];
-    kept->next = *at;
-    *at = kept;
-    return true;
+static struct kept_release **releases_of(const struct sync *s, uint64_t block) {
+    return &all.tables->releases[hash(s->address, block)];
 }
 
 static struct kept_release *keep_release(const struct release *r) {
@@ -173,9 +145,13 @@ static void keep_refs(struct kept_release *kept, const struct refs *refs) {
 void release_add(uintptr_t address, uint64_t shared_of, const struct release *release,
                  const struct refs *const refs[2]) {
     pthread_mutex_lock(&all.lock);
-    struct sync *s = find(address, shared_of, true);
+    struct sync *s = tables_made() ? make_sync(address, shared_of) : NULL;
     struct kept_release *kept = s ? keep_release(release) : NULL;
-    if (kept && insert(s, kept)) {
+    if (kept) {
+        struct kept_release **bucket = releases_of(s, release->block);
+        kept->next = *bucket;
+        *bucket = kept;
+        kept->sync = s;
         kept->number = ++s->count;
         for (int i = 0; i < 2; ++i)
             if (refs[i]->count) keep_refs(kept, refs[i]);
@@ -210,9 +186,9 @@ void refs_add(struct refs *to, const struct refs *from) {
 }
 
 void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of) {
-    if (!__atomic_load_n(&all.count, __ATOMIC_RELAXED)) return;
+    if (!__atomic_load_n(&all.tables, __ATOMIC_RELAXED)) return;
     pthread_mutex_lock(&all.lock);
-    struct sync *s = find(address, shared_of, false);
+    struct sync *s = find_sync(address, shared_of);
     if (s) refs_put(refs, &(struct ref){s, s->count});
     pthread_mutex_unlock(&all.lock);
 }
@@ -245,14 +221,12 @@ static bool reaches(const struct ref *ref, const struct query *q, int links,
     if (s->asked == all.queries && s->asked_count >= ref->count) return false;
     s->asked = all.queries;
     s->asked_count = ref->count;
-    if (s->buckets)
-        for (struct kept_release *k = s->bucket[hash(stamp_block(q->access), 0, s->buckets)]; k;
-             k = k->next)
-            if (k->number <= ref->count &&
-                (covers(k, q) || (s->address == q->released_at && is_releasing(k, q->access)))) {
-                *by = k;
-                return true;
-            }
+    for (struct kept_release *k = *releases_of(s, stamp_block(q->access)); k; k = k->next)
+        if (k->sync == s && k->number <= ref->count &&
+            (covers(k, q) || (s->address == q->released_at && is_releasing(k, q->access)))) {
+            *by = k;
+            return true;
+        }
     for (struct kept_release *k = links ? s->chained : NULL; k; k = k->next_with_refs)
         for (unsigned i = 0; k->number <= ref->count && i < k->refs.count; ++i)
             if (reaches(&k->refs.ref[i], q, links - 1, by)) return true;
