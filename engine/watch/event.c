@@ -6,13 +6,14 @@
 #include "launches.h"
 #include "shadow/regions.h"
 
-static struct kept_event {
-    uint64_t key;    /* 0: free */
-    unsigned number; /* in the order of the run, from 1; 0: not complete yet */
-    bool replaced;
-    struct event event;
-} kept[EVENTS];
-static unsigned claimed, noted; /* of them */
+/* In the order of the run. */
+static struct {
+    uint64_t key[EVENTS]; /* 0: free, as are all behind it */
+    struct kept_event {
+        bool complete, replaced;
+        struct event event;
+    } event[EVENTS];
+} kept;
 static bool keeps_all, has_ended;
 static uint32_t tile_width;
 static double seconds_then; /* for a block */
@@ -51,32 +52,24 @@ static uint64_t key_of(const struct event *e) {
                          e->has_other ? place_key(e->other_code, 0) : 0);
 }
 
-/* Where a key is, or would be, if all before it are taken. */
-static struct kept_event *slot(uint64_t key, unsigned tries) {
-    return &kept[((key * UINT64_C(0x9E3779B97F4A7C15) >> 32) + tries) % EVENTS];
-}
-
 /* Null: somebody has it, or there is no room. */
 static struct kept_event *claim(uint64_t key) {
     for (unsigned i = 0; i < EVENTS; ++i) {
-        struct kept_event *k = slot(key, i);
         uint64_t there = 0;
-        if (__atomic_compare_exchange_n(&k->key, &there, key, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST)) {
-            __atomic_fetch_add(&claimed, 1, __ATOMIC_SEQ_CST);
-            return k;
-        }
+        if (__atomic_compare_exchange_n(&kept.key[i], &there, key, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return &kept.event[i];
         if (there == key) return NULL;
     }
     return NULL;
 }
 
+static uint64_t key_at(unsigned i) { return __atomic_load_n(&kept.key[i], __ATOMIC_RELAXED); }
+
 static bool is_claimed(uint64_t key) {
-    for (unsigned i = 0; i < EVENTS; ++i) {
-        const uint64_t there = __atomic_load_n(&slot(key, i)->key, __ATOMIC_RELAXED);
-        if (!there || there == key) return there;
-    }
-    return true; /* there is no room */
+    unsigned i = 0;
+    while (i < EVENTS && key_at(i) && key_at(i) != key) ++i;
+    return i == EVENTS || key_at(i); /* or there is no room */
 }
 
 /* --- noting ----------------------------------------------------------------------------------- */
@@ -88,7 +81,7 @@ void event_hurries(double block_seconds) { seconds_then = block_seconds; }
 static const struct event *keep_event(struct kept_event *k, const struct event *event) {
     k->event = *event;
     if (!k->event.launch) k->event.launch = launches_noted();
-    __atomic_store_n(&k->number, __atomic_add_fetch(&noted, 1, __ATOMIC_SEQ_CST), __ATOMIC_RELEASE);
+    __atomic_store_n(&k->complete, true, __ATOMIC_RELEASE);
     return &k->event;
 }
 
@@ -114,43 +107,28 @@ bool event_is_wanted(enum finding_kind kind, const void *code, const void *other
     return !is_claimed(key_of_places(kind, place_key(code, 0), place_key(other_code, 0)));
 }
 
-bool event_noted(void) { return __atomic_load_n(&claimed, __ATOMIC_RELAXED); }
+bool event_noted(void) { return key_at(0); }
 
-bool event_enough(void) {
-    const unsigned most = keeps_all ? EVENTS : 1;
-    return __atomic_load_n(&claimed, __ATOMIC_RELAXED) >= most;
-}
+bool event_enough(void) { return key_at(keeps_all ? EVENTS - 1 : 0); }
 
 /* --- what is kept ----------------------------------------------------------------------------- */
 
-/* 0: it does not count. */
-static unsigned rank_of(const struct kept_event *k) {
-    const unsigned number = __atomic_load_n(&k->number, __ATOMIC_ACQUIRE);
-    if (!number || __atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE)) return 0;
-    return is_grave(k->event.kind) ? number : number + EVENTS;
-}
-
-/* The first one behind that rank. */
-static const struct event *next_behind(unsigned *rank) {
-    const struct kept_event *best = NULL;
-    for (int i = 0; i < EVENTS; ++i) {
-        const unsigned mine = rank_of(&kept[i]);
-        if (mine > *rank && (!best || mine < rank_of(best))) best = &kept[i];
-    }
-    if (best) *rank = rank_of(best);
-    return best ? &best->event : NULL;
-}
-
-const struct event *event_first(void) {
-    unsigned rank = 0;
-    return next_behind(&rank);
+static bool is_listed(const struct kept_event *k, bool grave) {
+    return __atomic_load_n(&k->complete, __ATOMIC_ACQUIRE) &&
+           !__atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE) && is_grave(k->event.kind) == grave;
 }
 
 int event_list(const struct event *events[EVENTS]) {
-    unsigned rank = 0;
     int count = 0;
-    while (count < EVENTS && (events[count] = next_behind(&rank))) count++;
+    for (int less = 0; less < 2; ++less)
+        for (int i = 0; i < EVENTS; ++i)
+            if (is_listed(&kept.event[i], !less)) events[count++] = &kept.event[i].event;
     return count;
+}
+
+const struct event *event_first(void) {
+    const struct event *events[EVENTS];
+    return event_list(events) ? events[0] : NULL;
 }
 
 /* --- making one ------------------------------------------------------------------------------- */

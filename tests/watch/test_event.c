@@ -29,8 +29,7 @@ void emulator_end_thread(void) { abort(); }
 void watch_fast(struct watch *w, enum slow_reason no_more) { (void)w, (void)no_more; }
 
 static void begin(bool all) {
-    memset(kept, 0, sizeof kept);
-    claimed = noted = 0;
+    memset(&kept, 0, sizeof kept);
     keeps_all = all;
     launch_now = 1;
 }
