@@ -3,6 +3,7 @@
 #include "../report/text/numbers.h"
 #include "launches.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     DRAWN = 16,
@@ -18,9 +19,9 @@ static int made; /* launches, before the run */
 static struct engine_blocks seen;
 static uint64_t passed_over;
 
-/* Of the launch whose blocks were chosen last. */
+/* Of the launch whose blocks were chosen last: those that write, and a sample of the others. */
 static struct block_run chosen[WRITERS_RUNS + SAMPLE];
-static struct block_runs runs;
+static struct block_runs runs = {chosen, 0};
 
 void surplus_begin(const struct writers *(*ask)(void)) {
     ask_for = ask;
@@ -36,6 +37,27 @@ struct engine_blocks surplus_seen(void) {
     return seen;
 }
 uint64_t surplus_passed_over(void) { return passed_over; }
+
+static uint64_t blocks_of(const struct block_run *run) { return run->last - run->first + 1; }
+
+static uint64_t blocks_in(const struct block_runs *some) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < some->count; i++) count += blocks_of(&some->run[i]);
+    return count;
+}
+
+uint64_t surplus_count(const struct launch *launch) {
+    return launch->only ? blocks_in(launch->only) : launch->blocks;
+}
+
+uint64_t surplus_block(const struct launch *launch, uint64_t rank) {
+    const struct block_runs *only = launch->only;
+    for (size_t i = 0; only && i < only->count; i++) {
+        if (rank < blocks_of(&only->run[i])) return only->run[i].first + rank;
+        rank -= blocks_of(&only->run[i]);
+    }
+    return rank;
+}
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
@@ -59,132 +81,94 @@ static bool is_sound(const struct writers_launch *l, const struct launch *launch
     return true;
 }
 
-/* The blocks that write; null: not known. */
-static const struct writers_launch *written_by(const struct launch *launch) {
+/* False: it is not known which blocks write. */
+static bool find_writing(const struct launch *launch, struct block_runs *writing) {
     if (!asked) known = ask_for();
     asked = true;
     for (uint32_t i = 0; known && i < known->count && i < WRITERS_LAUNCHES; i++) {
         const struct writers_launch *l = &known->launch[i];
-        if (is_of(l, launch)) return is_sound(l, launch) ? l : NULL;
+        if (!is_of(l, launch)) continue;
+        if (is_sound(l, launch)) *writing = (struct block_runs){&known->run[l->first], l->count};
+        return is_sound(l, launch);
     }
-    return NULL;
+    return false;
 }
 
 /* --- the sample ------------------------------------------------------------------------------- */
 
-struct sample {
-    const struct block_run *writers;
-    uint32_t count;
-    uint64_t blocks, block[SAMPLE];
-    int size;
-};
-
-/* The first block from this one on that writes nothing, `blocks` where there is none. */
-static uint64_t next_silent(const struct sample *s, uint64_t block) {
-    for (uint32_t i = 0; i < s->count && s->writers[i].first <= block; i++)
-        if (block <= s->writers[i].last) block = s->writers[i].last + 1;
-    return block;
-}
-
-static bool is_silent(const struct sample *s, uint64_t block) {
-    return next_silent(s, block) == block;
-}
-
-static void take(struct sample *s, uint64_t block) {
-    if (block < s->blocks && is_silent(s, block)) s->block[s->size++] = block;
+static bool is_silent(const struct block_runs *writing, uint64_t block) {
+    for (size_t i = 0; i < writing->count && writing->run[i].first <= block; i++)
+        if (block <= writing->run[i].last) return false;
+    return true;
 }
 
 /* The one of the silent blocks with this rank. */
-static uint64_t silent_of_rank(const struct sample *s, uint64_t rank) {
+static uint64_t silent_of_rank(const struct block_runs *writing, uint64_t rank) {
     uint64_t block = rank;
-    for (uint32_t i = 0; i < s->count && s->writers[i].first <= block; i++)
-        block += s->writers[i].last - s->writers[i].first + 1;
+    for (size_t i = 0; i < writing->count && writing->run[i].first <= block; i++)
+        block += blocks_of(&writing->run[i]);
     return block;
 }
 
-/* The first silent block on an edge of the grid, from block 0 on. */
-static void take_on_edge(struct sample *s, uint64_t step, unsigned length) {
-    for (unsigned i = 0; i < length; i++)
-        if (is_silent(s, i * step)) {
-            take(s, i * step);
-            return;
-        }
+static bool take_if_silent(const struct block_runs *writing, uint64_t block) {
+    const bool silent = is_silent(writing, block);
+    if (silent) chosen[runs.count++] = (struct block_run){block, block};
+    return silent;
 }
 
-static void take_sample(struct sample *s, const struct launch *launch, uint64_t silent) {
+static void take_sample(const struct block_runs *writing, const struct launch *launch,
+                        uint64_t silent) {
     const unsigned extent[AXES] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint64_t step[AXES] = {1, extent[0], (uint64_t)extent[0] * extent[1]};
     const uint64_t key = known->sample + (uint64_t)number();
-    take(s, next_silent(s, 0));
-    take(s, silent_of_rank(s, silent - 1));
+    take_if_silent(writing, silent_of_rank(writing, 0));
+    take_if_silent(writing, silent_of_rank(writing, silent - 1));
     for (int corner = 0; corner < CORNERS; corner++) {
         uint64_t block = 0;
         for (int axis = 0; axis < AXES; axis++)
             if (corner >> axis & 1) block += (extent[axis] - 1) * step[axis];
-        take(s, block);
+        take_if_silent(writing, block);
     }
-    for (int axis = 0; axis < AXES; axis++) take_on_edge(s, step[axis], extent[axis]);
-    for (uint64_t i = 0; i < DRAWN; i++) take(s, silent_of_rank(s, random64(key, i) % silent));
+    /* The first one on each edge, from block 0 on. */
+    for (int axis = 0; axis < AXES; axis++)
+        for (unsigned i = 0; i < extent[axis] && !take_if_silent(writing, i * step[axis]); i++)
+            continue;
+    for (uint64_t i = 0; i < DRAWN; i++)
+        take_if_silent(writing, silent_of_rank(writing, random64(key, i) % silent));
 }
 
 /* --- what is watched -------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    const struct block_run *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Both, in order. */
-static void merge(struct sample *s) {
-    int at = 0;
-    runs = (struct block_runs){chosen, 0};
-    qsort(s->block, (size_t)s->size, sizeof *s->block, by_number);
-    for (uint32_t i = 0; i <= s->count; i++) {
-        const uint64_t next = i < s->count ? s->writers[i].first : s->blocks;
-        for (; at < s->size && s->block[at] < next; at++)
-            if (!at || s->block[at] != s->block[at - 1])
-                chosen[runs.count++] = (struct block_run){s->block[at], s->block[at]};
-        if (i < s->count) chosen[runs.count++] = s->writers[i];
-    }
+/* In order, each once: a block of the sample may have been taken several times. */
+static void choose_runs(const struct block_runs *writing, const struct launch *launch,
+                        uint64_t silent) {
+    runs.count = 0;
+    take_sample(writing, launch, silent);
+    memcpy(&chosen[runs.count], writing->run, writing->count * sizeof *chosen);
+    const size_t all = runs.count + writing->count;
+    qsort(chosen, all, sizeof *chosen, by_number);
+    runs.count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!i || chosen[i].first != chosen[runs.count - 1].first) chosen[runs.count++] = chosen[i];
 }
 
 const struct block_runs *surplus_choose(const struct launch *launch) {
-    uint64_t writing = 0;
+    struct block_runs writing;
     passed_over = 0;
     if (!ask_for || launch->blocks * launch->block_threads <= WRITERS_THREADS ||
-        program_has_variables())
+        program_has_variables() || !find_writing(launch, &writing))
         return NULL;
-    const struct writers_launch *l = written_by(launch);
-    if (!l) return NULL;
-    struct sample sample = {&known->run[l->first], l->count, launch->blocks, {0}, 0};
-    for (uint32_t i = 0; i < l->count; i++)
-        writing += sample.writers[i].last - sample.writers[i].first + 1;
-    if (launch->blocks - writing <= SAMPLE) return NULL;
-    take_sample(&sample, launch, launch->blocks - writing);
-    merge(&sample);
-    const struct launch chosen_of = {.blocks = launch->blocks, .only = &runs};
-    const uint64_t watched = surplus_count(&chosen_of);
-    passed_over = launch->blocks - watched;
+    const uint64_t silent = launch->blocks - blocks_in(&writing);
+    if (silent <= SAMPLE) return NULL;
+    choose_runs(&writing, launch, silent);
+    passed_over = launch->blocks - blocks_in(&runs);
     seen.all += launch->blocks;
-    seen.watched += watched;
-    seen.writing += writing;
+    seen.watched += blocks_in(&runs);
+    seen.writing += blocks_in(&writing);
     return &runs;
-}
-
-uint64_t surplus_count(const struct launch *launch) {
-    uint64_t count = 0;
-    if (!launch->only) return launch->blocks;
-    for (size_t i = 0; i < launch->only->count; i++)
-        count += launch->only->run[i].last - launch->only->run[i].first + 1;
-    return count;
-}
-
-uint64_t surplus_block(const struct launch *launch, uint64_t rank) {
-    const struct block_runs *only = launch->only;
-    for (size_t i = 0; only && i < only->count; i++) {
-        const uint64_t blocks = only->run[i].last - only->run[i].first + 1;
-        if (rank < blocks) return only->run[i].first + rank;
-        rank -= blocks;
-    }
-    return rank;
 }
