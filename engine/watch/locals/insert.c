@@ -37,27 +37,23 @@ struct token {
 };
 
 static struct token *tokens;
-static size_t token_count, token_room;
+static size_t token_count;
+
+/* With room for one more behind `count`: there is always room for a power of two. */
+static void *with_room(void *list, size_t count, size_t size) {
+    if (count & (count - 1)) return list;
+    list = realloc(list, (count ? 2 * count : 1) * size);
+    if (!list) trouble("out of memory");
+    return list;
+}
 
 static void keep(struct token token) {
-    if (token_count == token_room) {
-        token_room = token_room ? 2 * token_room : 4096;
-        tokens = realloc(tokens, token_room * sizeof *tokens);
-        if (!tokens) trouble("out of memory");
-    }
+    tokens = with_room(tokens, token_count, sizeof *tokens);
     tokens[token_count++] = token;
 }
 
-/* The end of a string or character literal that begins at `at`; of a raw string, R"x(...)x". */
-static const char *end_of_literal(const char *at, bool raw) {
-    if (raw) {
-        char close[32];
-        const char *open = strchr(at, '(');
-        if (!open || open - at > 17) return at + 1;
-        snprintf(close, sizeof close, ")%.*s\"", (int)(open - at - 1), at + 1);
-        const char *end = strstr(open, close);
-        return end ? end + strlen(close) : at + strlen(at);
-    }
+/* The end of a string or character literal that begins at `at`. */
+static const char *end_of_literal(const char *at) {
     const char quote = *at++;
     while (*at && *at != quote && *at != '\n') at += *at == '\\' && at[1] ? 2 : 1;
     return *at ? at + 1 : at;
@@ -69,7 +65,7 @@ static const char *end_of_token(const char *at) {
     static const char *const marks[] = {"<<=", ">>=", "->*", "...", "::", "->", "<<", "&&",
                                         "||",  "++",  "--",  "==",  "!=", "<=", ">=", "+=",
                                         "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^="};
-    if (*at == '"' || *at == '\'') return end_of_literal(at, at[-1] == 'R');
+    if (*at == '"' || *at == '\'') return end_of_literal(at);
     if (isdigit((unsigned char)*at) || (*at == '.' && isdigit((unsigned char)at[1]))) {
         while (in_name(*at) || *at == '.' || (*at == '\'' && in_name(at[1])) ||
                ((*at == '+' || *at == '-') && strchr("eEpP", at[-1])))
@@ -97,7 +93,7 @@ struct place {
 static struct place after_marker(const char *at, struct place now) {
     int line = 0, used = 0;
     if (sscanf(at, "# %d \"%n", &line, &used) != 1 || !used) return now;
-    const char *file = at + used - 1, *end = end_of_literal(file, false);
+    const char *file = at + used - 1, *end = end_of_literal(file);
     const char *newline = end + strcspn(end, "\n");
     const bool same =
         (size_t)(end - file) == now.file_length && memcmp(file, now.file, now.file_length) == 0;
@@ -177,14 +173,10 @@ struct insertion {
 };
 
 static struct insertion *insertions;
-static size_t insertion_count, insertion_room;
+static size_t insertion_count;
 
 static void insert(size_t before, size_t name, bool valued, bool in_for) {
-    if (insertion_count == insertion_room) {
-        insertion_room = insertion_room ? 2 * insertion_room : 64;
-        insertions = realloc(insertions, insertion_room * sizeof *insertions);
-        if (!insertions) trouble("out of memory");
-    }
+    insertions = with_room(insertions, insertion_count, sizeof *insertions);
     insertions[insertion_count++] = (struct insertion){tokens[before].at, name, valued, in_for};
 }
 
