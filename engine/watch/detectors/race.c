@@ -1,5 +1,6 @@
-/* Threads that nothing orders: two that access one word, one of them writing, race; and threads
- * of one block that wait at different barriers diverge. */
+/* Threads that nothing orders: two that access one word, one of them writing, race; threads of one
+ * block that wait at different barriers diverge; and a read may come before any write. */
+#include "../../cuda/program/program.h"
 #include "../detector.h"
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -143,3 +144,149 @@ static void barrier_opens(struct watch *w) {
 }
 
 const struct detector detector_divergence = {.barrier_opens = barrier_opens};
+
+/* --- what of a shared array nobody has stored, as rows and columns ---------------------------- */
+
+/* The words of an array, or of the last two dimensions of one: rows and columns. */
+struct table {
+    const struct shared_word *words;
+    size_t extent[2], at[2]; /* how many there are; and those of the word that was read */
+};
+
+static bool is_unstored(const struct table *t, size_t row, size_t col) {
+    return t->words[row * t->extent[1] + col].write == EPOCH_NEVER;
+}
+
+/* A row (axis 0), or a column (1). */
+static bool is_line_unstored(const struct table *t, int axis, size_t line) {
+    for (size_t i = 0; i < t->extent[!axis]; ++i)
+        if (!(axis ? is_unstored(t, i, line) : is_unstored(t, line, i))) return false;
+    return true;
+}
+
+static struct unstored unstored_of_table(const struct table *t) {
+    static const enum finding_unstored lines[] = {UNSTORED_ROWS, UNSTORED_COLUMNS};
+    const size_t all = t->extent[0] * t->extent[1];
+    for (int axis = 0; axis < 2; ++axis) {
+        struct unstored found = {.what = lines[axis], .first = t->at[axis], .last = t->at[axis]};
+        if (!is_line_unstored(t, axis, found.first)) continue;
+        while (found.first > 0 && is_line_unstored(t, axis, found.first - 1)) found.first--;
+        while (found.last + 1 < t->extent[axis] && is_line_unstored(t, axis, found.last + 1))
+            found.last++;
+        if (!axis && found.last - found.first + 1 == t->extent[0]) found.what = UNSTORED_ALL;
+        return found;
+    }
+    struct unstored some = {.what = UNSTORED_SOME, .last = all};
+    for (size_t i = 0; i < all; ++i) some.first += t->words[i].write == EPOCH_NEVER;
+    return some;
+}
+
+/* About the array that the word of shared memory is in, which is unstored itself. */
+static struct unstored unstored_find(const struct watch *w, size_t word) {
+    const struct unstored unknown = {.what = UNSTORED_UNKNOWN};
+    const uintptr_t storage = (uintptr_t)w->memory.thread_local_storage.begin;
+    const uintptr_t address = w->shared_begin + word * WORD;
+    struct shared_name name;
+    if (word >= w->dynamic_first && word < w->dynamic_first + w->dynamic_words) {
+        /* Its rows are not known. */
+        const struct table one = {
+            &w->shadow[w->dynamic_first], {w->dynamic_words, 1}, {word - w->dynamic_first, 0}};
+        return unstored_of_table(&one);
+    }
+    if (!name_find(address - storage, &name) || name.element != WORD || !name.dimensions)
+        return unknown;
+    struct table t = {.extent = {name.dimension[name.dimensions - 1], 1}};
+    if (name.dimensions > 1) {
+        t.extent[1] = t.extent[0];
+        t.extent[0] = name.dimension[name.dimensions - 2];
+    }
+    const size_t element = (address - storage - name.offset) / WORD;
+    const size_t size = t.extent[0] * t.extent[1];
+    if (!size || name.offset % WORD) return unknown;
+    t.words = &w->shadow[watch_word(w, storage + name.offset) + element / size * size];
+    t.at[0] = element % size / t.extent[1];
+    t.at[1] = element % size % t.extent[1];
+    return unstored_of_table(&t);
+}
+
+/* --- reads of what nobody has written -----------------------------------------------------------
+ *
+ * Of shared memory such a read is reported only at the interval's end: if another thread writes the
+ * element until then, a barrier is missing, not a value. */
+
+extern const struct detector detector_uninitialized;
+
+/* In this interval, one of each instruction. */
+enum { UNWRITTEN_READS = 8 };
+struct unwritten {
+    int count;
+    struct {
+        size_t word;
+        epoch reader;
+        bool own; /* the thread has written it then */
+    } read[UNWRITTEN_READS];
+};
+
+static struct unwritten *unwritten_of(const struct watch *w) {
+    return detector_state(&detector_uninitialized, w);
+}
+
+static void forget_reads(struct watch *w) { unwritten_of(w)->count = 0; }
+
+static void note_unwritten(struct watch *w, size_t word, epoch reader, bool interval_ends) {
+    if (w->ended) return;
+    const struct access access = {
+        .address = w->shared_begin + word * WORD, .size = WORD, .code = epoch_code(reader)};
+    struct event event = event_here(w, FINDING_UNINITIALIZED_SHARED, &access);
+    event.thread = epoch_thread(reader);
+    if (interval_ends) event.unstored = unstored_find(w, word);
+    if (w->returned_at_barrier) {
+        event.kind = FINDING_EARLY_RETURN;
+        event.has_other = true;
+        event.other_code = event.code;
+        event.other_thread = event.thread;
+        event.other_block = w->epochs.block;
+        event.code = w->last_barrier;
+        event.thread = threads_first(&w->all_returned_at_barrier);
+        event.returned = w->all_returned_at_barrier;
+    }
+    event_note(&event);
+}
+
+static void read_shared(struct watch *w, size_t word, epoch now) {
+    struct unwritten *u = unwritten_of(w);
+    for (int i = 0; i < u->count; ++i)
+        if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
+    if (u->count == UNWRITTEN_READS) return;
+    u->read[u->count].word = word;
+    u->read[u->count].own = false;
+    u->read[u->count++].reader = now;
+}
+
+/* Read, and then written by the same thread; or by another one, which is a race. */
+static void write_shared(struct watch *w, size_t word, epoch now) {
+    struct unwritten *u = unwritten_of(w);
+    for (int i = 0; i < u->count; ++i)
+        if (u->read[i].word == word)
+            u->read[i].own = epoch_thread(u->read[i].reader) == epoch_thread(now);
+}
+
+static void interval_ends(struct watch *w) {
+    struct unwritten *u = unwritten_of(w);
+    for (int i = 0; i < u->count; ++i)
+        if (u->read[i].own || shared_is_unwritten(w, u->read[i].word))
+            note_unwritten(w, u->read[i].word, u->read[i].reader, !u->read[i].own);
+    u->count = 0;
+}
+
+static void read_global(struct watch *w, const struct access *access) {
+    if (event_has_ended()) return; /* a thread that ended may have left it out */
+    event_note_here(w, FINDING_UNINITIALIZED_GLOBAL, access);
+}
+
+const struct detector detector_uninitialized = {.worker_bytes = sizeof(struct unwritten),
+                                                .block_begins = forget_reads,
+                                                .interval_ends = interval_ends,
+                                                .shared_unwritten = read_shared,
+                                                .shared_written = write_shared,
+                                                .global_unwritten = read_global};
