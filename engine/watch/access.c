@@ -368,7 +368,8 @@ void __tsan_atomic_signal_fence(int order) {
 
 /* --- atomics: seen, then done ----------------------------------------------------------------- */
 
-static void atomically(volatile const void *p, unsigned size, bool write, const void *code) {
+static struct access atomically(volatile const void *p, unsigned size, bool write,
+                                const void *code) {
     struct watch *w = watch_here();
     const struct access access = {.address = (uintptr_t)p,
                                   .size = size,
@@ -377,53 +378,46 @@ static void atomically(volatile const void *p, unsigned size, bool write, const 
                                   .strong = true,
                                   .code = code};
     access_slowly(&access);
-    if (!w || stack_holds(w, access.address)) return;
+    if (!w || stack_holds(w, access.address)) return access;
     w->synchronizes = true;
     if (write) order_release(w->order, access.address, watch_is_shared(w, access.address));
+    return access;
 }
 
-static void acquire(volatile const void *p) {
+static void acquire(const struct access *seen) {
     struct watch *w = watch_here();
-    const uintptr_t address = (uintptr_t)p;
-    if (w && !stack_holds(w, address))
-        order_acquire(w->order, address, watch_is_shared(w, address));
+    if (w && !stack_holds(w, seen->address))
+        order_acquire(w->order, seen->address, watch_is_shared(w, seen->address));
 }
 
 /* Recorders get it when it has taken effect; the load before a compare-and-swap is the emulator's
  * own (device_functions.h). */
-static void record_atomic(volatile const void *p, unsigned size, const void *old,
-                          const void *code) {
+static void record_atomic(const struct access *seen, const void *old) {
     struct watch *w = watch_here();
-    const struct access access = {.address = (uintptr_t)p,
-                                  .size = size,
-                                  .write = true,
-                                  .atomic = true,
-                                  .old = old,
-                                  .code = code};
-    if (w) record(w, &access);
+    struct access done = *seen;
+    done.old = old;
+    if (w) record(w, &done);
 }
 
 /* A compare-and-swap that fails has loaded. Not counted is what depends on luck: one that is tried
  * again, be it in a loop until it takes effect or because a lock is not free. So it counts when the
  * thread makes one elsewhere. */
-static void compared(volatile const void *p, unsigned size, const void *old, bool done,
-                     const void *code) {
+static void compared(const struct access *seen, const void *old, bool done) {
     struct watch *w = watch_here();
-    const uintptr_t address = (uintptr_t)p;
-    if (done) record_atomic(p, size, old, code);
+    if (done) record_atomic(seen, old);
     if (!w) return;
     uintptr_t *failed = &w->failed_swap[running_index.linear];
-    if (*failed && *failed != address) {
-        const struct access load = {.address = *failed, .size = size, .code = code};
+    if (*failed && *failed != seen->address) {
+        const struct access load = {.address = *failed, .size = seen->size, .code = seen->code};
         record(w, &load);
     }
-    *failed = done ? 0 : address;
+    *failed = done ? 0 : seen->address;
 }
 
-#define SEEN(write) atomically(p, sizeof *p, write, CODE)
-#define DONE(old) record_atomic(p, sizeof *p, old, CODE)
-#define COMPARED(old, done) compared(p, sizeof *p, old, done, CODE)
-#define ACQUIRED acquire(p)
+#define SEEN(write) const struct access seen = atomically(p, sizeof *p, write, CODE)
+#define DONE(old) record_atomic(&seen, old)
+#define COMPARED(old, done) compared(&seen, old, done)
+#define ACQUIRED acquire(&seen)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
@@ -454,7 +448,7 @@ static void compared(volatile const void *p, unsigned size, const void *old, boo
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
         (void)order;                                                                               \
-        SEEN(true);                                                                                \
+        atomically(p, sizeof *p, true, CODE);                                                      \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n)                                          \
