@@ -15,11 +15,9 @@ struct order {
     uint32_t apart;                               /* a bit for each warp */
     bool stepped;
 
-    /* Fences of this interval: what each thread knew at its last one, of its warp's lanes. */
-    struct {
-        epoch interval, device_interval; /* of the row, and of its part for the device */
-        struct lane_steps lane[WARP_SIZE];
-    } fence[MAX_BLOCK_THREADS];
+    /* Fences of this interval: what each thread knew at its last one, of its warp's lanes; zeros:
+     * there was none. */
+    struct lane_steps fence[MAX_BLOCK_THREADS][WARP_SIZE];
     bool behind_fence[MAX_BLOCK_THREADS]; /* and no volatile store since */
     moment fenced[MAX_BLOCK_THREADS];     /* the last one for the device; 0: none in this block */
     bool any_fence, any_fence_now;        /* in this block, in this interval */
@@ -92,8 +90,7 @@ static void forget_acquired(struct order *o) {
 
 static void forget_fences(struct order *o) {
     if (!o->any_fence) return;
-    for (unsigned i = 0; i < MAX_BLOCK_THREADS; ++i)
-        o->fence[i].interval = o->fence[i].device_interval = 0;
+    memset(o->fence, 0, sizeof o->fence);
     memset(o->behind_fence, 0, sizeof o->behind_fence);
     memset(o->fenced, 0, sizeof o->fenced);
     o->any_fence = false;
@@ -132,6 +129,7 @@ void order_end_interval(struct order *o) {
         complete(o, i);
         refs_add(&o->of_block, &o->of_thread[i]);
     }
+    if (o->any_fence_now) memset(o->fence, 0, o->epochs->threads * sizeof o->fence[0]);
     forget_acquired(o);
     forget_steps(o);
 }
@@ -203,24 +201,15 @@ static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned
 /* Likewise of what they have released, or acquired. */
 static void join_fences(struct order *o, unsigned first, unsigned lanes) {
     struct lane_steps most[WARP_SIZE] = {{0, 0}};
-    bool any = false, device = false;
     for (unsigned left = lanes; left; left &= left - 1) {
-        const unsigned thread = first + (unsigned)__builtin_ctz(left);
-        if (o->fence[thread].interval != o->epochs->interval) continue;
-        any = true;
-        device = device || o->fence[thread].device_interval == o->epochs->interval;
+        const struct lane_steps *steps = o->fence[first + (unsigned)__builtin_ctz(left)];
         for (unsigned i = 0; i < WARP_SIZE; ++i) {
-            const struct lane_steps *steps = &o->fence[thread].lane[i];
-            if (most[i].block < steps->block) most[i].block = steps->block;
-            if (most[i].device < steps->device) most[i].device = steps->device;
+            if (most[i].block < steps[i].block) most[i].block = steps[i].block;
+            if (most[i].device < steps[i].device) most[i].device = steps[i].device;
         }
     }
-    for (unsigned left = any ? lanes : 0; left; left &= left - 1) {
-        const unsigned thread = first + (unsigned)__builtin_ctz(left);
-        o->fence[thread].interval = o->epochs->interval;
-        if (device) o->fence[thread].device_interval = o->epochs->interval;
-        memcpy(o->fence[thread].lane, most, sizeof most);
-    }
+    for (unsigned left = lanes; left; left &= left - 1)
+        memcpy(o->fence[first + (unsigned)__builtin_ctz(left)], most, sizeof most);
 }
 
 static void join_refs(struct order *o, unsigned first, unsigned lanes) {
@@ -261,16 +250,12 @@ void order_warp_met(struct order *o, unsigned warp, unsigned lanes) {
 
 void order_fence(struct order *o, bool device) {
     const unsigned thread = running_index.linear, lane = thread % WARP_SIZE;
-    const bool first = o->fence[thread].interval != o->epochs->interval;
     take_step(o, thread);
     complete(o, thread);
-    if (first) memset(o->fence[thread].lane, 0, sizeof o->fence[thread].lane);
-    o->fence[thread].interval = o->epochs->interval;
-    if (device) o->fence[thread].device_interval = o->epochs->interval;
     for (unsigned i = 0; i < WARP_SIZE; ++i) {
         const uint32_t steps = i == lane ? o->step[thread] : known(o, thread, thread - lane + i);
-        o->fence[thread].lane[i].block = steps;
-        if (device) o->fence[thread].lane[i].device = steps;
+        o->fence[thread][i].block = steps;
+        if (device) o->fence[thread][i].device = steps;
     }
     if (device) o->fenced[thread] = moment_of(o->epochs->interval, o->step[thread]);
     o->behind_fence[thread] = o->any_fence = o->any_fence_now = o->epochs->has_pairs = true;
@@ -302,8 +287,11 @@ void order_release(struct order *o, uintptr_t address, bool in_shared) {
     const unsigned thread = running_index.linear;
     if (!o->any_fence) return;
     if (!o->runs_made) make_runs(o);
-    const bool fenced = o->fence[thread].interval == o->epochs->interval;
-    const bool device = o->fence[thread].device_interval == o->epochs->interval;
+    bool fenced = false, device = false; /* in this interval */
+    for (unsigned i = 0; i < WARP_SIZE; ++i) {
+        fenced |= o->fence[thread][i].block != 0;
+        device |= o->fence[thread][i].device != 0;
+    }
     if (!fenced && !o->run_count) return;
     struct release release = {.block = o->epochs->block,
                               .interval = o->epochs->interval,
@@ -312,7 +300,7 @@ void order_release(struct order *o, uintptr_t address, bool in_shared) {
                               .run_count = device ? 0 : o->run_count,
                               .thread = thread,
                               .step = o->step[thread]};
-    if (fenced) memcpy(release.lane, o->fence[thread].lane, sizeof release.lane);
+    if (fenced) memcpy(release.lane, o->fence[thread], sizeof release.lane);
     const struct refs *const refs[] = {&o->of_block, &o->of_thread[thread]};
     release_add(word_begin(address), shared_of(o, in_shared), &release, refs);
 }
