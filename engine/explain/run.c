@@ -115,13 +115,15 @@ static void set_limits(const struct engine_limits *limits) {
 }
 
 static void keep(unsigned keeps) {
-    if (keeps & KEEP_BLOCK) trace_watch_block(run.block, run.launch);
-    if (keeps & KEEP_TRACE) trace_watch(run.launch);
+    if (keeps & KEEP_BLOCK)
+        trace_watch(run.launch, run.block);
+    else if (keeps & KEEP_TRACE)
+        trace_watch(run.launch, NULL);
     if (keeps & (KEEP_COUNTS | KEEP_PHASES))
         counts_watch(true);
     else if (keeps & KEEP_LOADS)
         counts_watch(false);
-    if (keeps & KEEP_PHASES) phases_watch(run.block[0], run.block[1], run.launch);
+    if (keeps & KEEP_PHASES) phases_watch(run.block, run.launch);
 }
 
 void engine_begin(const struct engine_run *asked) {

@@ -1,5 +1,6 @@
 /* Making a worker's watch, and which way its accesses take. */
 #include "block.h"
+#include "machine.h"
 #include "shadow/regions.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,7 @@ const struct watch *watch_of_block(uint64_t block) {
 }
 
 struct watch *watch_attach(void) {
-    struct watch *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
-    if (!w) return NULL;
+    struct watch *w = machine_memory(aligned_alloc(64, (sizeof *w + 63) / 64 * 64));
     memset(w, 0, sizeof *w);
     observer_worker = w;
     w->next = __atomic_load_n(&watches, __ATOMIC_ACQUIRE);

@@ -114,7 +114,7 @@ struct watch {
     size_t dynamic_first; /* word at which dynamic shared memory begins */
     size_t dynamic_words; /* of it, that the shadow knows the block to have */
     bool touched;         /* shared memory, since the shadow was reset */
-    struct cells *cells;  /* of words of it whose epochs are EPOCH_IN_CELLS */
+    struct cells cells;   /* of words of it whose epochs are EPOCH_IN_CELLS */
 
     /* Its threads, since the block began or (arrived, raced) since the last barrier. */
     unsigned returned, returned_at_barrier;
@@ -158,7 +158,7 @@ static inline const struct shared_word *watch_shared_word(const struct watch *w,
 
 /* --- block.c ---------------------------------------------------------------------------------- */
 
-/* This worker's, made; null: out of memory. */
+/* This worker's, made. */
 struct watch *watch_attach(void);
 /* The one over a block, after a fault; null: none runs it. */
 const struct watch *watch_of_block(uint64_t block);
@@ -185,7 +185,7 @@ void observe_runtime(void);
 /* --- shared.c, global.c: the shadow ------------------------------------------------------------
  */
 
-bool shared_attach(struct watch *w);
+void shared_attach(struct watch *w);
 void shared_begin_block(struct watch *w);
 void shared_end_interval(struct watch *w);
 void shared_access(struct watch *w, const struct access *access);

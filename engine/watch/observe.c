@@ -19,9 +19,9 @@ static struct watch *attach(void) {
     if (etext - __executable_start >= 1 << CODE_BITS)
         machine_fault("the program is too large to be checked: over 16 MB of code");
     struct watch *w = watch_attach();
-    if (!w || !(w->order = order_make(&w->epochs)) || !shared_attach(w) ||
-        !(w->states = calloc(1, detector_worker_bytes() + 1)))
-        machine_fault("out of memory for watching shared memory");
+    w->order = machine_memory(order_make(&w->epochs));
+    w->states = machine_memory(calloc(1, detector_worker_bytes() + 1));
+    shared_attach(w);
     return w;
 }
 

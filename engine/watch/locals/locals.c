@@ -54,8 +54,7 @@ static bool has_copy(const struct emulator_local *l) {
 static void begin_copy(const struct emulator_local *l) {
     struct copy *c = &copies[l->number];
     free(c->before);
-    c->before = malloc(3 * l->bytes);
-    if (!c->before) machine_fault("out of memory");
+    c->before = machine_memory(malloc(3 * l->bytes));
     c->bytes = l->bytes;
     c->after = c->before + l->bytes;
     c->stored = c->after + l->bytes;

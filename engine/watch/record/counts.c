@@ -47,13 +47,18 @@ struct request {
     const uintptr_t *address;
 };
 
+/* One call of a copying function loads and stores, and in steps of several sizes. */
+struct instruction {
+    const void *code;
+    unsigned size;
+    enum counted_way way;
+};
+
 /* An instruction, as one worker knows it. */
 struct site {
     struct site *next, *next_in_bucket; /* of all sites; of those with such a key */
     uintptr_t key;
-    const void *code;
-    unsigned size;
-    enum counted_way way;
+    struct instruction at;
     bool touched;                      /* since the last barrier */
     struct counted of[COUNTED_PLACES]; /* finished requests */
     uint32_t times[MAX_BLOCK_THREADS]; /* that each thread came by */
@@ -82,11 +87,6 @@ static struct counts *all_workers;
 static struct counted_launch *counted_launches;
 static int launch_count;
 
-static void *must(void *made) {
-    if (!made) machine_fault("out of memory while counting");
-    return made;
-}
-
 int counts_launches(const struct counted_launch **first) {
     *first = counted_launches;
     return launch_count;
@@ -98,29 +98,22 @@ static size_t bucket_of(uintptr_t key) {
     return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SITE_BUCKETS - 1);
 }
 
-static __attribute__((noinline)) struct site *
-new_site(struct counts *c, uintptr_t key, const struct access *access, enum counted_way way) {
-    struct site *site = must(calloc(1, sizeof *site)), **bucket = &c->bucket[bucket_of(key)];
+static struct site *site_at(struct counts *c, struct instruction at) {
+    const uintptr_t key = ((uintptr_t)at.code * COUNTED_WAYS + at.way) * SECTOR + at.size;
+    struct site **bucket = &c->bucket[bucket_of(key)], *site = *bucket;
+    while (site && site->key != key) site = site->next_in_bucket;
+    if (site) return site;
+    site = machine_memory(calloc(1, sizeof *site));
     site->key = key;
-    site->code = access->code;
-    site->size = access->size;
-    site->way = way;
+    site->at = at;
     site->next = c->sites;
     site->next_in_bucket = *bucket;
     return c->sites = *bucket = site;
 }
 
-/* One call of a copying function loads and stores, and in steps of several sizes. */
-static struct site *site_of(struct counts *c, const struct access *access) {
-    enum counted_way way = access->atomic  ? COUNTED_ATOMICS
-                           : access->write ? COUNTED_STORES
-                                           : COUNTED_LOADS;
-    uintptr_t key = ((uintptr_t)access->code * COUNTED_WAYS + way) * SECTOR + access->size;
-    struct site *site = c->bucket[bucket_of(key)];
-    while (site && site->key != key) site = site->next_in_bucket;
-    if (!site) site = new_site(c, key, access, way);
-    site->touched = true;
-    return site;
+static enum counted_way way_of(const struct access *access) {
+    if (access->atomic) return COUNTED_ATOMICS;
+    return access->write ? COUNTED_STORES : COUNTED_LOADS;
 }
 
 /* --- finished requests: shared memory --------------------------------------------------------- */
@@ -254,10 +247,10 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
     sum->requests++;
     sum->elements += elements;
     if (place == COUNTED_SHARED) {
-        finish_shared(sum, r, site->way == COUNTED_ATOMICS);
+        finish_shared(sum, r, site->at.way == COUNTED_ATOMICS);
     } else {
-        finish_global(w->counts, sum, r, place, site->way, elements);
-        note_origins(w->counts, r, place, site->way);
+        finish_global(w->counts, sum, r, place, site->at.way, elements);
+        note_origins(w->counts, r, place, site->at.way);
     }
 }
 
@@ -267,7 +260,7 @@ static void finish(struct watch *w, struct site *site, const struct request *r) 
     int place[WARP_SIZE];
     for (uint32_t left = r->lanes; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
-        place[lane] = place_of(w, r->address[lane], site->way);
+        place[lane] = place_of(w, r->address[lane], site->at.way);
     }
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
         const int here = place[__builtin_ctz(left)];
@@ -297,7 +290,7 @@ static void finish_held(struct watch *w, struct site *site, unsigned warp) {
     uint32_t lanes = 0, unchanged = 0; /* so many requests have the same lanes */
     for (uint32_t i = 0; i < held->count; ++i) {
         if (i == unchanged) lanes = lanes_at(times, i, &unchanged);
-        finish(w, site, &(struct request){lanes, site->size, held->requests[i].of});
+        finish(w, site, &(struct request){lanes, site->at.size, held->requests[i].of});
     }
     w->counts->held[warp] -= held->count;
     held->count = 0;
@@ -332,7 +325,7 @@ static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struc
 
 static __attribute__((noinline)) void make_room_for_requests(struct held *held) {
     held->room = held->room ? 2 * held->room : 16;
-    held->requests = must(realloc(held->requests, held->room * sizeof *held->requests));
+    held->requests = machine_memory(realloc(held->requests, held->room * sizeof *held->requests));
 }
 
 /* Of what did not come by the short path. */
@@ -353,7 +346,9 @@ static void count_access(struct watch *w, const struct access *access) {
     if (shared) count_exchange(w, access);
     if (shared && !costs) return;
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
-    struct site *site = site_of(c, access);
+    const struct instruction at = {access->code, access->size, way_of(access)};
+    struct site *site = site_at(c, at);
+    site->touched = true;
     struct held *held = &site->held[warp];
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
     uint32_t time = site->times[thread]++;
@@ -370,13 +365,13 @@ static void count_access(struct watch *w, const struct access *access) {
 static uint32_t *zero_pages(size_t count) {
     void *made = mmap(NULL, count * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return must(made == MAP_FAILED ? NULL : made);
+    return machine_memory(made == MAP_FAILED ? NULL : made);
 }
 
 static struct counts *attach_counts(struct watch *w) {
-    struct counts *c = must(calloc(1, sizeof *c));
+    struct counts *c = machine_memory(calloc(1, sizeof *c));
     c->watch = w;
-    w->exchange.stored_by = must(calloc(w->all_words, sizeof *w->exchange.stored_by));
+    w->exchange.stored_by = machine_memory(calloc(w->all_words, sizeof *w->exchange.stored_by));
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
         if (r && region_is_input(r)) c->loaded_by[i] = zero_pages(array_elements(r->array));
@@ -436,44 +431,6 @@ static void counts_block_ended(struct watch *w) {
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* An instruction's sum over all workers. */
-struct total {
-    const void *code;
-    int place;
-    enum counted_way way;
-    struct counted counted;
-};
-
-struct totals {
-    struct total *all;
-    size_t count, room;
-};
-
-static void add_total(struct totals *totals, const struct site *site, int place) {
-    struct total *total = totals->all, *end = total + totals->count;
-    while (total < end &&
-           (total->code != site->code || total->place != place || total->way != site->way))
-        ++total;
-    if (total == end) {
-        if (totals->count == totals->room) {
-            totals->room = totals->room ? 2 * totals->room : 64;
-            totals->all = must(realloc(totals->all, totals->room * sizeof *totals->all));
-        }
-        total = &totals->all[totals->count++];
-        *total = (struct total){.code = site->code, .place = place, .way = site->way};
-    }
-    counted_add(&total->counted, &site->of[place]);
-}
-
-static void take_site(struct counted_launch *launch, struct totals *totals, struct site *site) {
-    for (int place = 0; place < COUNTED_PLACES; ++place) {
-        if (!site->of[place].requests) continue;
-        counted_add(&launch->of[place][site->way], &site->of[place]);
-        add_total(totals, site, place);
-        site->of[place] = (struct counted){0};
-    }
-}
-
 /* Of one worker, without `of`. */
 static void add_part(struct counted_launch *launch, const struct counted_launch *part) {
     const bool first = launch->blocks_ended == launch->passed_over;
@@ -490,12 +447,17 @@ static void add_part(struct counted_launch *launch, const struct counted_launch 
     launch->idle_exchanged += part->idle_exchanged;
 }
 
-static void take_worker(struct counted_launch *launch, struct totals *totals, struct counts *c) {
+/* What a worker has counted of the launch. The first worker's sites get the sums of all. */
+static void take_worker(struct counted_launch *launch, struct counts *c) {
     finish_all(c->watch); /* of a block that was stopped */
-    for (struct site *s = c->sites; s; s = s->next) take_site(launch, totals, s);
     add_part(launch, &c->part);
     c->part = (struct counted_launch){.blocks = 0};
     reuse_take_origins(&c->origins);
+    for (struct site *s = c->sites; s && c != all_workers; s = s->next) {
+        struct site *sum = site_at(all_workers, s->at);
+        for (int i = 0; i < COUNTED_PLACES; ++i) counted_add(&sum->of[i], &s->of[i]);
+        memset(s->of, 0, sizeof s->of);
+    }
 }
 
 /* Sectors and passes that better access would save. */
@@ -504,45 +466,50 @@ static uint64_t to_gain(const struct counted *counted) {
            counted->conflicts;
 }
 
-static int by_gain(const struct counted *a, const struct counted *b) {
-    const uint64_t x = to_gain(a), y = to_gain(b);
-    return (x < y) - (x > y);
-}
-
-static int most_to_gain_first(const void *a, const void *b) {
-    const struct total *x = a, *y = b;
-    const int order = by_gain(&x->counted, &y->counted);
-    return order ? order : (x->code > y->code) - (x->code < y->code);
-}
-
 static int best_line_first(const void *a, const void *b) {
     const struct counted_line *x = a, *y = b;
-    const int order = by_gain(&x->counted, &y->counted);
-    if (order) return order;
+    const uint64_t gain = to_gain(&x->counted), other = to_gain(&y->counted);
+    if (gain != other) return gain < other ? 1 : -1;
     return x->line != y->line ? x->line - y->line : x->place - y->place;
 }
 
 /* A line may have several instructions: a compiler unrolls loops. */
-static void add_line(struct counted_launch *launch, const struct total *total) {
-    const struct place place = place_before(total->code);
+static void add_line(struct counted_launch *launch, const struct site *site, int of) {
+    const struct place place = place_before(site->at.code);
     struct counted_line *line = launch->lines, *end = line + launch->line_count;
-    while (line < end && (line->line != place.line || line->place != total->place ||
-                          line->way != total->way || strcmp(line->file, place.file) != 0))
+    while (line < end && (line->line != place.line || line->place != of ||
+                          line->way != site->at.way || strcmp(line->file, place.file) != 0))
         ++line;
     if (!place.line || (line == end && launch->line_count == COUNTED_LINES)) return;
     if (line == end) {
-        *line = (struct counted_line){.line = place.line, .place = total->place, .way = total->way};
+        *line = (struct counted_line){.line = place.line, .place = of, .way = site->at.way};
         snprintf(line->file, sizeof line->file, "%.*s", (int)sizeof line->file - 1, place.file);
         launch->line_count++;
     }
-    counted_add(&line->counted, &total->counted);
+    counted_add(&line->counted, &site->of[of]);
 }
 
-static void find_lines(struct counted_launch *launch, struct totals *totals) {
-    if (!totals->count) return;
-    qsort(totals->all, totals->count, sizeof *totals->all, most_to_gain_first);
-    for (size_t i = 0; i < totals->count && i < LOOKED_UP; ++i)
-        if (to_gain(&totals->all[i].counted)) add_line(launch, &totals->all[i]);
+/* The site where most is to gain in one place; null: nothing is. */
+static struct site *most_to_gain(struct site *sites, int *of) {
+    struct site *best = NULL;
+    for (struct site *s = sites; s; s = s->next)
+        for (int place = 0; place < COUNTED_PLACES; ++place) {
+            const uint64_t gain = to_gain(&s->of[place]), most = best ? to_gain(&best->of[*of]) : 0;
+            if (gain < most || !gain || (gain == most && s->at.code > best->at.code)) continue;
+            best = s;
+            *of = place;
+        }
+    return best;
+}
+
+static void find_lines(struct counted_launch *launch, struct site *sites) {
+    int of;
+    for (int i = 0; i < LOOKED_UP; ++i) {
+        struct site *site = most_to_gain(sites, &of);
+        if (!site) break;
+        add_line(launch, site, of);
+        site->of[of] = (struct counted){0};
+    }
     qsort(launch->lines, (size_t)launch->line_count, sizeof *launch->lines, best_line_first);
 }
 
@@ -558,8 +525,8 @@ static struct counted_reuse reuse_of(const struct counted_launch *l) {
 }
 
 static void counts_launch_ended(const struct launch *launch) {
-    counted_launches =
-        must(realloc(counted_launches, (size_t)(launch_count + 1) * sizeof *counted_launches));
+    counted_launches = machine_memory(
+        realloc(counted_launches, (size_t)(launch_count + 1) * sizeof *counted_launches));
     struct counted_launch *counted = &counted_launches[launch_count++];
     *counted = (struct counted_launch){
         .grid = {launch->grid.x, launch->grid.y, launch->grid.z},
@@ -569,12 +536,14 @@ static void counts_launch_ended(const struct launch *launch) {
     };
     counted->blocks_ended = counted->idle_blocks = counted->passed_over;
     launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
-    struct totals totals = {0};
-    for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, &totals, c);
+    for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, c);
+    struct site *sites = all_workers ? all_workers->sites : NULL;
+    for (struct site *s = sites; s; s = s->next)
+        for (int i = 0; i < COUNTED_PLACES; ++i) counted_add(&counted->of[i][s->at.way], &s->of[i]);
     const struct counted_reuse own = reuse_of(counted);
     reuse_launch_ended(&own);
-    if (costs) find_lines(counted, &totals);
-    free(totals.all);
+    if (costs) find_lines(counted, sites);
+    for (struct site *s = sites; s; s = s->next) memset(s->of, 0, sizeof s->of);
 }
 
 void counts_watch(bool with_costs) {

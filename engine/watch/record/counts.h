@@ -113,9 +113,9 @@ struct phases {
     bool *stored[ENGINE_ARRAYS]; /* elements that the block stored, likewise of the others */
 };
 
-/* From now on the phases of this block are kept, in the launch with this number, from 1; 0: in the
- * first one in which it loads an input. */
-void phases_watch(unsigned x, unsigned y, uint64_t launch);
+/* From now on the phases of this block, x, y, are kept, in the launch with this number, from 1; 0:
+ * in the first one in which it loads an input. */
+void phases_watch(const unsigned block[2], uint64_t launch);
 
 /* Null: there are none. */
 const struct phases *phases_shown(void);

@@ -21,13 +21,8 @@ static struct {
                                   phase, plus 1 */
 } state;
 
-static void *must_keep(void *made) {
-    if (!made) machine_fault("out of memory while keeping phases");
-    return made;
-}
-
 static void *kept_zeros(size_t count, size_t size) {
-    return must_keep(calloc(count ? count : 1, size));
+    return machine_memory(calloc(count ? count : 1, size));
 }
 
 /* Whether the block has loaded an input, so that there are phases. */
@@ -50,7 +45,8 @@ static void note_load(int array, size_t element) {
     const size_t count = now->load_count++;
     if (!*first) *first = state.phases.count + 1;
     if (!(count & (count - 1)))
-        now->loads = must_keep(realloc(now->loads, (count ? 2 * count : 1) * sizeof *now->loads));
+        now->loads =
+            machine_memory(realloc(now->loads, (count ? 2 * count : 1) * sizeof *now->loads));
     now->loads[count] = (struct phase_load){array, element};
 }
 
@@ -123,7 +119,7 @@ static void end_phase(const struct watch *w) {
     state.now.arrays = kept_zeros((size_t)state.arrays.shared_count, sizeof *state.now.arrays);
     for (int i = 0; i < state.arrays.shared_count; ++i) keep_array(w, TRACE_SHARED + i);
     qsort(state.now.arrays, (size_t)state.now.array_count, sizeof *state.now.arrays, by_name);
-    p->phases = must_keep(realloc(p->phases, (size_t)(p->count + 1) * sizeof *p->phases));
+    p->phases = machine_memory(realloc(p->phases, (size_t)(p->count + 1) * sizeof *p->phases));
     p->phases[p->count++] = state.now;
     state.now = (struct phase){0};
 }
@@ -183,14 +179,13 @@ static void phases_block_ended(struct watch *w) {
     if (w == state.running) state.running = NULL;
 }
 
-void phases_watch(unsigned x, unsigned y, uint64_t launch) {
+void phases_watch(const unsigned block[2], uint64_t launch) {
     static const struct detector recorder = {.block_comes = phases_block_comes,
                                              .accessed = note_unless_copying,
                                              .copy_arrived = note_access,
                                              .barrier_opens = phases_barrier_opens,
                                              .block_ended = phases_block_ended};
-    state.block[0] = x;
-    state.block[1] = y;
+    memcpy(state.block, block, sizeof state.block);
     state.shown = launch;
     detector_attach(&recorder);
 }

@@ -14,8 +14,7 @@ static bool is_an_input(uintptr_t address) {
 
 /* Another worker may be faster. */
 static origin *make_origins(struct cells *cells) {
-    origin *made = calloc(cells->words, sizeof *made), *there = NULL;
-    if (!made) machine_fault("out of memory while counting");
+    origin *made = machine_memory(calloc(cells->words, sizeof *made)), *there = NULL;
     if (__atomic_compare_exchange_n(&cells->origins, &there, made, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return made;
@@ -63,20 +62,13 @@ struct stage {
     uint64_t comes_from[ORIGIN_LAUNCHES / BITS]; /* a bit for each number, its own among them */
 };
 
-static struct stage *stages[ORIGIN_LAUNCHES];
+static struct stage stages[ORIGIN_LAUNCHES];
 static unsigned running;
 
 origin reuse_running(void) { return (origin)(ORIGIN_LAUNCH + running); }
 
-static struct stage *running_stage(void) {
-    struct stage *made = stages[running];
-    if (!made) made = stages[running] = calloc(1, sizeof *made);
-    if (!made) machine_fault("out of memory while counting");
-    return made;
-}
-
 void reuse_take_origins(struct reuse_origins *of) {
-    struct reuse_origins *sum = &running_stage()->origins;
+    struct reuse_origins *sum = &stages[running].origins;
     for (int i = 0; i < ORIGINS; ++i) sum->loads[i] += of->loads[i];
     sum->output += of->output;
     memset(of, 0, sizeof *of);
@@ -89,7 +81,7 @@ static void add_reuse(struct counted_reuse *sum, const struct counted_reuse *mor
 }
 
 void reuse_launch_ended(const struct counted_reuse *own) {
-    add_reuse(&running_stage()->own, own);
+    add_reuse(&stages[running].own, own);
     if (running < ORIGIN_LAUNCHES - 1) ++running;
 }
 
@@ -97,27 +89,27 @@ void reuse_launch_ended(const struct counted_reuse *own) {
 
 static void add_stage(uint64_t *to, unsigned number) {
     to[number / BITS] |= UINT64_C(1) << number % BITS;
-    for (unsigned i = 0; i < ORIGIN_LAUNCHES / BITS; ++i) to[i] |= stages[number]->comes_from[i];
+    for (unsigned i = 0; i < ORIGIN_LAUNCHES / BITS; ++i) to[i] |= stages[number].comes_from[i];
 }
 
 /* Of those before it this is known already. *spared: so many loads may be of counters. */
 static void find_what_it_comes_from(unsigned number, uint64_t *spared) {
-    const uint64_t *loads = &stages[number]->origins.loads[ORIGIN_LAUNCH];
+    const uint64_t *loads = &stages[number].origins.loads[ORIGIN_LAUNCH];
     uint64_t carried = 0;
     for (unsigned i = 0; i < number; ++i) carried += loads[i];
-    add_stage(stages[number]->comes_from, number);
+    add_stage(stages[number].comes_from, number);
     if (carried < *spared) {
         *spared -= carried;
         return;
     }
     for (unsigned i = 0; i < number; ++i)
-        if (loads[i]) add_stage(stages[number]->comes_from, i);
+        if (loads[i]) add_stage(stages[number].comes_from, i);
 }
 
 static struct counted_reuse sum_of(const uint64_t *numbers) {
     struct counted_reuse sum = {0};
-    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i)
-        if (numbers[i / BITS] >> i % BITS & 1) add_reuse(&sum, &stages[i]->own);
+    for (unsigned i = 0; i <= running; ++i)
+        if (numbers[i / BITS] >> i % BITS & 1) add_reuse(&sum, &stages[i].own);
     return sum;
 }
 
@@ -140,11 +132,11 @@ struct counted_reuse reuse_counted(void) {
     if (!output) return (struct counted_reuse){0};
     const uint64_t words = output->bytes / WORD;
     uint64_t spared = words / PART_THAT_CARRIES;
-    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) find_what_it_comes_from(i, &spared);
+    for (unsigned i = 0; i <= running; ++i) find_what_it_comes_from(i, &spared);
     struct counted_reuse most = of_last_stores(output);
-    for (unsigned i = 0; i < ORIGIN_LAUNCHES && stages[i]; ++i) {
-        if (stages[i]->origins.output < words) continue;
-        const struct counted_reuse all = sum_of(stages[i]->comes_from);
+    for (unsigned i = 0; i <= running; ++i) {
+        if (stages[i].origins.output < words) continue;
+        const struct counted_reuse all = sum_of(stages[i].comes_from);
         if (all.loads > most.loads) most = all;
     }
     return most;

@@ -329,7 +329,7 @@ static void trace_launch_ended(const struct launch *launch) {
     tracing.now = NULL;
 }
 
-void trace_watch(uint64_t launch) {
+void trace_watch(uint64_t launch, const unsigned *block) {
     static const struct detector recorder = {.block_comes = trace_block_comes,
                                              .accessed = trace_accessed,
                                              .barrier_opens = trace_barrier_opens,
@@ -337,11 +337,7 @@ void trace_watch(uint64_t launch) {
                                              .launch_begins = trace_launch_begins,
                                              .launch_ended = trace_launch_ended};
     tracing.shown = launch;
+    tracing.one = block;
+    if (block) memcpy(tracing.block, block, sizeof tracing.block);
     detector_attach(&recorder);
-}
-
-void trace_watch_block(const unsigned block[3], uint64_t launch) {
-    tracing.one = true;
-    memcpy(tracing.block, block, sizeof tracing.block);
-    trace_watch(launch);
 }

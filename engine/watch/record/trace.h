@@ -94,12 +94,11 @@ static inline const struct trace_array *trace_shared(const struct trace *t, int 
  * kept gives way to the one that trace_shown() is about. Before the first launch.
  *
  * `launch` is the number of the one that trace_shown() is about, from 1; 0: the first one that
- * loads an input, because one that loads none computes nothing of them. */
-void trace_watch(uint64_t launch);
-
-/* The same of this block alone, x, y, z, and of that launch alone; and an access outside of all
- * allocations is kept as one of the nearest array. */
-void trace_watch_block(const unsigned block[3], uint64_t launch);
+ * loads an input, because one that loads none computes nothing of them.
+ *
+ * Where `block` is not null, x, y, z, of this block alone, and of that launch alone; and an access
+ * outside of all allocations is kept as one of the nearest array. */
+void trace_watch(uint64_t launch, const unsigned *block);
 
 /* The launches of which something is kept so far, in their order; the caller does not own them. */
 int trace_launches(const struct trace *const **launches);

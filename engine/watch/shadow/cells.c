@@ -21,9 +21,9 @@ struct cells_part {
 
 static size_t parts_of(size_t words) { return (words + CELLS_PART - 1) / CELLS_PART; }
 
-bool cells_make(struct cells *cells, size_t words) {
-    *cells = (struct cells){words, calloc(parts_of(words) + 1, sizeof *cells->part), NULL};
-    return cells->part != NULL;
+void cells_make(struct cells *cells, size_t words) {
+    void *parts = machine_memory(calloc(parts_of(words) + 1, sizeof *cells->part));
+    *cells = (struct cells){.words = words, .part = parts};
 }
 
 static size_t more_bytes; /* of all lists */
@@ -62,15 +62,9 @@ static struct cells_part *part_of(const struct cells *cells, size_t word) {
     return &cells->part[word / CELLS_PART];
 }
 
-static void *take(size_t bytes) {
-    void *taken = calloc(1, bytes);
-    if (!taken) machine_fault("out of memory for watching memory");
-    return taken;
-}
-
 /* Words have locks, and parts have none: another worker may be faster. */
 static struct word_shadow *make_words(struct cells_part *part) {
-    struct word_shadow *made = take(CELLS_PART * sizeof *made), *there = NULL;
+    struct word_shadow *made = machine_memory(calloc(CELLS_PART, sizeof *made)), *there = NULL;
     for (size_t i = 0; part->before && i < CELLS_PART; ++i) made[i].write.when = EPOCH_BEFORE;
     if (__atomic_compare_exchange_n(&part->words, &there, made, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
@@ -96,7 +90,7 @@ struct stamp *cells_write(const struct cells *cells, size_t word) {
 }
 
 static struct shadow_cell *make_cell(struct word_shadow *w) {
-    struct shadow_cell *made = take(sizeof *made);
+    struct shadow_cell *made = machine_memory(calloc(1, sizeof *made));
     made->write = w->write;
     __atomic_store_n(&w->cell, made, __ATOMIC_RELEASE);
     return made;
@@ -129,7 +123,7 @@ static void copy_cell(struct shadow_cell *to, const struct shadow_cell *from) {
 
 /* Each byte has been accessed as the word has. */
 static void split_cell(struct shadow_cell *cell) {
-    struct shadow_cell *others = take((WORD - 1) * sizeof *others);
+    struct shadow_cell *others = machine_memory(calloc(WORD - 1, sizeof *others));
     for (int i = 0; i < WORD - 1; ++i) copy_cell(&others[i], cell);
     __atomic_store_n(&cell->others, others, __ATOMIC_RELEASE);
 }

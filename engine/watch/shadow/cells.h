@@ -13,7 +13,8 @@ struct shadow_cell {
     struct stamp read, other_read;    /* two that are not ordered; of two blocks or warps, if any */
     struct stamp *more;               /* others that matter beside these */
     uint32_t more_count, more_room;
-    struct shadow_cell *others; /* of a word's first byte: those of the others, once they are apart */
+    struct shadow_cell
+        *others; /* of a word's first byte: those of the others, once they are apart */
 };
 
 /* Of reads that are not ordered, those that a later write may race with alone: it may be ordered
@@ -32,8 +33,7 @@ struct cells {
     uint16_t *origins; /* record/reuse.c's, of each word; null: none yet */
 };
 
-/* False: out of memory. */
-bool cells_make(struct cells *cells, size_t words);
+void cells_make(struct cells *cells, size_t words);
 void cells_drop(struct cells *cells);
 
 /* The cells of a word that such an access is to: `bytes` has a bit for each. Returns how many. From

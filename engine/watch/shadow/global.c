@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../detector.h"
-#include "../machine.h"
 #include "regions.h"
 #include <pthread.h>
 #include <sched.h>
@@ -26,8 +25,7 @@ __attribute__((constructor)) static void make_cells(void) {
     for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
         program_extent(i, &watched[i].begin, &watched[i].end);
         watched[i].begin = watched[i].begin / WORD * WORD;
-        if (!cells_make(&watched[i].cells, (watched[i].end - watched[i].begin) / WORD + 1))
-            machine_fault("out of memory for watching kernel.cu's variables");
+        cells_make(&watched[i].cells, (watched[i].end - watched[i].begin) / WORD + 1);
         cells_set_written(&watched[i].cells, 0, watched[i].cells.words); /* by initializers */
     }
 }

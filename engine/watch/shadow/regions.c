@@ -1,7 +1,6 @@
 /* Allocations of device memory, and settled words: see regions.h. */
 #define _GNU_SOURCE
 #include "regions.h"
-#include "../machine.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -124,11 +123,6 @@ void settled_clear(uintptr_t word) {
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static void make_region_cells(struct region *r) {
-    if (!cells_make(&r->cells, (r->bytes + WORD - 1) / WORD))
-        machine_fault("out of memory for watching an allocation");
-}
-
 void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     struct region *r = calloc(1, sizeof *r);
     if (!r) return;
@@ -139,7 +133,7 @@ void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
     r->on_device = on_device;
     r->in_wrapper = in_wrapper;
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
-    make_region_cells(r);
+    cells_make(&r->cells, (bytes + WORD - 1) / WORD);
     if (on_device) settle_from(r->begin);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
@@ -170,7 +164,7 @@ void region_name(int number, const struct engine_array *array) {
     r->number = number;
     r->begin = (uintptr_t)array->elements;
     r->bytes = array_bytes(array);
-    if (array->role != ROLE_INPUT) make_region_cells(r);
+    if (array->role != ROLE_INPUT) cells_make(&r->cells, (r->bytes + WORD - 1) / WORD);
     if (array->role == ROLE_IN_OUT) region_written(r, array->elements, r->bytes);
     arrays[number] = r;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../detector.h"
+#include "../machine.h"
 #include "cells.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,21 +22,19 @@ static void set_words(struct watch *w, size_t first, size_t count, epoch write) 
 static void *reserve(size_t bytes) {
     void *reserved = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return reserved == MAP_FAILED ? NULL : reserved;
+    return machine_memory(reserved == MAP_FAILED ? NULL : reserved);
 }
 
-bool shared_attach(struct watch *w) {
+void shared_attach(struct watch *w) {
     w->memory = this_worker->memory;
     w->shared_begin = (uintptr_t)w->memory.thread_local_storage.begin & ~(uintptr_t)15;
     w->all_words = word_at(w, w->memory.thread_local_storage.end + WORD - 1);
     w->dynamic_first = word_at(w, emulator_dynamic_shared);
     w->shadow = reserve(w->all_words * sizeof *w->shadow);
     w->bytes = reserve(w->all_words * WORD * sizeof *w->bytes);
-    w->cells = calloc(1, sizeof *w->cells);
-    if (!w->shadow || !w->bytes || !w->cells || !cells_make(w->cells, w->all_words)) return false;
+    cells_make(&w->cells, w->all_words);
     set_words(w, 0, w->all_words, EPOCH_OUTSIDE);
     w->touched = true;
-    return true;
 }
 
 /* Without a symbol table all of the static shared memory counts as one array. */
@@ -83,7 +82,7 @@ bool shared_is_unwritten(const struct watch *w, size_t word) {
     struct shadow_cell *cell[WORD];
     if (w->shadow[word].write == EPOCH_IN_BYTES) return false;
     if (w->shadow[word].write != EPOCH_IN_CELLS) return w->shadow[word].write == EPOCH_NEVER;
-    cells_find(w->cells, word, (1u << WORD) - 1, cell);
+    cells_find(&w->cells, word, (1u << WORD) - 1, cell);
     return cell[0]->write.when == EPOCH_NEVER && !cell[0]->strong_write.when;
 }
 
@@ -170,10 +169,10 @@ static void into_marks(struct watch *w, size_t word) {
     struct shared_word *s = &w->shadow[word];
     struct shadow_cell *cell[WORD];
     if (s->write == EPOCH_IN_CELLS) return;
-    *cells_reset(w->cells, word) = cell_of(w, s->write == EPOCH_IN_BYTES ? bytes_of(w, word) : s);
+    *cells_reset(&w->cells, word) = cell_of(w, s->write == EPOCH_IN_BYTES ? bytes_of(w, word) : s);
     if (s->write == EPOCH_IN_BYTES)
         for (unsigned i = 1; i < WORD; ++i) {
-            cells_find(w->cells, word, 1u << i, cell);
+            cells_find(&w->cells, word, 1u << i, cell);
             *cell[0] = cell_of(w, &bytes_of(w, word)[i]);
         }
     if (s->write < w->epochs.interval) s->earlier = s->write;
@@ -207,10 +206,10 @@ static void access_marks(struct watch *w, size_t word, const struct access *acce
         HEAR(shared_unwritten, w, word, now.when);
     if (shared_is_unwritten(w, word) && access->write) {
         HEAR(shared_written, w, word, now.when);
-        for (unsigned i = cells_find(w->cells, word, all, cell); i-- > 0;)
+        for (unsigned i = cells_find(&w->cells, word, all, cell); i-- > 0;)
             cell[i]->write.when = EPOCH_BEFORE;
     }
-    const unsigned count = cells_find(w->cells, word, bytes, cell);
+    const unsigned count = cells_find(&w->cells, word, bytes, cell);
     const unsigned first = bytes ? (unsigned)__builtin_ctz(bytes) : 0;
     for (unsigned i = 0; i < count; ++i) access_mark(w, begin + first + i, cell[i], access, &now);
 }
@@ -231,7 +230,7 @@ static unsigned writes_of(struct watch *w, size_t word, epoch *write[WORD]) {
         return WORD;
     }
     if (*write[0] != EPOCH_IN_CELLS) return 1;
-    const unsigned count = cells_find(w->cells, word, (1u << WORD) - 1, cell);
+    const unsigned count = cells_find(&w->cells, word, (1u << WORD) - 1, cell);
     for (unsigned i = 0; i < count; ++i) write[i] = &cell[i]->write.when;
     return count;
 }
