@@ -48,10 +48,10 @@ static FILE *start_tool(const char *const *arguments, pid_t *pid) {
 /* What is linked with a submission: C files and headers below these folders, and a driver. A
  * submission is a .cu file, in whatever folder. */
 static bool is_projects(const char *file) {
-    static const char *const folders[] = {"engine/cuda/", "engine/watch/", "engine/explain/",
-                                          "engine/host/", "grader/worker/"};
+    static const char *const folders[] = {"/engine/cuda/", "/engine/watch/", "/engine/explain/",
+                                          "/engine/host/", "/grader/worker/"};
     const char *extension = strrchr(file, '.');
-    if (strstr(file, "grader/worker/worker.cu")) return true;
+    if (strstr(file, "/grader/worker/worker.cu")) return true;
     if (!extension || (strcmp(extension, ".c") != 0 && strcmp(extension, ".h") != 0)) return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; ++i)
         if (strstr(file, folders[i])) return true;
