@@ -3,9 +3,9 @@
  *   main.c          the command line's run: one shape after the other, each in its own process
  *   check_options.c the command line
  *   check_run.c     one shape: arrays, the wrapper, what was seen, what came out
- *   programs.c      the processes that all this runs in, and other programs that are asked: what
- *                   the plain build says of the same shape, which blocks write
- *                   (writers_program.c), what local variables have to do with it
+ *   child.c         the processes that all this runs in
+ *   programs.c      other programs that are asked: what the plain build says of the same shape,
+ *                   which blocks write (writers_program.c), what local variables have to do with it
  *   evidence.c      runs that show what a kernel's indices are, and what a correct one could do
  *                   better
  *   cause.c         the mistake behind a finding, from the source, from runs with other local
@@ -143,7 +143,7 @@ void copy_report(FILE *out, FILE *report);
 void print_report(const struct check_options *options, struct outcome *outcome,
                   const struct array_data *data);
 
-/* --- programs.c: children --------------------------------------------------------------------- */
+/* --- child.c ---------------------------------------------------------------------------------- */
 
 /* The processes in which make check runs a wrapper: a mistake may end the one it happens in. */
 
@@ -170,11 +170,11 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 void child_end(void) __attribute__((noreturn));
 
-/* Runs a shape in such a child. False: it came to no end. */
+/* Runs a shape in such a child (check_run.c). False: it came to no end. */
 bool child_run_shape(const struct check_options *options, struct shape shape,
                      const struct child_limits *limits, struct outcome *outcome);
 
-/* --- programs.c: other programs --------------------------------------------------------------- */
+/* --- programs.c ------------------------------------------------------------------------------- */
 
 /* What the program says that is embedded in make check: see writers_program.c. */
 struct plain_run {

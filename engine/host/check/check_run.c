@@ -199,3 +199,12 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
     data_free(&back);
     outcome->done = true;
 }
+
+bool child_run_shape(const struct check_options *o, struct shape shape,
+                     const struct child_limits *limits, struct outcome *result) {
+    if (child_quiet(shape, limits)) {
+        run_shape(o, shape, result);
+        child_end();
+    }
+    return result->done;
+}

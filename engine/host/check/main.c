@@ -123,6 +123,25 @@ static bool is_right_on(const struct check_options *o, struct shape shape, struc
     return child_run_shape(&quiet, shape, &short_run, room) && room->finding.kind == FINDING_NONE;
 }
 
+/* The kernel was correct on a square shape with edges: then it has guards, and mixes up sizes. */
+static void suspect_sizes(const struct outcome *square, struct outcome *failed) {
+    struct finding *f = &failed->finding;
+    const struct shape *s = &square->shape;
+    if (square == failed || f->kind != FINDING_OUT_OF_BOUNDS) return;
+    for (int i = 1; i < lab_params(&lab); i++)
+        if (s->of[i] != s->of[0]) return;
+    for (int i = 0; i < 2; i++) /* blocks fit: then it says nothing about guards */
+        if (!f->launch.block[i] || s->of[0] % f->launch.block[i] == 0) return;
+    char *hint = failed->explained.hint;
+    const size_t size = sizeof failed->explained.hint;
+    hint[0] = '\0';
+    for (int i = 0; i < lab_params(&lab); i++) append(hint, size, "%s=", lab.params[i].name);
+    append(hint, size, "%lld is correct, so there are guards: which of ", (long long)s->of[0]);
+    for (int i = 0; i < lab_params(&lab); i++)
+        append(hint, size, "%s%s", list_separator(i, lab_params(&lab)), lab.params[i].name);
+    append(hint, size, " does this line use, and which does its condition?");
+}
+
 /* On shapes for parts of this width. */
 static void ask_rules(const struct check_options *o, int width, struct outcome *failed,
                       struct outcome *room) {
@@ -372,6 +391,7 @@ int main(int argc, char **argv) {
         if (outcome->finding.kind == FINDING_NONE && !plain_is_wrong(&o, outcome)) continue;
         status = EXIT_WRONG;
         find_cause(&o, outcome, room);
+        if (!outcome->cause.kind) suspect_sizes(&outcomes[0], outcome);
         give_answer(&o, outcome);
     }
     if (status == EXIT_PASSED && !o.run.sized && !o.report)

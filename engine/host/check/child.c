@@ -1,0 +1,110 @@
+/* Running a child and passing on what it prints: see check.h. */
+#define _GNU_SOURCE
+#include "../../report/text/clock.h"
+#include "check.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the terminal shows. */
+static struct {
+    bool progress; /* in the last line: so many ... */
+    int seconds;
+    bool open_line; /* a kernel has printed, and no newline at the end */
+} shown;
+
+void child_end_line(void) {
+    if (shown.open_line) fputc('\n', stdout);
+    shown.open_line = false;
+}
+
+static void show_progress(const struct shape *shape, double seconds) {
+    const double patience = 2;
+    if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
+    if (shown.progress && shown.seconds == (int)seconds) return;
+    shown.seconds = (int)seconds;
+    fprintf(stderr, "\rchecking %s: %d s", lab_shape_text(&lab, shape).of, shown.seconds);
+    shown.progress = true;
+}
+
+static void wipe_progress(void) {
+    if (shown.progress) fputs("\r                                                  \r", stderr);
+    shown.progress = false;
+}
+
+/* Passes on what the child has printed; waits some milliseconds for it at most. False: nothing. */
+static bool pass_on(int printed) {
+    char bytes[4096];
+    struct pollfd ready = {.fd = printed, .events = POLLIN};
+    const int milliseconds = 2;
+    if (poll(&ready, 1, milliseconds) <= 0 || !(ready.revents & POLLIN)) return false;
+    ssize_t count = read(printed, bytes, sizeof bytes);
+    if (count <= 0) return false;
+    wipe_progress();
+    fwrite(bytes, 1, (size_t)count, stdout);
+    fflush(stdout);
+    shown.open_line = bytes[count - 1] != '\n';
+    return true;
+}
+
+/* Processor time that the child's host code has taken: that of its first thread, which waits while
+ * kernels run. Where the system does not say: any number of seconds. */
+static double host_seconds(pid_t child) {
+    char path[64];
+    unsigned long long nanoseconds = ~0ull;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)child, (int)child);
+    FILE *file = fopen(path, "re");
+    if (!file) return (double)nanoseconds * 1e-9;
+    if (fscanf(file, "%llu", &nanoseconds) != 1) nanoseconds = ~0ull;
+    fclose(file);
+    return (double)nanoseconds * 1e-9;
+}
+
+bool child_wait(pid_t child, int printed, const struct shape *shape,
+                const struct child_limits *limits, int *status) {
+    const struct timespec tick = {.tv_nsec = 2000 * 1000};
+    double start = clock_seconds(), seconds = 0;
+    bool in_time = true;
+    while (in_time && waitpid(child, status, WNOHANG) == 0) {
+        seconds = clock_seconds() - start;
+        in_time = seconds < limits->host ||
+                  (host_seconds(child) < limits->host && seconds < limits->wall);
+        show_progress(shape, seconds);
+        if (!pass_on(printed)) nanosleep(&tick, NULL);
+    }
+    if (!in_time) {
+        kill(child, SIGKILL);
+        waitpid(child, status, 0);
+    }
+    while (pass_on(printed)) continue;
+    wipe_progress();
+    return in_time;
+}
+
+bool child_quiet(struct shape shape, const struct child_limits *limits) {
+    int status, printed[2];
+    fflush(NULL);
+    if (pipe2(printed, O_CLOEXEC) != 0) return false;
+    pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int i = 0; i <= STDERR_FILENO; i++) dup2(nowhere, i);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return true;
+    }
+    close(printed[1]);
+    if (child > 0) child_wait(child, printed[0], &shape, limits, &status);
+    close(printed[0]);
+    return false;
+}
+
+void child_end(void) {
+    fflush(NULL);
+    _exit(EXIT_PASSED);
+}
