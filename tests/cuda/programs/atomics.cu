@@ -34,16 +34,15 @@ template <class T> static void check_integers() {
     EXPECT(x[6] + x[7], (T)(N * (N + 1) / 2));
 }
 
-__global__ void negative(int *x, long long *l) {
+__global__ void negative(int *x, long long *l, unsigned *u) {
     int i = (int)threadIdx.x - 64;
     atomicMin(&x[0], i);
     atomicMax(&x[1], -1 - (int)threadIdx.x);
     atomicSub(&x[2], 2);
-    atomicAdd(&x[3], i);
+    atomicSub(u, 3u);
     atomicMin(&l[0], i * (1LL << 40));
     atomicMax(&l[1], -1LL - threadIdx.x);
 }
-__global__ void subtract(unsigned *x) { atomicSub(x, 3u); }
 
 __global__ void inc_dec(unsigned *x, unsigned *seen) {
     atomicAdd(&seen[atomicInc(&x[0], 9)], 1u);      /* 0 .. 9, then 0 again */
@@ -63,41 +62,88 @@ __global__ void floats(float *f, double *d) {
     atomicExch(&f[3], 7.5f);
 }
 
-template <class T> __global__ void in_shared(T *histogram, const int *in) {
+template <class T> __global__ void in_shared(T *histogram) {
     __shared__ T bins[10];
     if (threadIdx.x < 10) bins[threadIdx.x] = 0;
     __syncthreads();
-    atomicAdd(&bins[in[blockIdx.x * blockDim.x + threadIdx.x]], (T)1);
+    atomicAdd(&bins[(blockIdx.x * blockDim.x + threadIdx.x) % 10], (T)1);
     __syncthreads();
     if (threadIdx.x < 10) atomicAdd(&histogram[threadIdx.x], bins[threadIdx.x]);
 }
 
-template <class T> static void check_histogram() {
-    T *histogram = visible<T>(10);
-    int *in = visible<int>(N);
-    for (int i = 0; i < N; ++i) in[i] = i % 10;
-    RUN(in_shared<T><<<BLOCKS, THREADS>>>(histogram, in));
-    for (int i = 0; i < 10; ++i) EXPECT(histogram[i], (T)(N / 10));
+/* The loops that build other atomics from atomicCAS, and its widths. */
+__device__ double add(double *address, double value) {
+    unsigned long long *bits = (unsigned long long *)address, old = *bits, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
+    } while (assumed != old);
+    return __longlong_as_double(old);
+}
+__device__ void maximum(float *address, float value) {
+    int *bits = (int *)address, old = *bits;
+    while (value > __int_as_float(old)) {
+        int assumed = old;
+        old = atomicCAS(bits, assumed, __float_as_int(value));
+        if (old == assumed) break;
+    }
+}
+
+__global__ void cas_loops(double *sum, float *most) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    add(sum, 0.5);
+    maximum(most, (float)(i * 37 % 1000));
+}
+__global__ void cas_once(int *x, unsigned *u, unsigned long long *l, unsigned short *s) {
+    x[1] = atomicCAS(&x[0], 5, 6);
+    x[2] = atomicCAS(&x[0], 5, 7); /* is 6: nothing happens */
+    u[1] = atomicCAS(&u[0], 0u, 4000000000u);
+    l[1] = atomicCAS(&l[0], 1ULL << 40, 2ULL);
+    s[1] = atomicCAS(&s[0], (unsigned short)3, (unsigned short)65535);
+}
+
+static void check_cas() {
+    double *sum = visible<double>(1);
+    float *most = visible<float>(1);
+    int *x = visible<int>(3);
+    unsigned *u = visible<unsigned>(2);
+    unsigned long long *l = visible<unsigned long long>(2);
+    unsigned short *s = visible<unsigned short>(2);
+    RUN(cas_loops<<<20, 100>>>(sum, most));
+    EXPECT(*sum, 1000.0);
+    EXPECT(*most, 999.0f);
+    x[0] = 5;
+    l[0] = 1ULL << 40;
+    s[0] = 3;
+    RUN(cas_once<<<1, 1>>>(x, u, l, s));
+    EXPECT_EACH(x, 6, 5, 6);
+    EXPECT(u[0], 4000000000u);
+    EXPECT(l[0], 2ULL);
+    EXPECT((int)s[0], 65535);
+    EXPECT((int)s[1], 3);
 }
 
 int main() {
-    check_histogram<int>();
-    check_histogram<float>();
+    check_cas();
+    int *of_int = visible<int>(10);
+    float *of_float = visible<float>(10);
+    in_shared<<<BLOCKS, THREADS>>>(of_int);
+    RUN(in_shared<<<BLOCKS, THREADS>>>(of_float));
+    for (int i = 0; i < 10; ++i) EXPECT(of_int[i] + of_float[i], N / 5.0f);
     check_integers<int>();
     check_integers<unsigned>();
     check_integers<unsigned long long>();
 
     int *x = visible<int>(4);
     long long *l = visible<long long>(2);
+    unsigned *u = visible<unsigned>(4), *seen = visible<unsigned>(32);
     x[1] = l[1] = -1000000;
-    RUN(negative<<<1, 128>>>(x, l));
-    EXPECT_EACH(x, -64, -1, -256, -64);
+    u[0] = 1000;
+    RUN(negative<<<1, 128>>>(x, l, u));
+    EXPECT_EACH(x, -64, -1, -256);
+    EXPECT(u[0], 1000u - 3 * 128);
     EXPECT_EACH(l, -64 * (1LL << 40), -1LL);
 
-    unsigned *u = visible<unsigned>(4), *seen = visible<unsigned>(32);
-    u[0] = 1000;
-    RUN(subtract<<<2, 100>>>(u));
-    EXPECT(u[0], 400u);
     u[0] = 0;
     u[1] = 6;
     RUN(inc_dec<<<7, 100>>>(u, seen));

@@ -3,23 +3,17 @@
  * parameters have defaults. */
 #include "check.h"
 
-__global__ void declared(int *x, int n);
+__global__ void declared(int *x);
 
-__global__ void fill(int *x, int n) {
+__global__ void fill(int *x) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] = i;
+    x[i] = i;
 }
 
-static __global__ void twice(int *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] *= 2;
-}
+static __global__ void twice(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
 
 namespace mine {
-__global__ void twice(int *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] = -x[i] * 2;
-}
+__global__ void twice(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= -2; }
 __global__ void declared_before(int *x, int *null = nullptr);
 __global__ void declared_before(int *x, int *null) { *x = null == nullptr; }
 } // namespace mine
@@ -40,20 +34,20 @@ template <int T> __global__ void of_a_template(int *out, int bytes = sizeof("a,b
 template <class T> static void in_a_template(T *out) { three<<<1, 1>>>(out); }
 
 void wrapper(int *x, int n, bool negative) {
-    int blocks = (n - 1) / 64 + 1;
-    fill<<<blocks, 64>>>(x, n);
+    int blocks = n / 64;
+    fill<<<blocks, 64>>>(x);
     if (negative)
-        mine::twice<<<blocks, 64>>>(x, n);
+        mine::twice<<<blocks, 64>>>(x);
     else
-        twice<<<blocks, 64>>>(x, n);
-    declared<<<blocks, 64>>>(x, n);
+        twice<<<blocks, 64>>>(x);
+    declared<<<blocks, 64>>>(x);
 }
 
 int main() {
-    int *x = visible<int>(1000), *y = visible<int>(1000);
-    wrapper(x, 1000, false);
-    RUN(wrapper(y, 1000, true));
-    for (int i = 0; i < 1000; ++i) {
+    int *x = visible<int>(1024), *y = visible<int>(1024);
+    wrapper(x, 1024, false);
+    RUN(wrapper(y, 1024, true));
+    for (int i = 0; i < 1024; ++i) {
         EXPECT(x[i], 2 * i + 1);
         EXPECT(y[i], -2 * i + 1);
     }
@@ -76,7 +70,4 @@ int main() {
     return verdict();
 }
 
-__global__ void declared(int *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] += 1;
-}
+__global__ void declared(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }

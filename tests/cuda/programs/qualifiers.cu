@@ -27,16 +27,13 @@ __global__ void by_value(const __grid_constant__ parameters p, int *x) {
 }
 
 int main() {
-    int *x = visible<int>(256);
+    int *x = visible<int>(1024);
     float *a = visible<float>(256), *b = visible<float>(256), *c = visible<float>(256);
-    RUN(before_the_name<<<1, 256>>>(x));
-    EXPECT(x[255], 1);
-    RUN(first<<<1, THREADS>>>(x));
-    EXPECT(x[127], 2);
-    RUN(between<<<1, 256>>>(x));
-    EXPECT(x[255], 3);
-    RUN(of_template<64><<<1, 64>>>(x));
-    EXPECT(x[63], 64);
+    before_the_name<<<1, 256>>>(x);
+    first<<<1, THREADS>>>(x + 256);
+    between<<<1, 256>>>(x + 512);
+    RUN(of_template<64><<<1, 64>>>(x + 768));
+    EXPECT(x[255] + x[256 + 127] + x[512 + 255] + x[768 + 63], 1 + 2 + 3 + 64);
 
     for (int i = 0; i < 256; ++i) a[i] = i;
     restricted<<<2, 128>>>(256, a, a, b);

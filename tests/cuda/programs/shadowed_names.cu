@@ -21,7 +21,6 @@ void wrapper(int n, int k, const int *in, int *out) {
     sums<<<gridDim, blockDim>>>(n, k, in, out);
 }
 
-void other_names(int *x);
 __global__ void with_local_names(int *x) {
     int min = 3, max = 4, floor = 5, index = threadIdx.x, y1 = 6;
     x[index] = min + max + floor + y1;
@@ -34,10 +33,6 @@ void other_names(int *x) {
     EXPECT(threadIdx + blockIdx + launch + warp, 18);
 }
 
-struct config {
-    dim3 gridDim, blockDim;
-};
-
 int main() {
     const int n = 40, k = 30;
     int *in = visible<int>(n * k), *out = visible<int>(n);
@@ -46,7 +41,5 @@ int main() {
     for (int row = 0; row < n; ++row) EXPECT(out[row], k * (k * row) + k * (k - 1) / 2);
     int *x = visible<int>(32);
     other_names(x);
-    config c = {dim3(2), dim3(3)};
-    EXPECT(c.gridDim.x + c.blockDim.x, 5u);
     return verdict();
 }

@@ -1,22 +1,7 @@
-/* Threads that spin until another thread lets them go on: locks between blocks and inside one, and
- * flags. All end on a GPU since Volta, whose threads of one warp make progress independently. */
+/* Threads of one block that spin until another thread lets them go on. All end on a GPU since
+ * Volta, whose threads of one warp make progress independently. (Between blocks: spin_lock.cu and
+ * turns_by_flag.cu of tests/kernels/right.) */
 #include "check.h"
-
-__device__ int lock, done_flag;
-__device__ long long protected_sum;
-
-__global__ void between_blocks(int rounds) {
-    if (threadIdx.x) return;
-    for (int i = 0; i < rounds; ++i) {
-        while (atomicCAS(&lock, 0, 1) != 0) {
-        }
-        __threadfence();
-        volatile long long *sum = &protected_sum;
-        *sum = *sum + 1;
-        __threadfence();
-        atomicExch(&lock, 0);
-    }
-}
 
 /* Every thread of the block, also of one warp, wants the same lock; and takes it in either way. */
 __global__ void inside_block(int *sum, bool by_exchange) {
@@ -38,19 +23,6 @@ __global__ void inside_block(int *sum, bool by_exchange) {
     if (threadIdx.x == 0) sum[blockIdx.x] = unprotected;
 }
 
-/* A flag read by an atomic that changes nothing; the setter is the last thread. */
-__global__ void wait_for_flag(int *out) {
-    if (threadIdx.x == blockDim.x - 1) {
-        out[0] = 5;
-        __threadfence();
-        atomicExch(&done_flag, 1);
-    } else {
-        while (atomicAdd(&done_flag, 0) == 0) __nanosleep(100);
-        __threadfence();
-        atomicAdd(&out[1], *(volatile int *)&out[0]);
-    }
-}
-
 /* Each thread lets the next one go, upwards or downwards: whatever order the threads begin in, it
  * is the wrong one once. */
 __global__ void one_after_another(int *out, int step) {
@@ -67,17 +39,10 @@ __global__ void one_after_another(int *out, int step) {
 
 int main() {
     int *sum = visible<int>(32);
-    long long total = 0;
-    RUN(between_blocks<<<8, 32>>>(100));
-    OK(cudaMemcpyFromSymbol(&total, protected_sum, sizeof total));
-    EXPECT(total, 800LL);
     for (int by_exchange = 0; by_exchange < 2; ++by_exchange) {
         RUN(inside_block<<<4, 256>>>(sum, by_exchange));
         EXPECT_EACH(sum, 256, 256, 256, 256);
     }
-    sum[0] = sum[1] = 0;
-    RUN(wait_for_flag<<<1, 100>>>(sum));
-    EXPECT(sum[1], 99 * 5);
     for (int step = -1; step <= 1; step += 2) {
         RUN(one_after_another<<<1, 32>>>(sum, step));
         for (int i = 0; i < 32; ++i) EXPECT(sum[i], step > 0 ? i : 31 - i);

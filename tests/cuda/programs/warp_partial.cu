@@ -1,15 +1,7 @@
 /* Warp operations that not all 32 lanes take part in: masks, a last warp that is not full, lanes
- * that have returned; and __syncwarp, which orders what the threads of one warp, or some of them,
- * do to shared memory. */
+ * that have returned. (__syncwarp, which orders what threads do to shared memory: half_warps.cu and
+ * syncwarp_shared.cu of tests/kernels/right.) */
 #include "check.h"
-
-__global__ void masked(int *out) {
-    int i = threadIdx.x;
-    if (i % 2 == 0)
-        out[i] = __shfl_xor_sync(0x55555555u, i, 2);
-    else
-        out[i] = __shfl_sync(0xAAAAAAAAu, i * 100, 31);
-}
 
 /* Two groups of one warp, one of which does more operations than the other. */
 __global__ void uneven(int *out) {
@@ -50,13 +42,6 @@ __global__ void last_warp(unsigned *out) {
     out[2 + threadIdx.x] = __ballot_sync(mask, 1);
 }
 
-__global__ void after_return(int *out) {
-    int i = threadIdx.x;
-    if (i >= 20) return;
-    out[i] = __shfl_sync(0x000FFFFFu, i, 19 - i);
-    __syncwarp(0x000FFFFFu);
-}
-
 /* A mask may name lanes that have returned; they are not waited for, whether they return before the
  * others come or while these wait. */
 __global__ void all_but_returned(int *out) {
@@ -73,29 +58,9 @@ __global__ void two_dimensions(int *out) {
     out[i] = __shfl_sync(0xFFFFFFFFu, i, 0);
 }
 
-/* Half of a warp by itself; the other half does something else meanwhile. */
-__global__ void half(int *out) {
-    __shared__ int values[32];
-    int i = threadIdx.x;
-    if (i < 16) {
-        values[i] = i;
-        __syncwarp(0x0000FFFF);
-        out[i] = values[15 - i];
-    } else {
-        for (int round = 0; round < 3; ++round) {
-            values[i] = i + round;
-            __syncwarp(0xFFFF0000);
-            out[i] = values[47 - i];
-            __syncwarp(0xFFFF0000);
-        }
-    }
-}
-
 int main() {
     int *out = visible<int>(64);
     unsigned *u = visible<unsigned>(64);
-    RUN(masked<<<1, 32>>>(out));
-    for (int i = 0; i < 32; ++i) EXPECT(out[i], i % 2 ? 3100 : i ^ 2);
     RUN(uneven<<<1, 32>>>(out));
     EXPECT(out[0], 28);
     for (int i = 8; i < 32; ++i) EXPECT(out[i], 28);
@@ -112,13 +77,9 @@ int main() {
     EXPECT_EACH(u, 32u, 8u);
     EXPECT(u[2 + 31], 0xFFFFFFFFu);
     EXPECT(u[2 + 39], 0xFFu);
-    RUN(after_return<<<1, 32>>>(out));
-    for (int i = 0; i < 20; ++i) EXPECT(out[i], 19 - i);
     RUN(all_but_returned<<<1, 32>>>(out));
     for (int i = 4; i < 20; ++i) EXPECT(out[i], 31 - i % 8 + 23 - i);
     RUN(two_dimensions<<<1, dim3(8, 8)>>>(out));
     for (int i = 0; i < 64; ++i) EXPECT(out[i], i / 32 * 32);
-    RUN(half<<<1, 32>>>(out));
-    for (int i = 0; i < 32; ++i) EXPECT(out[i], i < 16 ? 15 - i : 47 - i + 2);
     return verdict();
 }

@@ -1,5 +1,6 @@
-/* __ballot_sync, __any_sync, __all_sync and __activemask; __match_any_sync: which lanes hold the
- * same value; and __reduce_*_sync (compute capability 8.0 and later). */
+/* __ballot_sync, __any_sync, __all_sync; __match_any_sync: which lanes hold the same value;
+ * __reduce_*_sync (compute capability 8.0 and later); and __activemask, with warp operations of
+ * that mask, which no other lane holds up. */
 #include "check.h"
 
 #define ALL 0xFFFFFFFFu
@@ -10,18 +11,11 @@ __global__ void votes(unsigned *out) {
     mine[1] = __any_sync(ALL, i == 40) != 0;
     mine[2] = __all_sync(ALL, i < 40) != 0;
     mine[3] = __ballot_sync(ALL, lane << 8); /* any value but 0 is a yes */
-    mine[4] = __activemask();
     if (lane < 4) {
         mine[5] = __ballot_sync(0xFu, lane != 2);
         mine[6] = __all_sync(0xFu, lane < 4) != 0;
         mine[7] = __any_sync(0xFu, lane >= 4) != 0;
     }
-}
-
-/* Counting by warps: one atomic each. */
-__global__ void count(const int *in, int *total) {
-    unsigned yes = __ballot_sync(ALL, in[blockIdx.x * blockDim.x + threadIdx.x] > 5);
-    if (threadIdx.x % 32 == 0) atomicAdd(total, __popc(yes));
 }
 
 __global__ void matches(unsigned *out, float negative_zero) {
@@ -52,23 +46,93 @@ __global__ void reductions(unsigned *u, int *s) {
     }
 }
 
+/* The lanes that are at a place together, in branches and loops. This loop is not unrolled: in one
+ * that nvcc has unrolled, lanes of different iterations are together. */
+__global__ void one_atomic_for_a_branch(int *counter, int *rank) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    if (i % 3 == 0) {
+        unsigned mask = __activemask();
+        int leader = __ffs(mask) - 1, base = 0;
+        if (lane == leader) base = atomicAdd(counter, __popc(mask));
+        base = __shfl_sync(mask, base, leader);
+        rank[i] = base + __popc(mask & ((1u << lane) - 1));
+    }
+}
+
+__global__ void both_branches(unsigned *mask, int *sum) {
+    int lane = threadIdx.x;
+    sum[lane] = lane;
+    if (lane < 8) {
+        mask[lane] = __activemask();
+        for (int d = 4; d; d /= 2) sum[lane] += __shfl_down_sync(mask[lane], sum[lane], d, 8);
+    } else {
+        mask[lane] = __activemask();
+        for (int d = 4; d; d /= 2) sum[lane] += __shfl_down_sync(mask[lane], sum[lane], d, 8);
+    }
+}
+
+__global__ void in_a_loop(unsigned *mask) {
+#pragma unroll 1
+    for (int i = 0; i < (int)threadIdx.x; i++) {
+        unsigned here = __activemask();
+        if (i == 5) mask[threadIdx.x] = here;
+        __syncwarp(here);
+    }
+}
+
+__global__ void before_a_barrier(unsigned *mask) {
+    if (threadIdx.x % 2) mask[threadIdx.x] = __activemask();
+    __syncthreads();
+    mask[threadIdx.x + 64] = __activemask();
+    if (threadIdx.x > 40) return;
+    mask[threadIdx.x + 128] = __activemask();
+}
+
+__global__ void behind_an_operation(unsigned *mask) {
+    if (threadIdx.x) __syncwarp(~1u);
+    mask[threadIdx.x] = __activemask();
+}
+
+static void check_active() {
+    int *counter = visible<int>(1), *rank = visible<int>(300);
+    RUN(one_atomic_for_a_branch<<<3, 100>>>(counter, rank));
+    EXPECT(*counter, 100);
+    bool seen[100] = {};
+    for (int i = 0; i < 300; i += 3) seen[rank[i]] = true;
+    for (bool each : seen) EXPECT(each, true);
+
+    unsigned *mask = visible<unsigned>(192);
+    RUN(both_branches<<<1, 32>>>(mask, rank));
+    EXPECT(mask[3], 0x000000FFu);
+    EXPECT(mask[9], 0xFFFFFF00u);
+    EXPECT(rank[0], 28);
+    EXPECT(rank[8], 92);
+
+    RUN(in_a_loop<<<1, 32>>>(mask));
+    EXPECT(mask[6], 0xFFFFFFC0u);
+    EXPECT(mask[31], 0xFFFFFFC0u);
+
+    RUN(before_a_barrier<<<1, 64>>>(mask));
+    EXPECT(mask[33], 0xAAAAAAAAu);
+    EXPECT(mask[64 + 5], 0xFFFFFFFFu);
+    EXPECT(mask[128 + 40], 0x1FFu);
+
+    RUN(behind_an_operation<<<1, 32>>>(mask));
+    EXPECT(mask[0], 0xFFFFFFFFu);
+}
+
 int main() {
+    check_active();
     unsigned *out = visible<unsigned>(64 * 8);
     RUN(votes<<<1, 64>>>(out));
     for (unsigned i = 0; i < 64; ++i) {
         const unsigned *mine = out + i * 8;
         EXPECT_EACH(mine, 0x49249249u, i < 32 ? 0u : 1u, i < 32 ? 1u : 0u, 0xFFFFFFFEu);
-        CHECK(mine[4] >> i % 32 & 1); /* more than the own lane is not promised */
         if (i % 32 >= 4) continue;
         EXPECT(mine[5], 0xBu);
         EXPECT(mine[6], 1u);
         EXPECT(mine[7], 0u);
     }
-    int *in = visible<int>(1024), *total = visible<int>(1);
-    for (int i = 0; i < 1024; ++i) in[i] = i % 10;
-    RUN(count<<<4, 256>>>(in, total));
-    EXPECT(*total, 408);
-
     RUN(matches<<<1, 32>>>(out, -0.0f));
     for (int i = 0; i < 32; ++i) {
         EXPECT(out[i], 0x11111111u << i % 4);

@@ -45,22 +45,3 @@ void basicSgemm() {
 void basicSgemm(dim3 *grid) {
     grid->z = __popc(1); // refused: calling a __device__ function (__popc)
 }
-
-// ==== shuffle_in_host
-void basicSgemm(dim3 *grid) {
-    grid->z = __shfl_sync(1, 1, 0); // refused: calling a __device__ function (__shfl_sync)
-}
-
-// ==== shared_in_host
-void basicSgemm(float *C) {
-    __shared__ float tile[16]; // refused: a __shared__ variable declaration is not allowed inside a host function
-    tile[0] = *C;
-}
-
-// ==== shared_in_both: in a __host__ __device__ function
-__host__ __device__ int one() {
-    __shared__ int value; // refused: a __shared__ variable declaration is not allowed inside a host function
-    value = 1;
-    return value;
-}
-__global__ void mysgemm(float *C) { C[0] = one(); }

@@ -6,12 +6,6 @@ __global__ void mysgemm(float *C) {
     C[0] = width; // refused: identifier "width" is undefined in device code
 }
 
-// ==== host_pointer
-const float *input;
-__global__ void mysgemm(float *C) {
-    C[0] = input[1]; // refused: identifier "input" is undefined in device code
-}
-
 // ==== host_reference
 int size = 16;
 int &width = size;

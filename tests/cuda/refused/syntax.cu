@@ -1,4 +1,5 @@
-/* Launches, kernels and shared variables as CUDA's syntax does not have them, and missing braces. */
+/* Launches, kernels and shared variables as CUDA's syntax does not have them, and missing braces: what
+ * the rewriter refuses. */
 
 // ==== launch_with_two_brackets: two angle brackets on each side
 __global__ void mysgemm(float *C) { C[threadIdx.x] = 1.0f; }
@@ -44,24 +45,6 @@ void basicSgemm(float *C) {
     mysgemm<<<1, 16, 0, 0, 1>>>(C); // refused: a launch has two to four values
 }
 
-// ==== launch_with_too_few_arguments: without the last one
-__global__ void mysgemm(int n, const float *A, float *C) { C[threadIdx.x] = n * A[threadIdx.x]; }
-void basicSgemm(int n, const float *A, float *C) {
-    mysgemm<<<1, 16>>>(n, A); // refused: this launch has 2 arguments, and the kernel mysgemm has 3 parameters
-}
-
-// ==== kernel_without_launch: the wrapper calls the kernel without <<<grid, block>>>
-__global__ void mysgemm(float *C) { C[threadIdx.x] = 1.0f; }
-void basicSgemm(float *C) {
-    mysgemm(C); // refused: a __global__ function call must be configured
-}
-
-// ==== kernel_called_by_kernel
-__global__ void clear(float *p) { *p = 0.0f; }
-__global__ void mysgemm(float *C) {
-    clear(C); // refused: a __global__ function call must be configured
-}
-
 // ==== no_global: the kernel has no __global__
 void mysgemm(float *C) { C[threadIdx.x] = 1.0f; }
 void basicSgemm(float *C) {
@@ -74,23 +57,9 @@ void basicSgemm(float *C) {
     mysgemm<<<1, 16>>>(C); // refused: a __device__ function call cannot be configured
 }
 
-// ==== launches_helper: the wrapper launches a helper of the kernel's
-__device__ void nothing(float *) {}
-__global__ void mysgemm(float *C) { C[threadIdx.x] = 1.0f; }
-void basicSgemm(float *C) {
-    mysgemm<<<1, 16>>>(C);
-    nothing<<<1, 1>>>(C); // refused: a __device__ function call cannot be configured
-}
-
 // ==== kernel_declared_with_float: declared, though not defined, with that return type
 __global__ float mysgemm(float *C); // refused: must return void
 __global__ void other(float *C) { C[threadIdx.x] = 1.0f; }
-
-// ==== kernel_returns_auto: its return type is to be deduced
-__global__ auto mysgemm(float *C) // refused: must return void
-{
-    C[threadIdx.x] = 1.0f;
-}
 
 // ==== kernel_returns_behind_arrow: its return type is behind the parameters
 __global__ auto mysgemm(float *C) -> float // refused: must return void
@@ -103,12 +72,6 @@ __global__ void *mysgemm(float *C) // refused: must return void
 {
     C[threadIdx.x] = 1.0f;
     return C;
-}
-
-// ==== kernel_returns_value: from a kernel that is void
-__global__ void mysgemm(float *C) {
-    C[threadIdx.x] = 1.0f;
-    return 0; // refused: a value
 }
 
 // ==== kernel_template_returns_bool
@@ -137,15 +100,6 @@ template <class... T> __global__ void mysgemm(float *C, T... more, ...) // refus
     C[threadIdx.x] = sizeof...(more);
 }
 
-// ==== va_start_without_ellipsis: a device function asks for arguments beyond its parameters
-#include <stdarg.h>
-__device__ float sum(int n) {
-    va_list list; va_start(list, n); // refused: va_
-    float first = va_arg(list, double);
-    va_end(list);
-    return first;
-}
-
 // ==== shared_initializer
 __global__ void mysgemm(float *C) {
     __shared__ float sum = 0; // refused: cannot have an initializer
@@ -163,12 +117,6 @@ __global__ void mysgemm(float *C) {
     C[threadIdx.x] = tile[threadIdx.x];
 }
 
-// ==== shared_initializer_constant
-__global__ void mysgemm(float *C) {
-    static __shared__ const float one = 1; // refused: cannot have an initializer
-    C[threadIdx.x] = one;
-}
-
 // ==== shared_initializer_constructor: which is to be called with an argument
 struct tile {
     float corner;
@@ -177,32 +125,6 @@ struct tile {
 __global__ void mysgemm(float *C) {
     __shared__ tile A_s(1.0f); // refused: cannot have an initializer
     C[threadIdx.x] = A_s.corner;
-}
-
-// ==== shared_initializer_empty_list
-__global__ void mysgemm(float *C) {
-    __shared__ float tile[16] = {}; // refused: cannot have an initializer
-    C[threadIdx.x] = tile[threadIdx.x];
-}
-
-// ==== shared_initializer_in_template: of a template parameter's type
-template <class T> __global__ void mysgemm(T *C) {
-    __shared__ T sum{}; // refused: cannot have an initializer
-    C[threadIdx.x] = sum;
-}
-void basicSgemm(float *C) { mysgemm<<<1, 16>>>(C); }
-
-// ==== shared_initializer_parentheses
-__global__ void mysgemm(float *C) {
-    __shared__ float sum(0); // refused: cannot have an initializer
-    C[threadIdx.x] = sum;
-}
-
-// ==== shared_initializer_pointer: a shared pointer to a shared array
-__global__ void mysgemm(float *C) {
-    __shared__ float tile[16];
-    __shared__ float *row = tile; // refused: cannot have an initializer
-    C[threadIdx.x] = row[threadIdx.x];
 }
 
 // ==== shared_initializer_second: of two variables
@@ -249,3 +171,17 @@ void basicSgemm(float *C) {
 static int divide_up(int a, int b) { // refused: begins inside basicSgemm, whose { in line 2
     return (a + b - 1) / b;
 }
+
+// ==== shared_in_host
+void basicSgemm(float *C) {
+    __shared__ float tile[16]; // refused: a __shared__ variable declaration is not allowed inside a host function
+    tile[0] = *C;
+}
+
+// ==== shared_in_both: in a __host__ __device__ function
+__host__ __device__ int one() {
+    __shared__ int value; // refused: a __shared__ variable declaration is not allowed inside a host function
+    value = 1;
+    return value;
+}
+__global__ void mysgemm(float *C) { C[0] = one(); }

@@ -9,8 +9,6 @@ DEV float by_macro(float x) { return x; }
 HD constexpr float by_both(float x) { return x + 1; }
 float __device__ behind_the_type(float x) { return x; }
 static float inline __device__ in_between(float x) { return x; }
-template <typename T> DEV T first_of(T x) { return x; }
-template <typename T, typename... Rest> DEV T first_of(T x, Rest...) { return x; }
 template <typename... T> __device__ auto sum_of(T... x) { return (x + ...); }
 
 namespace {
@@ -63,12 +61,7 @@ template <> struct Unrolled<0> {
     static __device__ float run(const float *) { return 0; }
 };
 
-extern "C" __global__ void in_c(float *p, int n) {
-    auto lambda = [&](int i) { return p[i] + n; };
-    p[0] = lambda(1);
-}
-static __global__ void local_kernel(float *p) { p[0] += by_macro(1); }
-KERNEL(by_kernel_macro)(float *p) { p[0] += HIDDEN + hidden(1) + hidden_data[1]; }
+KERNEL(by_kernel_macro)(float *p) { p[0] += by_macro(1) + HIDDEN + hidden(1) + hidden_data[1]; }
 __global__ void
 __launch_bounds__(128, 2)
 spread(float *__restrict__ p, const Vec v, Mode mode = Mode::SUM)
@@ -82,7 +75,7 @@ spread(float *__restrict__ p, const Vec v, Mode mode = Mode::SUM)
     dynamic[threadIdx.x] = 2;
     __syncthreads();
     if constexpr (std::is_same<float, float>::value) p[1] += table[threadIdx.x % 3] + square(2);
-    p[2] = first_of(1, 2.0f) + sum_of(1, 2, 3) + one::two::counter + one::two::three() + x + y;
+    p[2] = sum_of(1, 2, 3) + one::two::counter + one::two::three() + x + y;
     p[3] = zero<float> + Once().twice() + Apply<Plus>()(1, 2) + (int)(mode | Mode::PRODUCT);
     p[4] = (v + Vec()).x + bits[0].u + dynamic[0] + Unrolled<3>::run(p) + behind_the_type(1);
     Pool *pool = new Pool();
@@ -98,8 +91,7 @@ int main() {
     float *p;
     cudaMalloc(&p, 8 * sizeof *p);
     Vec v = Vec() + Vec();
-    in_c<<<1, 1>>>(p, (int)by_both(1) + Apply<Plus>()(1, 2));
-    local_kernel<<<1, 1>>>(p);
+    v.y = by_both(1) + Apply<Plus>()(1, 2);
     by_kernel_macro<<<1, 1>>>(p);
     spread<<<1, 32, 32 * sizeof *p>>>(p, v);
     return cudaDeviceSynchronize() != cudaSuccess;

@@ -32,7 +32,6 @@ struct Defaulted {
 struct Both {
     float x, y;
     __host__ __device__ Both(float x_, float y_) : x(x_), y(y_) {}
-    __device__ __host__ inline Both operator*(float by) const { return Both(x * by, y * by); }
     __host__ __device__ float sum() const;
     float for_host() const { return x; }
 };
@@ -88,7 +87,7 @@ __global__ void use(float *p, Plain plain) {
         int q = 4;
         __device__ int get() const { return q; }
     } local;
-    row[0] = (int)c + (int)h.counter + d2.start + (both * 2.0f).sum() + row.first();
+    row[0] = (int)c + (int)h.counter + d2.start + both.sum() + row.first();
     row[1] = shape.area() + other.c[1] + derived.b + local.get();
 }
 

@@ -1,13 +1,7 @@
-/* cudaMalloc and cudaFree, and what they say to bad arguments. */
+/* cudaMalloc and cudaFree, and what they say to bad arguments; and memory that host and kernels
+ * both reach: cudaMallocManaged, cudaMallocHost, cudaHostAlloc. */
 #include "check.h"
 #include <stdint.h>
-#include <stdio.h>
-#include <unistd.h>
-
-__global__ void fill(int *x, size_t n) {
-    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-    if (i < n) x[i] = (int)i;
-}
 
 /* Bytes of it that this process has. */
 static long address_space(void) {
@@ -20,25 +14,16 @@ static long address_space(void) {
     return (long)all;
 }
 
-int main() {
-    int *x = NULL, on_host = 0, on_stack = 0;
-    const size_t n = 1 << 20;
-    OK(cudaMalloc(&x, n * sizeof(int)));
-    CHECK(x != NULL);
-    EXPECT((uintptr_t)x % 256, (uintptr_t)0); /* the alignment that CUDA promises */
-    RUN(fill<<<n / 256, 256>>>(x, n));
-    OK(cudaMemcpy(&on_host, x + n - 1, sizeof(int), cudaMemcpyDeviceToHost));
-    EXPECT(on_host, (int)n - 1);
-    OK(cudaFree(x));
-
-    void *untyped = &on_host;
+static void on_the_device() {
+    int *x = NULL, on_stack = 0;
+    void *untyped = NULL;
     OK(cudaMalloc((void **)&untyped, 1));
+    EXPECT((uintptr_t)untyped % 256, (uintptr_t)0); /* the alignment that CUDA promises */
     OK(cudaFree(untyped));
-    x = &on_host;
+    x = &on_stack;
     OK(cudaMalloc(&x, 0));
     CHECK(x == NULL);
     OK(cudaFree(x));
-    OK(cudaFree(0));
     OK(cudaFree(NULL));
 
     FAILS(cudaMalloc((int **)NULL, 4), cudaErrorInvalidValue);
@@ -76,5 +61,45 @@ int main() {
     size_t free_bytes = 0, total_bytes = 0;
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
     CHECK(free_bytes > 0 && free_bytes <= total_bytes);
+}
+
+__global__ void twice(int *x) { x[threadIdx.x] *= 2; }
+
+static void for_both() {
+    int *managed, *pinned, *mapped, *device, y[32];
+    OK(cudaMallocManaged(&managed, 128));
+    OK(cudaMallocHost(&pinned, 128));
+    OK(cudaHostAlloc(&mapped, 128, cudaHostAllocMapped));
+    OK(cudaMalloc(&device, 128));
+    for (int i = 0; i < 32; ++i) managed[i] = pinned[i] = mapped[i] = i;
+
+    twice<<<1, 32>>>(managed);
+    twice<<<1, 32>>>(pinned); /* unified addressing: one pointer for both sides */
+    RUN(twice<<<1, 32>>>(mapped));
+    for (int i = 0; i < 32; ++i) EXPECT(managed[i] + pinned[i] + mapped[i], 6 * i);
+
+    OK(cudaMemcpy(device, pinned, 128, cudaMemcpyHostToDevice));
+    twice<<<1, 32>>>(device);
+    OK(cudaMemcpy(pinned, device, 128, cudaMemcpyDeviceToHost));
+    EXPECT(pinned[31], 124);
+    OK(cudaMemcpy(y, managed, 128, cudaMemcpyDefault));
+    EXPECT(y[31], 62);
+    OK(cudaMemcpy(y, managed, 128, cudaMemcpyDeviceToHost));
+    OK(cudaMemcpy(managed, device, 128, cudaMemcpyDeviceToDevice));
+    EXPECT(managed[31], 124);
+    OK(cudaMemset(managed, 0, 128));
+    OK(cudaDeviceSynchronize());
+    EXPECT(managed[31], 0);
+
+    OK(cudaFree(managed));
+    OK(cudaFreeHost(pinned));
+    OK(cudaFreeHost(mapped));
+    OK(cudaFreeHost(NULL));
+    FAILS(cudaFreeHost(y), cudaErrorInvalidValue);
+}
+
+int main() {
+    on_the_device();
+    for_both();
     return verdict();
 }

@@ -1,4 +1,5 @@
-/* threadIdx, blockIdx, blockDim and gridDim are complete, unique and constant for a thread. */
+/* Grids and blocks in one, two and three dimensions: every thread runs once, and its threadIdx,
+ * blockIdx, blockDim and gridDim are complete, unique and constant. Also a grid of many blocks. */
 #include "check.h"
 
 struct place {
@@ -28,12 +29,15 @@ __global__ void note(place *places, int *changed) {
     if (!same_place(thread, block)) atomicAdd(changed, 1);
 }
 
-int main() {
-    const dim3 grid(3, 4, 5), block(6, 7, 8);
+__global__ void mark(unsigned char *seen, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) seen[i]++;
+}
+static void three_dimensions() {
     const unsigned threads = 6 * 7 * 8, blocks = 3 * 4 * 5;
     place *places = visible<place>(threads * blocks);
     int *changed = visible<int>(1);
-    RUN(note<<<grid, block>>>(places, changed));
+    RUN(note<<<dim3(3, 4, 5), dim3(6, 7, 8)>>>(places, changed));
     EXPECT(*changed, 0);
     for (unsigned b = 0; b < blocks; ++b)
         for (unsigned t = 0; t < threads; ++t) {
@@ -44,5 +48,15 @@ int main() {
             CHECK(p.block_dim.x == 6 && p.block_dim.y == 7 && p.block_dim.z == 8);
             CHECK(p.grid_dim.x == 3 && p.grid_dim.y == 4 && p.grid_dim.z == 5);
         }
+}
+
+int main() {
+    three_dimensions();
+
+    const int n = 100000 * 8 - 5;
+    unsigned char *seen = visible<unsigned char>(n + 5);
+    RUN(mark<<<100000, 8>>>(seen, n));
+    for (int i = 0; i < n; ++i) CHECK(seen[i] == 1);
+    EXPECT((int)seen[n], 0);
     return verdict();
 }
