@@ -21,6 +21,7 @@ from checked import SETUPS, TILED, Builder, run_check
 from conftest import REPOSITORY, finished, first_of_each, sample, slow_but
 from corpus import faulty
 
+from instructor.faulty.mistakes import replaced
 
 NAIVE = "instructor/solutions/1_naive.cu"
 RIGHT = "tests/kernels/right"
@@ -31,8 +32,7 @@ STYLES = "instructor/faulty/styles"
 PLAIN = [
     TILED, f"{RIGHT}/counts_float4.cu", NAIVE, f"{STYLES}/register_tile.cu", f"{STYLES}/one_dimensional.cu",
     f"{STYLES}/two_buffers.cu", f"{STYLES}/tiles_32.cu", f"{STYLES}/padded.cu",
-    f"{STYLES}/dynamic.cu", f"{RIGHT}/counts_divergent.cu",
-    f"{RIGHT}/shared_as_float4.cu", f"{RIGHT}/blocks_7x7.cu", f"{RIGHT}/counts_tile_2.cu",
+    f"{STYLES}/dynamic.cu", f"{RIGHT}/counts_divergent.cu", f"{RIGHT}/shared_as_float4.cu", f"{RIGHT}/small_tiles.cu",
 ]  # fmt: skip
 BARRIER = -1
 
@@ -137,20 +137,20 @@ def test_the_line_of_an_else_is_its_own(checker: Builder, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_stores_of_an_if_and_its_else_stay_two(checker: Builder, tmp_path: Path) -> None:
     """Of two to the same element clang would make one, which has no line."""
-    text = (REPOSITORY / NAIVE).read_text()
-    store = re.search(r"^ *(C\[.*\] = sum);.*$", text, re.MULTILINE)
-    assert store
+    store = "C[row * n + col] = sum"
+    lines = replaced((REPOSITORY / NAIVE).read_text(), [
+        f"{store};", f"{{ if (threadIdx.x < 4)\n{store};\nelse\n{store} + 0.0f; }}"], NAIVE).splitlines()
     kernel = tmp_path / "kernel.cu"
-    kernel.write_text(text.replace(store[0], f"if (threadIdx.x < 4)\n{store[1]};\nelse\n{store[1]} + 0.0f;"))
-    first = text[:store.start()].count("\n") + 2
+    kernel.write_text("\n".join(lines))
+    first = 1 + lines.index(f"{store};")
     found = [each for each in accesses(walk(checker("clang -O1", kernel), tmp_path / "page.html", 16)) if each.write]
     assert {line: {each.thread % 16 for each in found if each.line == line} for line in (first, first + 2)} == {
         first: set(range(4)), first + 2: set(range(4, 16))}
 
 
 @pytest.mark.parametrize("kernel, shape", sample([
-    (TILED, (16, 40, 16)), (NAIVE, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)),
-    (f"{RIGHT}/counts_float4.cu", (16, 32, 64))], every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
+    (TILED, (16, 40, 16)), (f"{STYLES}/register_tile.cu", (30, 20, 30)), (f"{RIGHT}/counts_float4.cu", (16, 32, 64))],
+    every=4), ids=lambda value: Path(str(value)).stem)  # fmt: skip
 def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str,
                                    shape: tuple[int, int, int]) -> None:
     """Where the grid is one block, the accesses shown are all that --counts has counted."""
@@ -168,7 +168,7 @@ def test_loads_are_those_of_counts(checker: Builder, tmp_path: Path, kernel: str
 
 MISTAKES = {
     "01_first_barrier": "shared-race", "02_second_barrier": "shared-race", "03_barrier_in_branch": "divergent-barrier",
-    "04_a_columns": "out-of-bounds", "18_b_stride_k": "out-of-bounds",
+    "04_a_columns": "out-of-bounds", "18_b_stride_k": "out-of-bounds", "03_all_in_guard": "early-return",
 }
 
 
@@ -180,6 +180,9 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
     race = finding["kind"] == "shared-race"
     assert finding["kind"] == MISTAKES[name] and (data["as_run_from"] is not None) == race
     line, interval, warp, *_ = data["steps"][finding["step"]]
+    if finding["kind"] == "early-return":  # the first barrier that some threads do not reach
+        assert finding["step"] == next(i for i, step in enumerate(data["steps"]) if step[2] == BARRIER)
+        return
     if warp == BARRIER:
         waiting = data["steps"][finding["step"]][4]["waiting"]
         assert finding["kind"] == "divergent-barrier"
@@ -195,12 +198,6 @@ def test_finding(checker: Builder, tmp_path: Path, name: str) -> None:
             "accesses with a barrier between"
         assert len(data["steps"]) - 1 == max(finding["step"], finding["other_step"])
         assert data["left_out"] > 0
-
-
-def test_finding_of_early_return(checker: Builder, tmp_path: Path) -> None:
-    """Its step is the first barrier that some threads do not reach, because they had returned."""
-    data = walk(checker("gcc -O1", faulty("03_all_in_guard")), tmp_path / "page.html", status=1)
-    assert data["finding"]["step"] == next(i for i, step in enumerate(data["steps"]) if step[2] == BARRIER)
 
 
 @pytest.mark.parametrize("name, block", sample([
@@ -245,16 +242,15 @@ def test_make_walk(checker: Builder) -> None:
 def test_a_recorded_run_that_dies(checker: Builder, tmp_path: Path) -> None:
     """Nothing is said of its launches: they were not seen."""
     calls = tmp_path / "calls"
-    wrapper = f"""{{
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text("#include <signal.h>\n#include <stdio.h>\n" + replaced((REPOSITORY / TILED).read_text(), [
+        "    mysgemm<<<", f"""
     FILE *calls = fopen("{calls}", "a");
     fputc('x', calls);
     const long made = ftell(calls);
     fclose(calls);
     if (made > 1) raise(SIGKILL); // the first is checked, the others are recorded
-"""
-    head, name, tail = (REPOSITORY / TILED).read_text().partition("void basicSgemm(")
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text("#include <signal.h>\n#include <stdio.h>\n" + head + name + tail.replace("{\n", wrapper, 1))
+    mysgemm<<<"""], TILED))
     run = run_check(checker("gcc -O1", kernel), "--walk", tmp_path / "page.html", 4)
     assert "no walkthrough: the run that was recorded did not come to its end\n" in run.stdout
     assert run.status == 0 and not (tmp_path / "page.html").exists()

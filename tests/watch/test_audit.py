@@ -83,9 +83,8 @@ def test_no_clock_shows_that_memory_is_closed(checker: Builder, kernel: Path) ->
 
 
 @pytest.mark.parametrize(("setup", "name"), sample(
-    [(setup, name) for name in ("memcpy_rows", "memcpy_pieces", "shared_struct", "async_stages",
-                                "shared_as_float4", "lock_for_each_element", "turns_by_flag",
-                                "counts_divergent", "shared_ints_and_chars")
+    [(setup, name) for name in ("memcpy_pieces", "shared_struct", "async_stages", "shared_as_float4",
+                                "lock_for_each_element", "turns_by_flag", "counts_divergent", "shared_ints_and_chars")
      for setup in COMPILERS], every=20))
 def test_right_kernels_are_not_accused(checker: Builder, setup: str, name: str) -> None:
     program = checker(setup, REPOSITORY / f"tests/kernels/right/{name}.cu")

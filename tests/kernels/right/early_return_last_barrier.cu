@@ -1,31 +1,22 @@
 /* RIGHT: in the last phase threads without an element of C return between the two barriers, when
  * all they had to load is loaded. */
 
-#define TILE_SIZE 16
+#define T 16
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    __shared__ float A_s[TILE_SIZE][TILE_SIZE];
-    __shared__ float B_s[TILE_SIZE][TILE_SIZE];
-
-    int tx = threadIdx.x, ty = threadIdx.y;
-    int row = blockIdx.y * TILE_SIZE + ty;
-    int col = blockIdx.x * TILE_SIZE + tx;
-    int phases = (k + TILE_SIZE - 1) / TILE_SIZE;
+    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
     float sum = 0.0f;
 
-    for (int phase = 0; phase < phases; ++phase) {
-        int a_col = phase * TILE_SIZE + tx;
-        int b_row = phase * TILE_SIZE + ty;
-
-        A_s[ty][tx] = row < m && a_col < k ? A[row * k + a_col] : 0.0f;
-        B_s[ty][tx] = b_row < k && col < n ? B[b_row * n + col] : 0.0f;
+    for (int start = 0; start < k; start += T) {
+        a[y][x] = row < m && start + x < k ? A[row * k + start + x] : 0.0f;
+        b[y][x] = start + y < k && col < n ? B[(start + y) * n + col] : 0.0f;
         __syncthreads();
-        if (phase == phases - 1 && (row >= m || col >= n))
+        if (start + T >= k && (row >= m || col >= n))
             return;
-
-        for (int i = 0; i < TILE_SIZE; ++i)
-            sum += A_s[ty][i] * B_s[i][tx];
+        for (int i = 0; i < T; ++i)
+            sum += a[y][i] * b[i][x];
         __syncthreads();
     }
     C[row * n + col] = sum;
@@ -33,8 +24,5 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    dim3 block(TILE_SIZE, TILE_SIZE);
-    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
-
-    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+    mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), dim3(T, T)>>>(m, n, k, A, B, C);
 }

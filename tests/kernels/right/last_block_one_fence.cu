@@ -3,21 +3,18 @@
 
 #define TILE_SIZE 8
 #define PARTS 3
-#define COUNTERS 65536
 
-__device__ unsigned int arrived[COUNTERS]; /* for each tile of C, how many blocks are done */
-__device__ float parts[PARTS << 20];       /* PARTS matrices of C's shape */
+__device__ unsigned int arrived[65536]; /* for each tile of C, how many blocks are done */
+__device__ float parts[PARTS << 20];    /* PARTS matrices of C's shape */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     __shared__ bool last;
-
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * TILE_SIZE + threadIdx.y, col = blockIdx.x * TILE_SIZE + threadIdx.x;
     bool mine = row < m && col < n;
     int element = row * n + col;
-
     float sum = 0.0f;
+
     if (mine) {
         for (int i = blockIdx.z; i < k; i += PARTS)
             sum += A[row * k + i] * B[i * n + col];
@@ -39,8 +36,5 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    dim3 block(TILE_SIZE, TILE_SIZE);
-    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE, PARTS);
-
-    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
+    mysgemm<<<dim3((n + 7) / 8, (m + 7) / 8, PARTS), dim3(8, 8)>>>(m, n, k, A, B, C);
 }

@@ -1,5 +1,5 @@
 /* RIGHT: each thread copies its row of A in pieces whose length the compiler knows, in all ways that
- * there are, which a compiler makes a few instructions of. */
+ * there are, which a compiler makes a few instructions of; and of a length that only the run knows. */
 
 #include <cstring>
 
@@ -7,16 +7,15 @@ struct Piece {
     float v[8];
 };
 
-__device__ void take(float *to, const float *from, int way)
+__device__ void take(float *to, const float *from, int way, int length)
 {
-    if (way % 4 == 0)
-        memcpy(to, from, 8 * sizeof(float));
-    else if (way % 4 == 1)
-        __builtin_memcpy(to, from, 8 * sizeof(float));
-    else if (way % 4 == 2)
-        std::memcpy(to, from, sizeof(Piece));
-    else
-        *reinterpret_cast<Piece *>(to) = *reinterpret_cast<const Piece *>(from);
+    switch (way) {
+    case 0: memcpy(to, from, 8 * sizeof(float)); break;
+    case 1: __builtin_memcpy(to, from, 8 * sizeof(float)); break;
+    case 2: std::memcpy(to, from, sizeof(Piece)); break;
+    case 3: *reinterpret_cast<Piece *>(to) = *reinterpret_cast<const Piece *>(from); break;
+    default: memcpy(to, from, length * sizeof(float));
+    }
 }
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
@@ -25,14 +24,12 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     if (i >= m || j >= n)
         return;
     float sum = 0.0f, piece[8];
-    int p = 0;
-    for (; p + 8 <= k; p += 8) {
-        take(piece, &A[i * k + p], p / 8);
-        for (int q = 0; q < 8; ++q)
+    for (int p = 0; p < k; p += 8) {
+        int length = min(8, k - p);
+        take(piece, &A[i * k + p], length == 8 ? p / 8 % 5 : 4, length);
+        for (int q = 0; q < length; ++q)
             sum += piece[q] * B[(p + q) * n + j];
     }
-    for (; p < k; ++p)
-        sum += A[i * k + p] * B[p * n + j];
     C[i * n + j] = sum;
 }
 

@@ -8,8 +8,7 @@
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < m && col < n) {
         const int width = k;
         float sum = 0.0f;
@@ -28,17 +27,17 @@ __global__ void count_nan(int count, const float *x, int *result)
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
+    const size_t bytes = sizeof(float) * m * n;
     dim3 block = dim3((int)TILE_SIZE, (int)TILE_SIZE, 1), grid;
     grid.x = ceil(n / TILE_SIZE);
     grid.y = ceil(m / TILE_SIZE);
 
-    cudaEvent_t before, after;
-    cudaEventCreate(&before);
+    cudaEvent_t after;
     cudaEventCreate(&after);
-    cudaEventRecord(before);
     mysgemm<<<grid, block>>>(m, n, k, A, B, C);
     cudaEventRecord(after);
     cudaEventSynchronize(after);
+    cudaEventDestroy(after);
 
     int *nans;
     cudaMallocManaged(&nans, sizeof *nans);
@@ -46,13 +45,11 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
     count_nan<<<(m * n + 63) / 64, 64>>>(m * n, C, nans);
     cudaDeviceSynchronize();
 
-    float *copy = (float *)malloc(sizeof(float) * m * n);
-    cudaMemcpy(copy, C, sizeof(float) * m * n, cudaMemcpyDeviceToHost);
+    float *copy = (float *)malloc(bytes);
+    cudaMemcpy(copy, C, bytes, cudaMemcpyDeviceToHost);
     if (*nans > 0)
         copy[0] = 0.0f;
-    cudaMemcpy(C, copy, sizeof(float) * m * n, cudaMemcpyHostToDevice);
+    cudaMemcpy(C, copy, bytes, cudaMemcpyHostToDevice);
     free(copy);
     cudaFree(nans);
-    cudaEventDestroy(before);
-    cudaEventDestroy(after);
 }

@@ -3,20 +3,18 @@
 
 #define WARP 32
 #define PARTS 3
-#define COUNTERS 65536
 
-__device__ unsigned int arrived[COUNTERS];
+__device__ unsigned int arrived[65536];
 __device__ float parts[PARTS << 20];
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    int lane = threadIdx.x, element = blockIdx.x * WARP + lane;
+    int lane = threadIdx.x, element = blockIdx.x * WARP + lane, row = element / n, col = element % n;
     bool mine = element < m * n;
     unsigned int ticket = 0;
+    float sum = 0.0f;
 
     if (mine) {
-        int row = element / n, col = element % n;
-        float sum = 0.0f;
         for (int i = blockIdx.z; i < k; i += PARTS)
             sum += A[row * k + i] * B[i * n + col];
         parts[blockIdx.z * m * n + element] = sum;
@@ -29,7 +27,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     ticket = __shfl_sync(0xffffffffu, ticket, 0);
     if (ticket == PARTS - 1 && mine) {
         __threadfence();
-        float sum = 0.0f;
+        sum = 0.0f;
         for (int part = 0; part < PARTS; ++part)
             sum += parts[part * m * n + element];
         C[element] = sum;
