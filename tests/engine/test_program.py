@@ -138,10 +138,10 @@ def test_a_variable_that_no_target_takes_is_refused() -> None:
 
 def test_the_plain_build() -> None:
     engine = the_engine()
-    engine.write(text_of("scan"))
+    engine.write(text_of("transpose"))
     assert engine.make("program", "KERNEL=program.cu").returncode == 0
     done = subprocess.run([engine.path / "build/program"], text=True, capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == ("all prefix sums are correct\n", "")
+    assert (done.stdout, done.stderr) == ("the transpose is correct\n", "")
 
 
 def test_what_is_said_of_a_finding() -> None:
@@ -236,6 +236,10 @@ __global__ void kernel(int *a, int n) {
     if (blockIdx.x == 0) a[2 * n + i] = s[i];
 }
 
+__global__ void many_lines(int *a) {
+    const int i = threadIdx.x;
+{LINES}}
+
 __global__ void up_sweep(int *sum, bool all) {
     __shared__ int tree[64];
     const int t = threadIdx.x;
@@ -252,12 +256,13 @@ int main(int count, char **words) {
     cudaMalloc(&b, n * sizeof(int));
     cudaMemset(a, 0, n * sizeof(int));
     if (count == 1) kernel<<<2, n>>>(a, n);
+    else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
     else up_sweep<<<1, 64>>>(b, words[1][0] == 'a');
     cudaFree(a);
     cudaFree(b);
     return cudaDeviceSynchronize();
 }
-"""
+""".replace("{LINES}", "".join(f"    if (i == {line}) a[-5] = 1;\n" for line in range(300)))
 
 
 def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
@@ -270,6 +275,7 @@ def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
     elements = {one["kind"]: one["element"] for one in report["findings"]}
     assert elements["shared-race"].startswith("s["), elements
     assert the_engine().run(ENGINE_FIRST="1", status=1).stderr.count("program.cu:") == 1
+    assert len(the_engine().findings(MANY, "many lines")["findings"]) == 32  # and no more are told
 
 
 def test_an_element_that_a_thread_adds_to_before_another_stores_it() -> None:

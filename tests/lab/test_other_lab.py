@@ -73,6 +73,69 @@ def test_what_the_plain_program_says_of_a_wrong_result(tree: Tree) -> None:
     assert "1 of the 13 elements of c is wrong.\nIt is element 7.\n" in run(tree, "vector_add", "13").stdout
 
 
+# Arrays that are no matrices of floats: doubles and bytes in one dimension, ints in three. Element (i, j, l) of cube is
+# x[i] where flags[i]; the last thread stores `far` elements too far.
+TYPED = {
+    "lab.c": """#include "engine/lab.h"
+const struct lab lab = {
+    .name = "typed",
+    .title = "cube = x where flags", .wrapper = "choose", .version = "1",
+    .params = {{"n", "int", 1, 1 << 20, 30, "elements"}},
+    .arrays = {{"x", ELEMENT_F64, "double", ROLE_INPUT, 1, {{0, 0}}, -1, {0, -1, -1}},
+               {"flags", ELEMENT_U8, "unsigned char", ROLE_INPUT, 1, {{0, 0}}, -1, {0, -1, -1}},
+               {"cube", ELEMENT_I32, "int", ROLE_OUTPUT, 3, {{0, 0}, {-1, 3}, {-1, 5}}, -1, {-1, -1, -1}}},
+    .arguments = {"n", "x", "flags", "cube"}, .command_line = {"n"}, .usage = {{"N", "of N elements"}},
+    .fills = {{"counting", "0.25, 1.25, ..."}},
+};
+static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
+    for (int64_t i = 0; i < which->shape.of[0]; i++) {
+        ((double *)arrays[0])[i] = (double)i + 0.25;
+        ((unsigned char *)arrays[1])[i] = i % 3 != 0;
+    }
+}
+static void reference(const struct lab_case *which, const void *const inputs[LAB_ARRAYS], void *const right[LAB_ARRAYS]) {
+    const double *x = inputs[0];
+    const unsigned char *flags = inputs[1];
+    for (int64_t i = 0; i < 15 * which->shape.of[0]; i++) ((int *)right[2])[i] = flags[i / 15] ? (int)x[i / 15] : -1;
+}
+const struct lab_truth lab_truth = {.fill = fill, .reference = reference};
+""",
+    "call.cu": """#include "engine/lab.h"
+void choose(int n, const double *x, const unsigned char *flags, int *cube);
+LAB_CALL(choose, (int)p[0], (const double *)a[0], (const unsigned char *)a[1], (int *)a[2])
+""",
+    "kernel.cu": """__global__ void choose(int n, const double *x, const unsigned char *flags, int *cube, int far) {
+    __shared__ double x_s[15];
+    int i = blockIdx.x * 15 + threadIdx.x;
+    if (threadIdx.x == 3) x_s[3] = x[blockIdx.x];
+    __syncthreads();
+    cube[i + (i == 15 * n - 1 ? far : 0)] = flags[blockIdx.x] ? (int)x_s[3] : -1;
+}
+void choose(int n, const double *x, const unsigned char *flags, int *cube) {
+    choose<<<n, 15>>>(n, x, flags, cube, n == 3 ? 1 : n == 4 ? 7 : 0);
+}
+""",
+}
+
+
+def test_arrays_of_other_types_and_dimensions(tree: Tree) -> None:
+    """They are counted, shown and named by their type and extents."""
+    for name, text in TYPED.items():
+        tree.write(f"labs/typed/{name}", text)
+    tree.make("LAB=labs/typed", "typed-check", "BACKEND=cpu", *UNSPACED)
+    done = run(tree, "typed-check", "2", "--counts", "--phases", "--json")
+    report = json.loads(done.stdout)
+    counted = report["counts"][0]["global"]
+    assert done.returncode == 0
+    assert [(counted[array][way]["elements"], counted[array][way]["bytes"])
+            for array, way in (("x", "loads"), ("flags", "loads"), ("cube", "stores"))] == [(2, 16), (30, 2), (30, 120)]
+    (shared,) = report["phases"]["phases"][0]["arrays"]
+    assert (shared["name"], shared["values"][3], shared["stored_by"][3]) == ("x_s", 0.25, 3)
+    for n, element in ((3, "cube[3][0][0]"), (4, "cube[4][1][1]")):
+        assert f"thread (14,0) writes {element}, but cube has {n} x 3 x 5 elements" in \
+            run(tree, "typed-check", str(n)).stdout
+
+
 def test_the_other_lab_again(tree: Tree) -> None:
     """What was built for one is linked again for the other."""
     tree.make(f"LAB={LAB}", "BACKEND=cpu")

@@ -189,17 +189,6 @@ TEST(of_many_reads_two_of_each_warp_are_kept) {
     cells_drop(&cells);
 }
 
-TEST(without_memory_for_lists_two_reads_are_kept) {
-    struct stamp now;
-    more_bytes = MOST_READ_BYTES;
-    all_read(THREADS);
-    CHECK(!cell_of(ALL_BYTES)->more_count && more_bytes == MOST_READ_BYTES);
-    running_index.linear = 0;
-    CHECK(epoch_thread(access(0, true, false, &now).with.when) == THREADS - 1);
-    more_bytes = 0;
-    cells_drop(&cells);
-}
-
 TEST(an_atomic_store_of_another_thread_is_not_forgotten_behind_two_of_ones_own) {
     const unsigned stored_by[] = {WARP_SIZE + 8, 0, 0};
     struct stamp now;
@@ -219,18 +208,6 @@ TEST(the_bytes_of_a_word_have_been_read_as_the_word_has) {
     CHECK(byte->more_count == 2 && epoch_thread(byte->more[1].when) == 3);
     cells_drop(&cells);
     CHECK(more_bytes == 0);
-}
-
-TEST(words_that_two_blocks_have_read_need_no_more_reads) {
-    has_pairs = false;
-    begin_launch(THREADS);
-    cells_set_written(&cells, 0, 1);
-    read_by(0, 0);
-    read_by(0, WARP_SIZE);
-    CHECK(!cells_know_reads(order[0], &cells, 0));
-    read_by(1, WARP_SIZE);
-    CHECK(cells_know_reads(order[0], &cells, 0));
-    cells_drop(&cells);
 }
 
 /* --- what is ordered -------------------------------------------------------------------------- */
@@ -255,28 +232,6 @@ static void atomic_between_fences(unsigned block, uintptr_t flag) {
     order_fence(order[block], true);
 }
 
-TEST(an_operation_orders_the_lanes_that_take_part) {
-    enum { LANES_1_AND_2 = 6 };
-    begin_launch(THREADS);
-    const struct stamp own = now_of(0, 0);
-    order_warp_met(order[0], 0, LANES_1_AND_2);
-    CHECK(!knows(0, 1, own));
-    barrier(0);
-    const struct stamp first = now_of(0, 3);
-    order_warp_met(order[0], 0, ~0u);
-    const struct stamp second = now_of(0, 3);
-    order_warp_met(order[0], 0, LANES_1_AND_2);
-    for (unsigned lane = 0; lane < 3; ++lane)
-        CHECK(knows(0, lane, first) && !knows(0, lane, second));
-}
-
-TEST(all_lanes_of_a_warp_that_is_not_full_are_a_whole_warp) {
-    has_pairs = false;
-    begin_launch(WARP_SIZE + 8);
-    order_warp_met(order[0], 1, (1u << 8) - 1);
-    CHECK(!order_has_pairs());
-}
-
 /* But not what is released later at the same address. */
 TEST(what_has_been_acquired_is_released_again) {
     for (unsigned early = 0; early < 2; ++early) {
@@ -288,21 +243,6 @@ TEST(what_has_been_acquired_is_released_again) {
         atomic_between_fences(1, 128);
         if (!early) atomic_between_fences(2, 128);
         CHECK(knows(1, 0, first) && knows(2, 0, first) == !early);
-    }
-}
-
-TEST(lanes_that_meet_know_the_fence_that_reaches_furthest) {
-    enum { LANES_0_AND_1 = 3 };
-    for (unsigned fencing = 0; fencing < 2; ++fencing) {
-        begin_launch(THREADS);
-        const struct stamp first = now_of(0, fencing);
-        order_fence(order[0], true);
-        running_index.linear = 1 - fencing;
-        order_fence(order[0], false);
-        order_warp_met(order[0], 0, LANES_0_AND_1);
-        order_release(order[0], 64, false);
-        atomic_between_fences(1, 64);
-        CHECK(knows(1, 0, first));
     }
 }
 

@@ -1,7 +1,8 @@
 """Mistakes of local variables, by what becomes of the run when a variable is another one: a variable
-that has no value, an array that is not __shared__ (engine/host/check/cause.c). The kernels are made of
-one that is right; each line that is to be named ends in a mark. (Plain arrays and sums: the mistakes
-tiles-not-shared, one-tile-not-shared and sum-without-a-value of instructor/faulty/mistakes.toml.)"""
+that has no value, an array that is not __shared__ (engine/host/check/cause.c). The kernels are made of one
+that is right; each line that is to be named ends in a mark. How either may be declared: test_insert.py. (Plain
+arrays and sums: the mistakes tiles-not-shared, one-tile-not-shared and sum-without-a-value of
+instructor/faulty/mistakes.toml.)"""
 
 from __future__ import annotations
 
@@ -58,22 +59,12 @@ def tiled(parts: dict[str, str]) -> str:
 
 NOT_SHARED = {
     "both on a line": {"ARRAYS": "float A_s[T][T], B_s[T][T];" + HERE},
-    "zeros in it": {"ARRAYS": "float A_s[T][T] = {0};" + HERE + "\n    float B_s[T][T] = {};"},
-    "volatile": {"ARRAYS": "volatile float A_s[T][T];" + HERE + "\n    volatile float B_s[T][T];"},
     "in the loop": {"ARRAYS": "__shared__ float B_s[T][T];",
                     "LOADS": "float A_s[T][T];" + HERE + "\n        " + PARTS["LOADS"]},
     "a structure": {"HELPERS": "struct tiles { float a[T][T], b[T][T]; };",
                     "ARRAYS": "tiles tile;" + HERE,
                     **{name: PARTS[name].replace("A_s", "tile.a").replace("B_s", "tile.b")
                        for name in ("LOADS", "ADD")}},
-    "vectors": {"ARRAYS": "float4 A_s[T][T / 4];" + HERE + "\n    __shared__ float B_s[T][T];",
-                "LOADS": PARTS["LOADS"].replace("A_s[ty][tx]", "((float *)A_s)[ty * T + tx]"),
-                "ADD": PARTS["ADD"].replace("A_s[ty][i]", "((float *)A_s)[ty * T + i]")},
-    "a type by another name": {"HELPERS": "typedef float tile[T][T];", "ARRAYS": "tile A_s, B_s;"
-                               + HERE},
-    "a template": {"HELPERS": "template <int W> struct tile { float at[W][W]; };",
-                   "ARRAYS": "tile<T> A_s, B_s;" + HERE,
-                   **{name: PARTS[name].replace("_s[", "_s.at[") for name in ("LOADS", "ADD")}},
     "a helper": {
         "HELPERS": "__device__ float part(int ty, int tx, float a, float b)\n{\n"
                    "    float A_s[T][T];" + HERE + "\n    __shared__ float B_s[T][T];\n"
@@ -85,34 +76,20 @@ NOT_SHARED = {
         "LOADS": "sum += part(ty, tx, row < m && p * T + tx < k ? A[row * k + p * T + tx] : 0.0f,"
                  " col < n && p * T + ty < k ? B[(p * T + ty) * n + col] : 0.0f);",
         "ADD": ";"},
-    "beside a tile of registers": {
-        "ARRAYS": "float A_s[T][T], B_s[T][T];" + HERE + "\n    float mine[T];",
-        "LOADS": PARTS["LOADS"] + " for (int i = 0; i < T; i++) mine[i] = A ? 1.0f : 0.0f;",
-        "ADD": "sum += A_s[ty][i] * B_s[i][tx] * mine[i];"},
 }  # fmt: skip
 
 NO_VALUE = {
     "a vector of sums": {"SUM": "float4 sum;" + HERE,
                          "ADD": "(&sum.x)[i & 3] += A_s[ty][i] * B_s[i][tx];",
                          "STORE": PARTS["STORE"].replace("sum;", "sum.x + sum.y + sum.z + sum.w;")},
-    "on one branch": {"SUM": "float sum;" + HERE + "\n    if (col < n - 1) sum = A[0] - A[0];"},
     "no else": {"LOADS": "float a;" + HERE + "\n        if (row < m && p * T + tx < k)"
                          " a = A[row * k + p * T + tx]; A_s[ty][tx] = a; B_s[ty][tx] ="
                          " B[min(p * T + ty, k - 1) * n + min(col, n - 1)];"},
-    "a factor on one branch": {
-        "SUM": "float sum = 0.0f, factor;" + HERE + "\n    if (row + 1 < m) factor = 1.0f;",
-        "STORE": PARTS["STORE"].replace("sum;", "row + 1 < m ? sum : sum + factor;")},
     "a loop's counter": {"ADD": ";\n        for (int i; i < T; i++)" + HERE
                                 + "\n            " + PARTS["ADD"]},
     "a pointer": {"SUM": "float sum = 0.0f; const float *from;" + HERE
                          + "\n    if (ty < T - 1) from = &A[row * k];",
                   "LOADS": PARTS["LOADS"].replace("A[row * k + p * T + tx]", "from[p * T + tx]")},
-    "a flag": {"SUM": "float sum = 0.0f; int first;" + HERE,
-               "STORE": "if (row < m && col < n && first == 0) C[row * n + col] = sum;"},
-    "inside the loop": {"SUM": "float sum = 0.0f;",
-                        "LOADS": PARTS["LOADS"] + " float part;" + HERE,
-                        "ADD": "{ part += A_s[ty][i] * B_s[i][tx];"
-                               " if (i == T - 1) sum += part; }"},
     "in a helper": {
         "HELPERS": "__device__ __noinline__ float dot(const float *a, const float *b)\n{\n"
                    "    float sum;" + HERE + "\n    for (int i = 0; i < T; i++)"

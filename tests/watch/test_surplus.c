@@ -6,9 +6,8 @@
 #include "../check.h"
 
 static int launches = 1;
-static bool variables;
 int launches_made(void) { return launches; }
-bool program_has_variables(void) { return variables; }
+bool program_has_variables(void) { return false; }
 
 static struct writers said;
 static const struct writers *say(void) { return &said; }
@@ -24,7 +23,6 @@ static struct launch launch(void) {
 /* C has 3 x 2 tiles. */
 static void begin(void) {
     launches = 1;
-    variables = false;
     said = (struct writers){.count = 1, .runs = C_Y};
     said.launch[0] = (struct writers_launch){1, {X, Y, 1}, {16, 16, 1}, 0, C_Y};
     for (uint64_t y = 0; y < C_Y; y++) said.run[y] = (struct block_run){y * X, y * X + C_X - 1};
@@ -91,9 +89,6 @@ TEST(the_seed_decides_which_are_drawn_and_all_are_in_the_end) {
 
 TEST(where_nothing_is_known_all_blocks_are_watched) {
     begin();
-    variables = true; /* of kernel.cu: a block can write to them unseen */
-    CHECK(!choose());
-    begin();
     launches = 2; /* another launch */
     CHECK(!choose());
     begin();
@@ -103,42 +98,6 @@ TEST(where_nothing_is_known_all_blocks_are_watched) {
     surplus_begin(say_nothing);
     launches = 1;
     CHECK(!choose());
-    surplus_begin(NULL);
-    CHECK(!choose());
-    CHECK(!surplus_seen().all && !surplus_passed_over());
-}
-
-TEST(a_launch_of_few_threads_or_few_that_write_nothing_is_watched) {
-    begin();
-    struct launch l = launch();
-    l.block_threads = WRITERS_THREADS / (X * Y);
-    CHECK(!surplus_choose(&l));
-    for (unsigned others = SAMPLE; others <= SAMPLE + 1; others++) {
-        begin();
-        said.launch[0].count = 1;
-        said.run[0] = (struct block_run){0, X * Y - others - 1};
-        CHECK((choose() != NULL) == (others > SAMPLE));
-    }
-}
-
-TEST(blocks_that_run_have_ranks) {
-    begin();
-    struct launch l = launch();
-    uint64_t block = 0;
-    CHECK(surplus_count(&l) == X * Y && surplus_block(&l, 77) == 77);
-    l.only = choose();
-    CHECK_INT(surplus_count(&l), surplus_seen().watched);
-    for (uint64_t rank = 0; rank < surplus_count(&l); rank++, block++) {
-        while (!has(l.only, block)) block++;
-        CHECK_INT(surplus_block(&l, rank), block);
-    }
-}
-
-TEST(a_launch_in_which_no_block_writes) {
-    begin();
-    said.launch[0].count = 0;
-    const struct block_runs *only = choose();
-    CHECK(has(only, 0) && has(only, X * Y - 1) && !surplus_seen().writing);
 }
 
 TEST(what_cannot_be_is_not_believed) {
