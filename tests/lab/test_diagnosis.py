@@ -33,14 +33,6 @@ def test_every_mistake_is_in_the_page_below_a_heading() -> None:
     assert next(iter(titles)) == next(iter(EXAMPLES)) and len(titles) > 10
 
 
-def test_facts_end_where_the_symptom_begins(checker: Builder) -> None:
-    run = run_check(checker("gcc -O1", "instructor/faulty/18_b_stride_k.cu"), "--seed", 1)
-    lines = diagnosis.first_lines(run.stdout)
-    assert lines[-1].startswith("    (from a run with ") and "row" in lines[0]
-    assert run.stdout.splitlines()[len(lines)].startswith("    symptom: ")
-    assert diagnosis.first_lines("k.cu:1: a\n    b\n    m=1 k=1 n=1\n") == ["k.cu:1: a", "    b"]
-
-
 def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:
     """The race at the beginning of README.md and check.md; the examples of a cause and of --indices."""
     race, row = "first-barrier-missing_handout", "b-row-length-k_handout"

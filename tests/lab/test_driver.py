@@ -27,7 +27,6 @@ from corpus import faulty
 from grader.build.parts import described
 
 TILED = "instructor/solutions/2_tiled.cu"
-FILLS = ["random", "ones-twos", "identity", "index", "exact", "extremes"]
 LAUNCH_1 = "mysgemm<<<1, 1>>>(m, n, k, A, B, C);"
 PARAMETERS = "(int m, int n, int k, const float *A, const float *B, float *C)"
 
@@ -72,15 +71,12 @@ def in_one_line(text: str) -> str:
 # ---- Bad input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("line", "message"), [
-    ("0", "'0' is not a size"),
-    ("--fill nonsense", "--fill 'nonsense' is wrong"),
-    ("größe\n\33[31m" + "x" * 5000, "is not a size"),
+@pytest.mark.parametrize(("words", "message"), [
+    (["0"], "'0' is not a size"), ([""], "'' is not a size"), (["größe\n\33[31m" + "x" * 5000], "is not a size"),
 ], ids=range(3))  # fmt: skip
-def test_bad_usage(tiled, line, message):
+def test_bad_usage(tiled, words, message):
     """One line, without control characters, for any input; test_support.c has all kinds of it. The old lab
     printed TEST PASSED 0 for ./sgemm 0, and atoi made 0 of abc."""
-    words = line.split(" ")
     run = run_sgemm(tiled, *words)
     assert (run.status, run.stdout) == (2, "")
     assert run.stderr.startswith("sgemm: ") and run.stderr.count("\n") == 1
@@ -133,14 +129,12 @@ def test_version(tiled):
     assert (run.status, run.stdout, run.stderr) == (0, f"sgemm {described().version}\n", "")
 
 
-@pytest.mark.parametrize("fill", FILLS)
-def test_options_take_effect(tiled, fill):
+def test_options_take_effect(tiled):
     """In any order."""
     seed = 2**64 - 1
-    run = run_sgemm(tiled, f"--fill={fill}", 120, "--json", 201, "--seed", hex(seed), "--repeat=2", 250)
-    assert run.status == 0, run
-    assert (run.json["m"], run.json["k"], run.json["n"]) == (120, 201, 250)
-    assert (run.json["fill"], run.json["seed"], run.json["repeat"]) == (fill, seed, 2)
+    run = run_sgemm(tiled, "--fill=exact", 120, "--json", 201, "--seed", hex(seed), "--repeat=2", 250)
+    assert (run.status, run.json["m"], run.json["k"], run.json["n"]) == (0, 120, 201, 250)
+    assert (run.json["fill"], run.json["seed"], run.json["repeat"]) == ("exact", seed, 2)
 
 
 def test_seeds(tiled):
@@ -185,7 +179,6 @@ def test_verify(tiled, untouched):
 
 ENDLESS = "volatile int x = 1; while (x) x = 1;"
 RECURSION = "volatile char x[4096]; x[n % 4096] = 1; basicSgemm(m, n, k, A, B, C); x[0] = x[1];"
-MISALIGNED = "*(float4 *)C = *(const float4 *)(A + 1);"
 FAR_OUTSIDE = "C[0] = A[1 << 30];"
 BAD_LAUNCH = "the launch failed: invalid"  # argument or configuration: CUDA 13 and 12 differ
 EXITED = "basicSgemm ended the program instead of returning: exit()?"
@@ -198,11 +191,9 @@ STOPPED = {
     "host reads device memory": ("C[0] = A[1];", "", ["device pointers", "{wrapper}:"]),
     "host writes through null": ("volatile float *p = nullptr; *p = 1;", "", ["SIGSEGV"]),
     "wrapper aborts": ("abort();", "", ["SIGABRT"]),
-    "wrapper divides by zero": ("volatile int x = 0; x = 7 / x;", "", ["SIGFPE"]),
     "wrapper recurses": (RECURSION, "", ["SIGSEGV"]),
     "wrapper crashes with signals blocked": (
         "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, nullptr); C[0] = 1;", "", ["SIGSEGV"]),
-    "wrapper exits": ("exit(0);", "", [EXITED]),
     "wrapper exits at once": ("_exit(0);", "", [EXITED]),
     "wrapper exits behind a kernel that fails": (
         LAUNCH_1 + " if (cudaDeviceSynchronize()) exit(1);", FAR_OUTSIDE, [EXITED]),
@@ -211,9 +202,6 @@ STOPPED = {
     "wrapper closes all files": (
         "for (int i = 0; i < 99; i++) close(i);", "", ["basicSgemm closed files of this program"]),
     "no block": (launch("0, 16"), "", [BAD_LAUNCH, "the grid has no blocks: 0 x 1 x 1 hint: "]),
-    "no thread": (launch("16, 0"), "", [BAD_LAUNCH, "a block has no threads: 0 x 1 x 1 hint: "]),
-    "2048 threads": (
-        launch("1, 2048"), "", [BAD_LAUNCH, "a block has 2048 x 1 x 1 = 2048 threads, a GPU allows 1024"]),
     "65 deep": (launch("1, dim3(1, 1, 65)"), "",
                 [BAD_LAUNCH, "1 x 1 x 65 = 65 threads, a GPU allows 1024, 64 of them in z"]),
     "grid too high": (
@@ -225,9 +213,6 @@ STOPPED = {
     "copy with a wrong direction": (
         f"float x; cudaMemcpy(C, &x, 4, cudaMemcpyDeviceToDevice); {launch('1, 32')}", "",
         ["{wrapper}: cudaMemcpy failed: invalid argument mysgemm<<<"]),
-    "no memory": (
-        f"float *p; cudaMalloc(&p, 1ull << 50); cudaMemset(p, 0, 4); {launch('1, 32')}", "",
-        ["{wrapper}: cudaMalloc failed: out of memory mysgemm<<<"]),
     "call behind a launch that fails": (
         f"{launch('0, 16')} cudaFree((void *)7);", "", ["{wrapper}: " + BAD_LAUNCH, "the grid has no blocks"]),
     "call behind a kernel that fails": (
@@ -240,8 +225,6 @@ STOPPED = {
     "kernel reads far outside": (LAUNCH_1, FAR_OUTSIDE, [ILLEGAL, "{kernel}:"]),
     "kernel crashes inside a library": (
         LAUNCH_1, "memset(C + (1 << 30), 0, 1000 * n);", ["the kernel failed: unspecified launch failure"]),
-    "kernel reads misaligned": (LAUNCH_1, MISALIGNED, ["misaligned address"]),
-    "kernel traps": (LAUNCH_1, "__trap();", ["{kernel}:"]),
     "kernel asserts": (LAUNCH_1, "assert(m < 0);", ["device-side assert"]),
 }
 
@@ -539,16 +522,12 @@ def test_launches_and_prints_on_a_gpu(tree, gpu):
 # ---- What to do next -----------------------------------------------------------------------------
 
 
-def test_the_next_command(untouched, tiled):
-    """Students do not read the README twice. (test_stopped() has it for kernels that fail.)"""
-    assert run_sgemm(untouched, 34).stdout.endswith("\nnext: make check\n")
-    assert run_sgemm(tiled, 34).stdout.endswith(f"\nnext: make check KERNEL={TILED}\n")
-
-
 @pytest.mark.parametrize("name", sample(["two words.cu", "l'été.cu", "$HOME #1.cu", "a;b&c(d)*?`e.cu"],
                                         every=4, start=3))
-def test_the_next_command_can_be_typed(tree, name):
-    """The command works for any file name."""
+def test_the_next_command_can_be_typed(tree, untouched, tiled, name):
+    """Students do not read the README twice. The command works for any file name."""
+    assert run_sgemm(untouched, 34).stdout.endswith("\nnext: make check\n")
+    assert run_sgemm(tiled, 34).stdout.endswith(f"\nnext: make check KERNEL={TILED}\n")
     tree.write(name, f"__global__ void mysgemm{PARAMETERS} {{}}\nvoid basicSgemm{PARAMETERS} {{}}\n")
     tree.make("BACKEND=cpu", f"KERNEL={name}", *UNSPACED)
     run = run_sgemm(tree.path / "sgemm", 34)
@@ -604,15 +583,12 @@ def test_what_is_printed_has_lines_of_its_own(odd, name):
 
 
 def test_a_kernel_that_prints_much(odd):
-    """More than a pipe holds, in order, and the verdict behind it."""
+    """More than a pipe holds, in order, and the verdict behind it. It stays out of the JSON, and cannot forge a
+    verdict there."""
     run = run_sgemm(odd, rows_of(ODD, "prints much"), 34, 34)
     printed = [line for line in run.stdout.splitlines() if line.startswith("line ")]
     assert printed == [f"line {i}" for i in range(20000)]
     assert run.stdout.index("line 19999\n") < run.stdout.index("TEST FAILED")
-
-
-def test_what_a_kernel_prints_stays_out_of_the_json(odd):
-    """Nor can it forge a verdict there."""
     run = run_sgemm(odd, rows_of(ODD, "forges"), 34, 34, "--json")
     assert run.status == 1 and run.json["status"] == "failed"
     assert "hello from the kernel" in run.stderr and "TEST PASSED 1156" in run.stderr
@@ -646,15 +622,11 @@ def test_a_pass(tiled):
     assert 0 < run.json["rms_error_u"] < run.json["max_error_u"] < 32
 
 
-def test_json_of_an_untouched_kernel(untouched):
+def test_json_of_a_wrong_kernel(tree, untouched):
     run = run_sgemm(untouched, 40, 20, 30, "--json")
     assert run.json["unwritten"] == run.json["compared"] == 1200
-
-
-def test_json_of_a_wrong_kernel(tree):
     run = run_sgemm(tree.build(faulty("18_nan")), 34, "--json")
-    assert run.json["nan"] == run.json["wrong"] == 34 * 34
-    assert run.json["first_wrong"][0]["got"] == "NaN"
+    assert run.json["nan"] == run.json["wrong"] == 34 * 34 and run.json["first_wrong"][0]["got"] == "NaN"
     run = run_sgemm(tree.build(faulty("18_one_element")), 34, "--json")
     assert run.json["wrong"] == 1 and run.json["unwritten"] == 0
     (wrong,) = run.json["first_wrong"]
@@ -670,26 +642,24 @@ def test_json_of_stray_writes(tree):
     assert run.json["inputs_changed"]["A"] > 600 and run.json["inputs_changed"]["B"] == 0
 
 
-NAN = f"""__global__ void mysgemm(int m, int n, float *C)
+NAN = f"""template <bool SOME> __global__ void mysgemm(int m, int n, float *C)
 {{
-    DECLARED
+    if constexpr (SOME) {{ __shared__ float tile[4]; tile[threadIdx.x % 4] = 1.0f; }}
     for (int i = threadIdx.x; i < m * n; i += 32) C[i] = __int_as_float(m == 34 ? 0x7FE2A2A2 : 0xFFFFFFFF);
 }}
-void basicSgemm{PARAMETERS} {{ mysgemm<<<1, 32>>>(m, n, C); }}
+void basicSgemm{PARAMETERS} {{ (k > 1 ? mysgemm<true> : mysgemm<false>)<<<1, 32>>>(m, n, C); }}
 """
 
 
-@pytest.mark.parametrize("declared", ["", "__shared__ float tile[4]; tile[threadIdx.x % 4] = 1.0f;"],
-                         ids=["none", "some"])
-def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, declared):
+def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path):
     """A NaN as uninitialized shared memory holds, of 34 rows, may have been left behind elsewhere."""
     kernel = tmp_path / "kernel.cu"
-    kernel.write_text(NAN.replace("DECLARED", declared))
-    for rows in (34, 35):
-        run = run_sgemm(tree.build(kernel), rows, 34, 34)
-        said = run.output.partition("TEST FAILED")[2].partition("mysgemm<<<")[0]
+    kernel.write_text(NAN)
+    for rows, k in ((34, 1), (35, 1), (34, 2), (35, 2)):
+        run = run_sgemm(tree.build(kernel), rows, k, 34)
+        said = run.output.partition("TEST FAILED")[2].partition("mysgemm<")[0]
         assert run.status == 1 and "NaN" in said
-        assert ("shared memory" in said) == bool(declared), run.output
+        assert ("shared memory" in said) == (k > 1), run.output
 
 
 # ---- What it looks like --------------------------------------------------------------------------
@@ -697,14 +667,11 @@ def test_shared_memory_is_blamed_only_where_there_is_some(tree, tmp_path, declar
 LOOKS = {  # each second one by day: those of kernels that other tests build, too
     "passed": (TILED, "1000 500 700"),
     "wrong": (faulty("04_no_guards"), "1000 50 1030 --seed 18446744073709551615"),
-    "passed quick": (TILED, "600 --verify quick"),
     "partly unwritten": (faulty("18_grid_exchanged"), "40 16 1030"),
     "large": ("kernel.cu", "100000 1 100"),
     "places": (faulty("18_b_stride_k"), "300 70 100 --fill index"),
-    "unwritten": ("kernel.cu", "1000 500 700"),
     "exact": (faulty("18_tf32"), "128 16 4096 --fill exact"),
     "magnitudes": (faulty("18_one_element"), "34 34 34 --fill extremes"),
-    "low precision": (faulty("18_tf32"), "16 4096 16"),
     "stray": (faulty("11_a_written_too"), "34 20 40"),
     "crash": (faulty("19_null_pointer"), "34 20 40"),
     "repeated": (TILED, "34 --repeat 5"),

@@ -135,7 +135,6 @@ static float right(int i, int j) { return part(i, j, 0, f.k); }
 
 TEST(what_is_no_product_is_seen) {
     CHECK_ALL(34, 34, 34, 0, "zero", "C is 0: ");
-    CHECK_ALL(3, 2, 5, 0, "zero", "C is 0: ");
     CHECK_ALL(34, 40, 20, i < 33 ? right(i, j) : 0, "zero",
               "Where C is wrong, it is 0: this explains all 40 wrong elements");
 }
@@ -143,7 +142,6 @@ TEST(what_is_no_product_is_seen) {
 TEST(what_is_made_of_the_product_is_seen) {
     CHECK_ALL(34, 40, 20, 2 * right(i, j), "factor", "C is 2 times the product");
     CHECK_ALL(34, 40, 20, -right(i, j), "factor", "C is -1 times the product");
-    CHECK_ALL(34, 40, 20, 40 * right(i, j), "factor", "C is 40 times the product");
 }
 
 /* The verdict says so in its own words. */
@@ -168,20 +166,15 @@ TEST(k_cut_to_whole_tiles_is_seen) {
     CHECK_ALL(34, 34, 34, part(i, j, 0, 32), "k-cut",
               "C is the product over the first 32 of 34 values of k");
     CHECK(strstr(f.explanations[0].hint, "not a multiple of the tile?"));
-    CHECK_ALL(34, 34, 34, part(i, j, 0, 16), "k-cut", "the first 16 of 34 values");
-    CHECK_ALL(40, 30, 201, part(i, j, 0, 192), "k-cut", "the first 192 of 201 values");
     CHECK_ALL(40, 30, 101, part(i, j, 0, 100), "k-cut", "the first 100 of 101 values");
     CHECK_ALL(40, 21, 55, part(i, j, 0, 21), "k-cut", "the first 21 of 55 values of k (n is 21)");
-    CHECK_ALL(10, 9, 20, part(i, j, 0, 19), "k-cut", "the first 19 of 20 values");
     CHECK_ALL(10, 9, 3000, part(i, j, 0, 2053), "k-cut", "the first 2053 of 3000 values");
 }
 
 TEST(other_parts_of_k_are_seen) {
     CHECK_ALL(34, 20, 40, part(i, j, 16, 40), "k-late", "the last 24 of 40 values of k");
     CHECK_ALL(34, 34, 34, part(i, j, 1, 34), "k-late", "the last 33 of 34 values of k");
-    CHECK_ALL(34, 34, 34, part(i, j, 33, 34), "k-late", "the last 1 of 34 values of k");
     CHECK_ALL(34, 20, 50, twice(i, j, 0, 16), "k-twice", "values 0 to 15 of k counted twice");
-    CHECK_ALL(34, 34, 20, twice(i, j, 4, 16), "k-twice", "values 4 to 15 of k counted twice");
     CHECK_ALL(9, 9, 3001, twice(i, j, 2985, 2992), "k-twice", "values 2985 to 2991 of k");
 }
 
@@ -193,7 +186,6 @@ static float one_short(int i, int j, int tile) {
 
 TEST(loops_over_a_tile_that_miss_a_term_are_seen) {
     CHECK_ALL(34, 34, 34, one_short(i, j, 16), "tile-one-short", "the last value of k of each 16");
-    CHECK_ALL(20, 40, 70, one_short(i, j, 32), "tile-one-short", "the last value of k of each 32");
 }
 
 /* Added one by one, with a rounding each, up to a whole tile of 16. */
@@ -211,7 +203,6 @@ static float left_behind(int i, int j) {
 
 TEST(terms_that_are_added_again_are_seen) {
     CHECK_ALL(7, 9, 5, last_again(i, j), "last-term-repeated", "counted 12 times");
-    CHECK_ALL(40, 50, 3, last_again(i, j), "last-term-repeated", "counted 14 times");
     CHECK_ALL(34, 34, 20, last_again(i, j), "last-term-repeated",
               "last value of k counted 13 times");
     CHECK_ALL(70, 90, 16, left_behind(i, j) + right(i, j), "sum-not-reset",
@@ -251,7 +242,6 @@ TEST(wrong_indices_are_seen) {
                   "A read as if its rows had n (40) elements");
     check_strides(34, 40, 20, (struct strides){34, 1, 40, 1, 20}, "a-stride-m",
                   "A read as if its rows had m (34) elements");
-    check_strides(20, 20, 34, (struct strides){20, 1, 20, 1, 34}, "a-stride-n", "n (20)");
     check_strides(34, 40, 20, (struct strides){20, 1, 20, 1, 20}, "b-stride-k",
                   "B read as if its rows had k (20) elements");
     check_strides(34, 40, 20, (struct strides){20, 1, 34, 1, 20}, "b-stride-m",
@@ -263,8 +253,6 @@ TEST(wrong_indices_are_seen) {
                   "at p * k (20) + i");
     check_strides(34, 40, 20, (struct strides){20, 1, 1, 20, 20}, "b-transposed",
                   "with B read transposed, element (p, j) at j * k (20) + p");
-    check_strides(34, 34, 34, (struct strides){1, 34, 34, 1, 34}, "a-transposed", "all 1156 wrong");
-    check_strides(34, 34, 34, (struct strides){34, 1, 1, 34, 34}, "b-transposed", "all 1156 wrong");
 }
 
 /* C stored at i * c_i + j * c_j; what is outside lands behind C. */
@@ -293,7 +281,6 @@ TEST(a_c_that_is_stored_elsewhere_is_seen) {
     check_store(34, 40, 37, 37, 1, "c-stride-k", "stored as if the rows of C had k (37) elements");
     check_store(34, 40, 20, 1, 34, "c-transposed",
                 "stored transposed, element (i, j) at j * m (34)");
-    check_store(34, 34, 34, 1, 34, "c-transposed", "stored transposed");
     check_store(40, 34, 20, 1, 34, "c-transposed", "at j * n (34)");
 }
 
@@ -324,16 +311,12 @@ static float tiled(int i, int j, struct tiles tiles) {
     return sum;
 }
 
-static const struct tiles of_a = {16, .a_transposed = true}, of_b = {16, .b_transposed = true},
-                          a_of_32 = {32, .a_transposed = true}, b_of_8 = {8, .b_transposed = true},
+static const struct tiles of_a = {16, .a_transposed = true}, b_of_8 = {8, .b_transposed = true},
                           first_of_a = {16, .a_first = true}, first_of_b = {32, .b_first = true};
 
 TEST(wrong_tiles_are_seen) {
     CHECK_ALL(34, 40, 20, tiled(i, j, of_a), "a-tile-transposed",
               "with each 16 x 16 tile of A transposed");
-    CHECK_ALL(70, 40, 50, tiled(i, j, a_of_32), "a-tile-transposed", "each 32 x 32 tile of A");
-    CHECK_ALL(34, 40, 20, tiled(i, j, of_b), "b-tile-transposed",
-              "with each 16 x 16 tile of B transposed");
     CHECK_ALL(34, 34, 34, tiled(i, j, b_of_8), "b-tile-transposed", "each 8 x 8 tile of B");
     CHECK_ALL(34, 40, 50, tiled(i, j, first_of_a), "a-first-tile",
               "the same, first 16 x 16 tiles of A");
@@ -407,10 +390,6 @@ TEST(two_mistakes_are_both_explained) {
     SET_C(part(i, j, 0, 16));
     SET_WHERE(i >= 32 || j >= 32, POISON_BITS);
     check_two("the first 16 of 20", "unwritten-region", "rows 32 to 33", 132);
-    set_problem(FILL_RANDOM, 34, 34, 50);
-    SET_C(part(i, j, 0, 48));
-    SET_WHERE(i >= 16, POISON_BITS);
-    check_two("the first 48 of 50", "unwritten-region", "rows 16 to 33", 18 * 34);
 }
 
 static void leave_out_beyond(int rows, int cols) {
@@ -450,18 +429,12 @@ static void check_launch(int rows, int cols, unsigned x, unsigned y, const char 
 TEST(a_launch_whose_threads_end_where_c_does_explains_it) {
     check_launch(32, 70, 5, 4, " The grid has 4 x 8 = 32 threads in y; C has 35 rows.");
     check_launch(35, 64, 4, 5, " The grid has 4 x 16 = 64 threads in x; C has 70 columns.");
-    check_launch(32, 64, 4, 4,
-                 " The grid has 4 x 8 = 32 threads in y; C has 35 rows."
-                 " The grid has 4 x 16 = 64 threads in x; C has 70 columns.");
     check_launch(32, 70, 2, 9, " The grid has 2 x 16 = 32 threads in x; C has 35 rows.");
     check_launch(32, 70, 5, 5, ""); /* a guard may leave them out, or threads have several rows */
     check_launch(35, 32, 5, 5, "");
-}
-
-TEST(a_launch_explains_no_wrong_element) {
-    const struct finding_launch launch = {.kernel = "f", .grid = {5, 4, 1}, .block = {16, 8, 1}};
     struct explanation wrong = {.text = "Every element of rows 32 to 34 is wrong."};
-    launch_explain(&launch, &(struct shape){{35, 70, 1}}, &wrong);
+    launch_explain(&(struct finding_launch){.kernel = "f", .grid = {5, 4, 1}, .block = {16, 8, 1}},
+                   &(struct shape){{35, 70, 1}}, &wrong);
     CHECK_STRING(wrong.text, "Every element of rows 32 to 34 is wrong.");
 }
 
@@ -486,8 +459,6 @@ static void expect_region(const char *formula, const char *say, uint64_t of) {
 TEST(regions_are_described) {
     set_problem(FILL_RANDOM, 34, 40, 20);
     CHECK_UNWRITTEN(i / 16 == j / 16, "blocks", "3 of the 9 blocks of 16 x 16.");
-    CHECK_UNWRITTEN((i / 16 + j / 16) % 2, "blocks", "4 of the 9 blocks of 16 x 16.");
-    CHECK_UNWRITTEN(i < 16, "unwritten-region", "Never written: rows 0 to 15.");
     CHECK_UNWRITTEN(j == 39, "unwritten-region", "Never written: column 39.");
     CHECK_UNWRITTEN((i * 7 + j * 3) % 11 == 4, "", "");
 }
@@ -512,9 +483,8 @@ TEST(right_results_are_not_explained) {
 
 /* Beside |A||B|, which grows with k, numbers of the size of A B look like rounding errors. */
 TEST(garbage_is_not_explained) {
-    const int shapes[][3] = {{34, 34, 34}, {34, 40, 20}, {2, 3, 4},   {16, 16, 16},
-                             {5, 1, 1},    {1, 60, 1},   {9, 9, 300}, {3, 3, 3},
-                             {40, 1, 20},  {1, 1, 50},   {9, 9, 8000}};
+    const int shapes[][3] = {{34, 40, 20}, {2, 3, 4},   {16, 16, 16}, {5, 1, 1},
+                             {1, 60, 1},   {40, 1, 20}, {1, 1, 50},   {9, 9, 8000}};
     for (int s = 0; s < LENGTH(shapes); s++) {
         set_problem(FILL_RANDOM, shapes[s][0], shapes[s][1], shapes[s][2]);
         SET_C(hash_value(i, j));
@@ -579,8 +549,6 @@ TEST(a_formula_must_explain_all_but_nan) {
     const uint32_t nan = 0x7FFFFFFF; /* which says nothing */
     check_mixture(100, 0, "k-cut");
     check_mixture(99, 0, NULL);
-    check_mixture(85, 0, NULL);
-    check_mixture(50, 0, NULL);
     check_mixture(30, nan, "k-cut");
     check_mixture(5, nan, NULL);
 }
@@ -725,15 +693,4 @@ TEST(large_products_are_sampled) {
         CHECK_THAT(strstr(e->text, "wrong elements that were looked at."), "'%s'", e->text);
         CHECK(f.count == 1 && e->explained == e->of && e->of > 1000);
     }
-}
-
-TEST(the_same_verdict_gives_the_same_explanation) {
-    set_problem(FILL_RANDOM, 34, 40, 20);
-    SET_C(part(i, j, 0, 16));
-    judge();
-    struct explanation one = f.explanations[0];
-    set_threads(3);
-    judge();
-    set_threads(0);
-    CHECK(memcmp(&one, &f.explanations[0], sizeof one) == 0);
 }

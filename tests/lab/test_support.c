@@ -9,7 +9,6 @@
 #include "../check.h"
 #include "engine/report/text/json.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -59,8 +58,6 @@ static void check_sizes(const char *line, int m, int n, int k) {
 TEST(options_sizes_are_m_k_n) {
     check_sizes("", 1000, 1000, 1000);
     check_sizes("34", 34, 34, 34);
-    check_sizes("1000 500 700", 1000, 700, 500);
-    check_sizes("1 1 1", 1, 1, 1);
     check_sizes("2147483647 1 1", 2147483647, 1, 1);
     check_sizes("3 --json 4 5", 3, 5, 4);
 }
@@ -71,23 +68,14 @@ TEST(options_sizes_are_m_k_n) {
     bad(*line, part)
 
 TEST(bad_options) {
-    const char *const no_sizes[] = {"0", "-5", "-.5", "abc", "12x", "1e3", "+5", "0x10"};
-    for (size_t i = 0; i < sizeof no_sizes / sizeof *no_sizes; i++) {
-        char part[32];
-        snprintf(part, sizeof part, "'%s' is not a size", no_sizes[i]);
-        bad(no_sizes[i], part);
-    }
+    BAD("is not a size", "0", "-5", "-.5", "abc", "12x", "1e3", "+5", "0x10");
     bad("3 0 5", "'0' is not a size");
     bad("-52 3 4", "'-52' is not a size");
-    bad("3 -5 4", "'-5' is not a size");
     BAD("too large", "99999999999", "2147483648", "999999999999999999999999999999999999999999");
-    bad("1000 500", "2 sizes given");
     bad("3 4 5 6", "4 sizes given");
-    bad("50000", "2,500,000,000 elements");
     bad("65536 1 32768", "C would be");
     bad("1 65536 32768", "B would be");
     bad("65536 32768 1", "A would be 65536 x 32768 = 2,147,483,648 elements");
-    bad("--bogus", "there is no option '--bogus'");
     bad("-x", "there is no option '-x'");
     bad("-h", "--help");
     bad("--json=1", "takes no value");
@@ -99,19 +87,6 @@ TEST(bad_options) {
     bad("--verify maybe", "full, quick or none");
     BAD("seconds above 0", "--timeout 0", "--timeout -1", "--timeout nan", "--timeout inf",
         "--timeout 1e9", "--timeout 1.2.3", "--timeout .");
-}
-
-TEST(empty_and_odd_words) {
-    struct options options;
-    char message[MESSAGE_SIZE];
-    char *const words[][2] = {{"--", "--json"}, {" 5"}, {""}, {"1\n2\033[2J\xff"}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        char *argv[] = {"sgemm", words[i][0], words[i][1], NULL};
-        CHECK_INT(options_parse(words[i][1] ? 3 : 2, argv, options_of_run, &options, message),
-                  EXIT_USAGE);
-        CHECK(*words[i][0] || strstr(message, "'' is not a size"));
-        for (const char *c = message; *c; c++) CHECK(isprint((unsigned char)*c));
-    }
 }
 
 TEST(options_values) {
@@ -139,20 +114,9 @@ TEST(options_defaults) {
     CHECK_INT(o.verify, VERIFY_FULL);
     CHECK_INT(o.repeat, 0);
     CHECK(!o.json && !o.help);
+    CHECK(o.which.seed <= UINT32_MAX); /* short; that it is fresh is tested in test_driver.py */
     CHECK(o.timeout == 10 + 1e9 / 20e6);
     CHECK(lab_truth.seconds(&(struct shape){{1, 1, 1}}) >= 10);
-}
-
-/* That it is fresh is tested in test_driver.py. */
-TEST(options_seed_is_short) {
-    for (int i = 0; i < 8; i++) CHECK(good("").which.seed <= UINT32_MAX);
-}
-
-TEST(memory_is_asked_for_before_it_is_taken) {
-    const size_t needed = memory_needed(&(struct shape){{1000, 700, 500}});
-    CHECK(memory_available() > (size_t)1 << 20);
-    CHECK(needed > 4u * (1000 * 500 + 500 * 700 + 1000 * 700) && needed < 64u << 20);
-    CHECK(memory_needed(&(struct shape){{1, 46340, 46340}}) > (size_t)46340 * 46340 * 4);
 }
 
 /* ---- matrices ---- */
@@ -180,31 +144,15 @@ TEST(fill_random_is_uniform_around_zero) {
     set_product(FILL_RANDOM, 1, ROWS, ROWS, COLS);
     for (int which = MATRIX_A; which <= MATRIX_B; which++) {
         const float *values = which == MATRIX_A ? f.A : f.B;
-        double sum = 0, squares = 0;
         int bins[10] = {0};
         for (int i = 0; i < COUNT; i++) {
             CHECK(values[i] > -1 && values[i] < 1 && values[i] != 0);
             CHECK(values[i] * 0x1p24f == floorf(values[i] * 0x1p24f));
-            sum += values[i];
-            squares += (double)values[i] * values[i];
             bins[(int)floor((values[i] + 1) * 5)]++;
         }
-        /* five standard deviations */
-        CHECK(fabs(sum / COUNT) < 5 * sqrt(1.0 / 3 / COUNT));
-        CHECK(fabs(squares / COUNT - 1.0 / 3) < 5 * sqrt(4.0 / 45 / COUNT));
-        for (int b = 0; b < 10; b++) CHECK(abs(bins[b] - COUNT / 10) < 5 * sqrt(COUNT * 0.09));
+        for (int b = 0; b < 10; b++) /* five standard deviations */
+            CHECK(abs(bins[b] - COUNT / 10) < 5 * sqrt(COUNT * 0.09));
     }
-}
-
-TEST(fill_depends_on_seed_and_matrix) {
-    int same = 0;
-    for (int i = 0; i < 2500; i++) {
-        float a = fill_element(FILL_RANDOM, 1, MATRIX_A, 50, 50, i / 50, i % 50);
-        float b = fill_element(FILL_RANDOM, 1, MATRIX_B, 50, 50, i / 50, i % 50);
-        float other = fill_element(FILL_RANDOM, 2, MATRIX_A, 50, 50, i / 50, i % 50);
-        same += (a == b) + (a == other) + (b == other);
-    }
-    CHECK_INT(same, 0);
 }
 
 TEST(fill_is_the_same_for_any_number_of_threads) {
@@ -317,16 +265,12 @@ TEST(guards_are_large_enough_and_bounded) {
 }
 
 TEST(arrays_lie_one_behind_the_other) {
-    const struct shape shape = {{5, 6, 7}};
-    const struct host_layout layout = host_layout_of(&lab, &shape, false);
+    const struct host_layout layout = host_layout_of(&lab, &(struct shape){{5, 6, 7}}, false);
     const size_t bytes[] = {5 * 7 * 4, 7 * 6 * 4, 5 * 6 * 4}; /* of A, B, C */
-    CHECK_INT(layout.arrays, 3);
-    for (int i = 0; i < 3; i++) {
-        CHECK_INT(layout.bytes[i], bytes[i]);
-        CHECK_INT(layout.guard[i], 0);
-        CHECK_INT(layout.offset[i], i * 256);
-    }
-    CHECK_INT(layout.all, 3 * 256);
+    CHECK(layout.arrays == 3 && layout.all == 3 * 256);
+    for (int i = 0; i < 3; i++)
+        CHECK(layout.bytes[i] == bytes[i] && layout.guard[i] == 0 &&
+              layout.offset[i] == (size_t)i * 256);
 }
 
 TEST(guards_show_stray_writes) {
@@ -413,9 +357,8 @@ static void check_reference(int m, int n, int k, const int *rows, int row_count,
 }
 
 static void odd_shapes(void) {
-    const int shapes[][3] = {{1, 1, 1},    {2, 3, 4},      {16, 16, 16},   {17, 17, 17},
-                             {97, 257, 3}, {96, 256, 256}, {95, 255, 257}, {101, 3, 511},
-                             {1, 300, 70}, {300, 1, 513},  {7, 19, 1},     {200, 530, 260}};
+    const int shapes[][3] = {{1, 1, 1},      {17, 17, 17},  {97, 257, 3}, {96, 256, 256},
+                             {95, 255, 257}, {300, 1, 513}, {7, 19, 1},   {200, 530, 260}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         check_reference(shapes[i][0], shapes[i][1], shapes[i][2], NULL, shapes[i][0], NULL,
                         shapes[i][1]);
@@ -430,7 +373,6 @@ TEST(reference_equals_naive_on_odd_shapes) {
 
 TEST(reference_takes_any_rows_and_columns) {
     const int rows[] = {0, 3, 50, 98}, cols[] = {299, 0, 17, 17, 31};
-    check_reference(99, 300, 280, rows, 4, cols, 5);
     check_reference(99, 300, 280, NULL, 99, cols, 5);
     check_reference(99, 300, 280, rows, 4, NULL, 300);
     int backwards[280]; /* longer than a tile in both directions */
@@ -499,18 +441,15 @@ TEST(every_summation_order_passes_with_every_fill) {
     for (int fill = 0; fill < FILL_COUNT; fill++) {
         check_orders((enum fill)fill, 50, 45, 300);
         check_orders((enum fill)fill, 3, 5, 1);
-        check_orders((enum fill)fill, 1, 1, 1);
     }
     check_orders(FILL_EXACT, 5, 6, 9000);
     check_orders(FILL_RANDOM, 40, 40, 8192);
 }
 
-/* Known by hand: 34 times 1 * 2; the product of 1, 2, 3, ...; and those of identity and index are
- * their sources. The next float32 is wrong. */
+/* Known by hand: 34 times 1 * 2; the product of 1, 2, 3, ... The next float32 is wrong. */
 TEST(known_products_pass) {
     const float counted[16] = {90,  100, 110, 120, 202, 228, 254, 280,
                                314, 356, 398, 440, 426, 484, 542, 600};
-    enum { M = 20, N = 30, K = 7 };
     set_product(FILL_ONES_TWOS, 0, 34, 34, 34);
     for (int i = 0; i < 34 * 34; i++) f.C[i] = 68;
     CHECK(judge(VERIFY_FULL).passed);
@@ -522,12 +461,6 @@ TEST(known_products_pass) {
     CHECK(judge(VERIFY_FULL).passed);
     f.C[0] = nextafterf(90, 0);
     CHECK(!judge(VERIFY_FULL).passed);
-    set_product(FILL_IDENTITY, 0, M, N, K);
-    for (int i = 0; i < M * N; i++) f.C[i] = f.B[i / N % K * N + i % N];
-    CHECK(judge(VERIFY_FULL).passed);
-    set_product(FILL_INDEX, 0, M, N, K);
-    for (int i = 0; i < M * N; i++) f.C[i] = f.A[i / N * K + i % N % K];
-    CHECK(judge(VERIFY_FULL).passed);
 }
 
 TEST(exact_comparison_only_where_float32_is_exact) {
@@ -551,43 +484,6 @@ TEST(gamma_is_higham_s) {
 
 /* ---- verification: what fails ---- */
 
-/* Round to so many significant bits, to nearest even: 11 for TF32 and FP16, 8 for BF16. */
-static float round_to(float value, int bits) {
-    uint32_t word, drop = 24 - (uint32_t)bits;
-    memcpy(&word, &value, sizeof word);
-    word += (1u << (drop - 1)) - 1 + (word >> drop & 1);
-    word &= ~((1u << drop) - 1);
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-static float short_sum(int i, int j, int bits) {
-    const int n = f.problem.n, k = f.problem.k;
-    float sum = 0;
-    for (int p = 0; p < k; p++)
-        sum += round_to(f.A[i * k + p], bits) * round_to(f.B[p * n + j], bits);
-    return sum;
-}
-
-static void check_reduced_precision(int bits, int m, int n, int k) {
-    set_product(FILL_RANDOM, 21, m, n, k);
-    for (int at = 0; at < m * n; at++) f.C[at] = short_sum(at / n, at % n, bits);
-    struct verdict v = judge(VERIFY_FULL);
-    CHECK_THAT(!v.passed, "%d bits passed at k %d: errors up to %g u, rms %g u", bits, k,
-               v.max_error_u, v.rms_error_u);
-    CHECK(v.wrong > 0 || v.not_float32);
-    CHECK(k < 2048 || bits < 11 || v.not_float32);
-    CHECK(!judge(VERIFY_QUICK).passed);
-}
-
-TEST(reduced_precision_is_not_float32) {
-    for (int bits = 8; bits <= 11; bits += 3) {
-        check_reduced_precision(bits, 40, 40, 34);
-        check_reduced_precision(bits, 40, 40, 1024);
-        check_reduced_precision(bits, 32, 32, 8192);
-    }
-}
-
 TEST(nan_and_infinity_fail) {
     const float values[] = {NAN, INFINITY, -INFINITY};
     set_product(FILL_RANDOM, 2, 40, 30, 20);
@@ -600,8 +496,6 @@ TEST(nan_and_infinity_fail) {
         CHECK(v.first[0].row == 1 && v.first[0].col == 3);
         CHECK(!judge(VERIFY_QUICK).passed);
     }
-    for (int i = 0; i < 40 * 30; i++) f.C[i] = NAN;
-    CHECK_INT(judge(VERIFY_FULL).nan, 1200);
 }
 
 /* 0 / 0 was equal to everything in the old lab. */
@@ -764,7 +658,7 @@ TEST(the_map_and_the_boxes) {
 }
 
 TEST(the_map_fits_a_terminal) {
-    const int sizes[] = {1, 16, 17, 320, 321, 960, 961, 5000, 65536};
+    const int sizes[] = {1, 17, 320, 321, 961, 65536};
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
         const int m = i % 2 ? 1 : sizes[i / 2], n = i % 2 ? sizes[i / 2] : 1;
         set_product(FILL_ONES_TWOS, 0, m, n, 1);
@@ -786,10 +680,6 @@ TEST(quick_compares_few_and_passes) {
     struct verdict v = judge(VERIFY_QUICK);
     CHECK(v.passed && v.suspect_rows == 0);
     CHECK(v.compared > 20000 && v.compared < 700 * 900 / 5);
-    set_product(FILL_RANDOM, 5, 3, 2, 40); /* smaller than any sample */
-    multiply(SEQUENTIAL);
-    v = judge(VERIFY_QUICK);
-    CHECK(v.passed && v.compared == 6);
 }
 
 /* With each seed, so that no luck of the sample is needed. */
@@ -804,8 +694,7 @@ static void check_quick_finds(const char *what) {
 
 TEST(quick_finds_what_students_get_wrong) {
     enum { M = 333, N = 250, K = 70 };
-    const int corners[][2] = {{0, 0},     {15, 15}, {16, 15}, {160, 175},
-                              {332, 249}, {332, 0}, {0, 249}};
+    const int corners[][2] = {{0, 0}, {16, 15}, {160, 175}, {332, 249}, {332, 0}};
     set_product(FILL_RANDOM, 5, M, N, K);
     multiply(SEQUENTIAL);
     for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
@@ -824,11 +713,6 @@ TEST(quick_finds_what_students_get_wrong) {
     multiply(SEQUENTIAL);
     for (int i = 0; i < M; i++) f.C[i * N + 101] *= 1.01f;
     check_quick_finds("a wrong column");
-    for (int i = 0; i < M * N; i++) { /* the last, partial phase of k left out */
-        f.C[i] = 0;
-        for (int p = 0; p < K / 16 * 16; p++) f.C[i] += f.A[i / N * K + p] * f.B[p * N + i % N];
-    }
-    check_quick_finds("a missing phase");
 }
 
 /* By the least that there is, where a sum over the row may be off by far more in float32. */
@@ -911,14 +795,6 @@ TEST(a_launch_is_described_beside_the_size_of_c) {
                                             .static_bytes = 64},
                     1, 1,
                     "f<16><<<(3, 2), 32, 128>>>: 6 blocks of 32 threads; C has 1 column and 1 row");
-    /* A row of blocks may be all of C's. */
-    check_described((struct finding_launch){.grid = {6, 1, 1}, .block = {16, 16, 1}}, 2, 1,
-                    "f<<<6, (16, 16)>>>: 6 blocks of 256 threads; C has 1 column and 2 rows");
-    check_described((struct finding_launch){.grid = {1, 1, 1}, .block = {4, 8, 1}}, 8, 4,
-                    "f<<<1, (4, 8)>>>: 4 x 8 threads (x, y); C has 4 columns and 8 rows");
-    check_described(
-        (struct finding_launch){.grid = {2, 2, 3}, .block = {4, 8, 1}}, 8, 4,
-        "f<<<(2, 2, 3), (4, 8)>>>: 12 blocks of 32 threads; C has 4 columns and 8 rows");
     check_described((struct finding_launch){.grid = {2147483647, 65535, 1}, .block = {16, 16, 1}},
                     8, 4,
                     "f<<<(2147483647, 65535), (16, 16)>>>: 34359738352 x 1048560 threads (x, y); "
