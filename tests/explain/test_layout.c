@@ -107,37 +107,3 @@ TEST(what_is_not_split) {
     CHECK_INT(split.terms, INDEX_TERMS);
     CHECK_INT(split.term[INDEX_TERMS - 1].coefficient, K + 1);
 }
-
-/* Of (16 * blockIdx.y + threadIdx.y) * k + 16 * phase + threadIdx.x / 16, counted from phase 3 on
- * in every second. */
-static const struct index_formula a_load = {
-    2, 4, {TERM(16 * K, BLOCK_Y), TERM(K, THREAD_Y), TERM(16, PHASE), {1, INDEX_THREAD_X, 4, 0}},
-    3, 2,
-};
-
-TEST(what_a_part_has) {
-    const struct layout l = layout_of(&a_load, sizes, 3, BY_K);
-    CHECK(part_has(&l.row, LAYOUT_BLOCK) && part_has(&l.row, LAYOUT_THREAD));
-    CHECK(!part_has(&l.row, LAYOUT_PHASE | LAYOUT_STEP));
-    CHECK(part_has(&l.col, LAYOUT_PHASE) && !part_has(&l.col, LAYOUT_BLOCK));
-    CHECK_INT(part_coefficient(&l.row, INDEX_BLOCK_Y), 16);
-    CHECK_INT(part_coefficient(&l.row, INDEX_THREAD_X), 0);
-    CHECK_INT(part_coefficient(&l.col, INDEX_THREAD_X), 0); /* some of its digits only */
-    int value[INDEX_VARIABLES] = {0};
-    value[INDEX_THREAD_X] = 35;
-    value[INDEX_THREAD_Y] = 4;
-    value[INDEX_BLOCK_Y] = 1;
-    value[INDEX_PHASE] = 7;
-    CHECK_INT(index_offset(&l.row, value), 16 + 4);
-    CHECK_INT(index_offset(&l.col, value), 16 * 2 + 35 / 16 + 2);
-}
-
-TEST(parts_that_are_the_same) {
-    static const struct index_formula a = {0, 2, {TERM(16, BLOCK_Y), TERM(1, THREAD_Y)}},
-                                      wider = {0, 2, {TERM(32, BLOCK_Y), TERM(1, THREAD_Y)}};
-    static const struct index_formula turned = {
-        5, 3, {TERM(1, THREAD_Y), TERM(16, BLOCK_Y), TERM(8, PHASE)}};
-    CHECK(part_same(&a, &turned, LAYOUT_BLOCK | LAYOUT_THREAD));
-    CHECK(!part_same(&a, &turned, LAYOUT_PHASE) && !part_same(&turned, &a, LAYOUT_PHASE));
-    CHECK(!part_same(&a, &wider, LAYOUT_BLOCK) && part_same(&a, &wider, LAYOUT_THREAD));
-}

@@ -3,12 +3,10 @@
  * two facts, that a finding may state beside them; what is the same is printed once. The words of
  * causes are in tables: engine/form/cause_sentences.def, and a lab's sentences.def. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../engine/finding.h"
 #include "../../engine/report/device.h"
-#include "../../engine/report/words/threads.h"
+#include "example.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST = 1 << 16, LONGEST = sizeof(struct finding_words) + 8 };
 
@@ -43,29 +41,6 @@ static void say(const struct finding *given) {
     if (words.detail[0] && is_new(words.detail)) print(words.detail);
     snprintf(hint, sizeof hint, "hint: %s", words.hint);
     if (words.hint[0] && is_new(hint)) print(hint);
-}
-
-static struct finding example(enum finding_kind kind) {
-    struct finding f = {.kind = kind, .phase = 1, .phases = 3, .named = "float [16][16]"};
-    f.at =
-        (struct finding_party){.known = true, .in_kernel = true, .file = "kernel.cu", .line = 12};
-    f.at.thread = (struct finding_index){1, 2, 0};
-    f.other = f.at;
-    f.other.line = 14;
-    f.other.thread.x = 3;
-    f.block_size = (struct finding_index){16, 16, 1};
-    f.grid_size = (struct finding_index){3, 2, 1};
-    f.object =
-        (struct finding_object){.name = "A_s", .file = "kernel.cu", .line = 7, .dimensions = 2};
-    f.object.extent[0] = f.object.index[0] = 35;
-    f.object.extent[1] = 20;
-    f.object.index[1] = 3;
-    f.object.byte = 8;
-    f.object.bytes = 64;
-    f.object.element_bytes = 4;
-    for (unsigned i = 0; i < 256; i++)
-        threads_add(i < 32 ? &f.waiting : i < 64 ? &f.elsewhere : &f.returned, i);
-    return f;
 }
 
 /* What a fact has beside it, and nobody asks for alone. */

@@ -2,40 +2,10 @@
  * process's make them, or JSON, do what they must not. */
 #include "../../engine/report/record/finding.c"
 #include "../../engine/report/words/print.h"
-#include "../../engine/report/words/threads.h"
 
 #include "../check.h"
+#include "example.h"
 #include <stdlib.h>
-
-/* --- records ---------------------------------------------------------------------------------- */
-
-/* One of each kind, in which everything that any kind looks at is set. */
-static struct finding complete(enum finding_kind kind) {
-    struct finding f = {.kind = kind, .phase = 1, .phases = 3, .named = "float [16][16]"};
-    f.at =
-        (struct finding_party){.known = true, .in_kernel = true, .file = "kernel.cu", .line = 12};
-    f.other = f.at;
-    f.other.line = 14;
-    f.at.access = FINDING_READ;
-    f.other.access = FINDING_WRITE;
-    strcpy(f.at.function, "mysgemm");
-    f.block_size = (struct finding_index){16, 16, 1};
-    f.grid_size = (struct finding_index){3, 2, 1};
-    f.object = (struct finding_object){
-        .form = OBJECT_ARRAY, .name = "C", .dimensions = 2, .extent = {35, 20}, .index = {35, 3}};
-    f.launch = (struct finding_launch){.kernel = "mysgemm",
-                                       .file = "kernel.cu",
-                                       .line = 40,
-                                       .grid = {3, 2, 1},
-                                       .block = {16, 16, 1}};
-    f.launch.number = 2;
-    f.launch.of = 3;
-    f.launch.dimensions = 2;
-    strcpy(f.launch.output, "C");
-    memcpy(f.launch.extent, f.object.extent, sizeof f.launch.extent);
-    for (unsigned i = 0; i < 256; i++) threads_add(i < 32 ? &f.waiting : &f.returned, i);
-    return f;
-}
 
 /* --- random bytes ----------------------------------------------------------------------------- */
 
@@ -52,11 +22,8 @@ static uint64_t below(uint64_t limit) { return next() % limit; }
 
 /* Numbers that bounds lie at, more often than others. */
 static int64_t odd_number(void) {
-    static const int64_t odd[] = {
-        0,         1,         -1,        2,         16,        255,
-        1024,      1025,      INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN,
-        1ll << 31, 1ll << 32, 1ll << 62, -32768,    0x7FF8ll,  0x7FF8ll << 48,
-        4096};
+    static const int64_t odd[] = {0,         1,         -1,        255,       1025,      INT32_MAX,
+                                  INT32_MIN, INT64_MAX, INT64_MIN, 1ll << 31, 1ll << 32, 1ll << 62};
     return below(4) ? odd[below(sizeof odd / sizeof *odd)] : (int64_t)next();
 }
 
@@ -68,12 +35,6 @@ static void mutate(struct finding *f) {
         const size_t width = (size_t[]){1, 4, 8}[below(3)];
         memcpy(bytes + below(sizeof *f / width) * width, &number, width);
     }
-}
-
-/* Slots as no finding has them together. */
-static void mutate_slots(struct finding *f) {
-    for (int i = 0; i < FINDING_SLOTS; i++)
-        f->slot[i] = (struct finding_slot){(enum slot_name)below(SLOTS + 1), odd_number()};
 }
 
 /* Everything that is done with a record that has been taken. */
@@ -97,6 +58,12 @@ static void use(const struct finding *f) {
     CHECK(finding_barrier_after(f) >= 0);
 }
 
+static struct finding any_example(void) {
+    struct finding f = example((enum finding_kind)(1 + below(FINDING_KINDS - 1)));
+    f.object.form = (enum finding_object_form)below(OBJECT_FORMS);
+    return f;
+}
+
 /* Returns whether it was taken. */
 static bool try(struct finding *f) {
     if (!finding_check(f)) {
@@ -114,7 +81,7 @@ static bool try(struct finding *f) {
 
 TEST(a_record_is_taken_as_it_is) {
     for (int kind = 1; kind < FINDING_KINDS; kind++) {
-        struct finding f = complete((enum finding_kind)kind), same = f;
+        struct finding f = example((enum finding_kind)kind), same = f;
         CHECK(try(&f));
         CHECK(memcmp(&f, &same, sizeof f) == 0);
     }
@@ -136,8 +103,7 @@ TEST(changed_bytes_do_no_harm) {
     int taken = 0;
     state = 0x5EED;
     for (int i = 0; i < 30000; i++) {
-        struct finding f = complete((enum finding_kind)(1 + below(FINDING_KINDS - 1)));
-        f.object.form = (enum finding_object_form)below(OBJECT_FORMS);
+        struct finding f = any_example();
         mutate(&f);
         taken += try(&f);
     }
@@ -148,18 +114,16 @@ TEST(any_slots_do_no_harm) {
     int taken = 0;
     state = 0x5EED;
     for (int i = 0; i < 100000; i++) {
-        struct finding f = complete((enum finding_kind)(1 + below(FINDING_KINDS - 1)));
-        f.object.form = (enum finding_object_form)below(OBJECT_FORMS);
-        mutate_slots(&f);
-        for (uint64_t from = below(6), at = from; at < FINDING_SLOTS; at++)
-            f.slot[at] = (struct finding_slot){SLOT_NONE, 0};
+        struct finding f = any_example();
+        for (int at = 0, count = (int)below(6); at < count; at++)
+            f.slot[at] = (struct finding_slot){(enum slot_name)below(SLOTS + 1), odd_number()};
         taken += try(&f);
     }
     CHECK_THAT(taken > 5000, "%d taken", taken);
 }
 
 static bool slot_is_taken(enum slot_name name, int64_t value) {
-    struct finding f = complete(FINDING_SHARED_RACE);
+    struct finding f = example(FINDING_SHARED_RACE);
     f.slot[0] = (struct finding_slot){name, value};
     return finding_check(&f);
 }
@@ -189,25 +153,22 @@ TEST(each_slot_has_the_values_of_its_type) {
 /* Where this is done to a record of a race. */
 #define CHECK_REFUSED(change)                                                                      \
     do {                                                                                           \
-        struct finding f = complete(FINDING_SHARED_RACE);                                          \
+        struct finding f = example(FINDING_SHARED_RACE);                                           \
         change;                                                                                    \
         CHECK_THAT(!finding_check(&f), "taken: %s", #change);                                      \
     } while (0)
 
 TEST(what_is_out_of_range_is_refused) {
     const struct finding_slot atomic = {SLOT_ATOMIC, 1};
-    CHECK_REFUSED(f.kind = FINDING_NONE);
     CHECK_REFUSED(f.kind = FINDING_KINDS);
     CHECK_REFUSED(f.kind = (enum finding_kind) - 1);
     CHECK_REFUSED(f.at.access = (enum finding_access)3);
     CHECK_REFUSED(f.object.form = OBJECT_FORMS);
     CHECK_REFUSED(f.object.dimensions = FINDING_DIMENSIONS + 1);
-    CHECK_REFUSED(f.object.extent[1] = 0);
     CHECK_REFUSED(f.object.extent[0] = -35);
     CHECK_REFUSED(f.object.extent[0] = f.object.extent[1] = 1ll << 40); /* too many elements */
     CHECK_REFUSED(f.launch.extent[0] = 0);
     CHECK_REFUSED(f.block_size.x = 1025);
-    CHECK_REFUSED(f.block_size.z = 1 << 30);
     CHECK_REFUSED(f.block_size.y = 0);
     CHECK_REFUSED(threads_add(&f.elsewhere, 256)); /* of 256 */
     CHECK_REFUSED(f.phase = -1);
@@ -218,10 +179,10 @@ TEST(what_is_out_of_range_is_refused) {
 }
 
 TEST(a_name_that_is_none_is_empty) {
-    static const char *const none[] = {"a\nb",     "\33[31m", "<b>\"", "a\\b", "`a`", "$(a)",
-                                       "\xC3\xA4", "a;b",     "a#b",   "{a}",  "a=b"};
+    static const char *const none[] = {"a\nb", "\33[31m", "<b>\"",    "a\\b",
+                                       "`a`",  "$(a)",    "\xC3\xA4", "a;b"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-        struct finding f = complete(FINDING_FAILED_CALL);
+        struct finding f = example(FINDING_FAILED_CALL);
         strcpy(f.object.name, none[i]);
         strcpy(f.at.file, none[i]);
         strcpy(f.launch.kernel, none[i]);
@@ -231,6 +192,10 @@ TEST(a_name_that_is_none_is_empty) {
                        !f.named[0],
                    "%s", none[i]);
     }
+    struct finding f = example(FINDING_SHARED_RACE);
+    memset(f.object.name, 'x', sizeof f.object.name); /* without an end */
+    memset(f.at.function, 'x', sizeof f.at.function);
+    CHECK(finding_check(&f) && !f.object.name[0] && !f.at.function[0]);
 }
 
 TEST(names_of_the_language_are_names) {
@@ -238,7 +203,7 @@ TEST(names_of_the_language_are_names) {
         "A_s", "ns::f<int, 4>", "(anonymous namespace)::f(int*)", "p->data", "rows[i + 1]", "~T",
         "a.b", "dir/kernel.cu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct finding f = complete(FINDING_FAILED_CALL);
+        struct finding f = example(FINDING_FAILED_CALL);
         strcpy(f.named, names[i]);
         CHECK(finding_check(&f));
         CHECK_STRING(f.named, names[i]);
@@ -253,14 +218,14 @@ static struct finding_words words_of(struct finding *f) {
 }
 
 TEST(an_array_has_the_extent_of_its_type) {
-    struct finding f = complete(FINDING_SHARED_OUT_OF_BOUNDS);
+    struct finding f = example(FINDING_SHARED_OUT_OF_BOUNDS);
     strcpy(f.named, "'float [16][17]'"); /* as compilers write it */
     slot_set(f.slot, SLOT_INDEX, 16);
     CHECK_STRING(words_of(&f).what, "index 16 into a shared array whose indices are 0 to 15");
 }
 
 TEST(an_allocation_of_no_whole_elements_has_bytes) {
-    struct finding f = complete(FINDING_OUT_OF_BOUNDS);
+    struct finding f = example(FINDING_OUT_OF_BOUNDS);
     f.object = (struct finding_object){
         .form = OBJECT_POINTED_TO, .name = "sums", .dimensions = 1, .bytes = 5, .element_bytes = 4};
     slot_set(f.slot, SLOT_ADDRESS, 1 << 20);
@@ -269,16 +234,8 @@ TEST(an_allocation_of_no_whole_elements_has_bytes) {
     CHECK(strstr(words_of(&f).detail, ", but sums has 2 elements"));
 }
 
-TEST(a_text_without_an_end_is_empty) {
-    struct finding f = complete(FINDING_SHARED_RACE);
-    memset(f.object.name, 'x', sizeof f.object.name);
-    memset(f.at.function, 'x', sizeof f.at.function);
-    CHECK(finding_check(&f));
-    CHECK(!f.object.name[0] && !f.at.function[0]);
-}
-
 TEST(what_is_asserted_may_be_a_condition) {
-    struct finding f = complete(FINDING_KERNEL_FAULT);
+    struct finding f = example(FINDING_KERNEL_FAULT);
     strcpy(f.named, "i < n && p[i] != 0");
     slot_set(f.slot, SLOT_FAULT, FAULT_ASSERTION);
     CHECK_STRING(words_of(&f).what, "the assertion i < n && p[i] != 0 failed");
@@ -287,7 +244,7 @@ TEST(what_is_asserted_may_be_a_condition) {
 }
 
 TEST(words_are_of_the_record_alone) {
-    struct finding f = complete(FINDING_SHARED_RACE);
+    struct finding f = example(FINDING_SHARED_RACE);
     struct finding_words words, again;
     memset(&again, 0x55, sizeof again);
     slot_set(f.slot, SLOT_BARRIER_BEFORE, 20);
@@ -298,7 +255,7 @@ TEST(words_are_of_the_record_alone) {
     CHECK_STRING(words.what, "race on shared memory");
     CHECK_STRING(
         words.detail,
-        "thread (0,0) reads C[35][3], which thread (0,0) stores at kernel.cu:14, with no "
+        "thread (1,2) reads A_s[35][3], which thread (3,2) stores at kernel.cu:14, with no "
         "__syncthreads() in between\na __syncthreads() is missing after line 17, before line "
         "20");
     CHECK_INT(finding_barrier_after(&f), 19);
@@ -327,7 +284,7 @@ TEST(unwritten_elements_are_within_a_rectangle_or_all_of_it) {
 }
 
 TEST(a_launch_is_refused_alone) {
-    struct finding_launch l = complete(FINDING_LEAK).launch;
+    struct finding_launch l = example(FINDING_LEAK).launch;
     char text[LAUNCH_TEXT];
     CHECK(finding_launch_check(&l));
     finding_launch_say(&l, text, sizeof text);
