@@ -215,7 +215,7 @@ def test_nothing_is_found_in_a_right_kernel(build: Builder, kernel: Path, setup:
         assert run.json["remark"] is None
 
 
-@pytest.mark.parametrize("shape", ["1 1 1", "33 7 18", "120 201 250", "100 3 70"])
+@pytest.mark.parametrize("shape", ["1 1 1", "120 201 250", "100 3 70"])
 @pytest.mark.parametrize("kernel", sample(["split_k", "2_tiled", "prefetch", "last_block_reduces"], every=2))
 def test_nothing_is_found_on_other_shapes(build: Builder, kernel: str, shape: str) -> None:
     """Larger ones run on all cores, where blocks come in another order each time."""
@@ -227,15 +227,13 @@ def test_nothing_is_found_on_other_shapes(build: Builder, kernel: str, shape: st
 # ---- exit statuses -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["abc", "1 2", "--nonsense", "--fill nonsense", "--timeout 0"])
-def test_bad_usage(tiled: Path, line: str) -> None:
+def test_bad_usage(tiled: Path) -> None:
     """As ./sgemm; test_support.c has all kinds of it."""
-    run = run_check(tiled, *line.split())
+    run = run_check(tiled, "abc")
     assert (run.status, run.stdout) == (2, "")
     assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
-    run = run_check(tiled, "--json", *line.split())
-    assert run.status == 2 and run.json["checked"] == []
-    assert run.json["message"] in run.stderr
+    run = run_check(tiled, "--json", "abc")
+    assert run.status == 2 and run.json["checked"] == [] and run.json["message"] in run.stderr
 
 
 def test_options_take_effect(tiled: Path) -> None:
@@ -254,12 +252,9 @@ def test_the_seed_is_told(checker: Builder) -> None:
     assert first["fill"] == "random"
 
 
-@pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
-def test_out_of_memory_is_the_machines_fault(tiled: Path, json: tuple[str, ...]) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-
-    run = run_check(tiled, 12000, *json, preexec_fn=limit)
+def test_out_of_memory_is_the_machines_fault(tiled: Path) -> None:
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))  # noqa: E731
+    run = run_check(tiled, 12000, "--json", preexec_fn=limit)
     assert run.status == 3 and "memory" in run.stderr, run
     assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
 
@@ -345,12 +340,12 @@ def test_which_file_it_was_built_from(tree: Tree) -> None:
 
 # ---- what a kernel prints ------------------------------------------------------------------------
 
-PRINTED = ["half a line", "a line\n", "two\nand a half", "\n"]
+PRINTED = ["half a line", "two\nlines\n"]
 PRINTS = f"""#include <assert.h>
 #include <stdio.h>
 __global__ void mysgemm{PROTOTYPE} {{
     const char *const texts[] = {json.dumps(PRINTED).replace("[", "{").replace("]", "}")};
-    printf("%s", m > 4 ? "" : texts[m - 1]);
+    printf("%s", m > 2 ? "" : texts[m - 1]);
     assert(m < 0);
 }}
 void basicSgemm{PROTOTYPE} {{
@@ -359,19 +354,18 @@ void basicSgemm{PROTOTYPE} {{
 """
 
 
-@pytest.mark.parametrize("number", range(len(PRINTED)), ids=PRINTED)
-def test_a_finding_begins_on_a_line_of_its_own(checker: Builder, number: int) -> None:
+def test_a_finding_begins_on_a_line_of_its_own(checker: Builder) -> None:
     """It used to end as a copy that failed: the machine's fault."""
     folder = checker("gcc -O1", TILED).parent
     (folder / "prints.cu").write_text(PRINTS)
-    program, shape = checker("gcc -O1", "prints.cu"), [str(number + 1), "1", "1"]
-    run = run_check(program, *shape)
-    printed = PRINTED[number].removesuffix("\n").split("\n")
-    for lines in (run.stdout.splitlines(), screen(in_terminal(program, *shape, cwd=folder))):
-        assert lines[: len(printed)] == printed
-        assert lines[len(printed)] == "prints.cu:6: the assertion m < 0 failed"
-    finding = run_check(program, "--json", *shape).finding
-    assert (finding["kind"], finding["line"]) == ("kernel-fault", 6)
+    program = checker("gcc -O1", "prints.cu")
+    for m, text in enumerate(PRINTED, 1):
+        printed, shape = text.removesuffix("\n").split("\n"), [str(m), "1", "1"]
+        for lines in (run_check(program, *shape).stdout.splitlines(), screen(in_terminal(program, *shape, cwd=folder))):
+            assert lines[: len(printed)] == printed
+            assert lines[len(printed)] == "prints.cu:6: the assertion m < 0 failed"
+        finding = run_check(program, "--json", *shape).finding
+        assert (finding["kind"], finding["line"]) == ("kernel-fault", 6)
 
 
 # ---- on a terminal -------------------------------------------------------------------------------
