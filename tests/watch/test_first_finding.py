@@ -19,8 +19,8 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     float few[2] = {1.0f, 2.0f};
     const long far = A - &constants.one;
     if (threadIdx.x == 0) other = few;
-    __syncthreads();
     if (m == 2 && threadIdx.x == 0) C[0] = few[k];
+    __syncthreads();
     if (n == 1 && threadIdx.x == 1) C[1] = *other;
     if (n == 2 && threadIdx.x == 1) mine[1 << 13] = 1.0f;
     if (n == 3 && threadIdx.x == 1) copy(C + 1, k + m);
