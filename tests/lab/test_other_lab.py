@@ -93,7 +93,8 @@ static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
         ((unsigned char *)arrays[1])[i] = i % 3 != 0;
     }
 }
-static void reference(const struct lab_case *which, const void *const inputs[LAB_ARRAYS], void *const right[LAB_ARRAYS]) {
+static void reference(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],
+                      void *const right[LAB_ARRAYS]) {
     const double *x = inputs[0];
     const unsigned char *flags = inputs[1];
     for (int64_t i = 0; i < 15 * which->shape.of[0]; i++) ((int *)right[2])[i] = flags[i / 15] ? (int)x[i / 15] : -1;

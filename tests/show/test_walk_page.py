@@ -298,7 +298,8 @@ def test_sentences(tiled: Opened) -> None:
         return actingSentence(state, state.run.steps[0]);""", some)
     assert "1 of 2 threads load A[0]; all 2 threads store to s[0, 1]." in said
     small = data | {"launch": data["launch"] | {"grid": [1, 2, 1]}}
-    said = page.js("const run = decodeRun(arguments[0]); return whoShouldStore(run, {array: run.arrays[2], offset: 16})", small)
+    said = page.js("""const run = decodeRun(arguments[0]);
+        return whoShouldStore(run, {array: run.arrays[2], offset: 16});""", small)
     assert said.endswith("C[0][16] belongs to thread (0,0) of block (1,0), but the grid has only 1 x 2 blocks.")
 
 

@@ -1,6 +1,6 @@
-/* Functions that device code may call, and host code its own: __device__, __forceinline__, __noinline__,
- * for both sides, such as call themselves, lambdas and pointers; C++'s and C's library; uint and its
- * siblings, warpSize, and the sizes of plain types on the device. */
+/* Functions that device code may call, and host code its own: __device__, __forceinline__,
+ * __noinline__, for both sides, such as call themselves, lambdas and pointers; C++'s and C's
+ * library; uint and its siblings, warpSize, and the sizes of plain types on the device. */
 #include <algorithm>
 #include <assert.h>
 #include <cmath>
@@ -19,7 +19,7 @@ __device__ __noinline__ int plus_three(int x) { return x + 3; }
 __attribute__((noinline)) __device__ int plus_four(int x) { return x + 4; }
 [[nodiscard]] __device__ int plus_five(int x) { return x + 5; }
 __device__ auto plus_six(int x) -> int { return x + 6; }
-static inline __device__ int unused(int x) { return rand() * x; } /* never compiled for a GPU */
+static inline __device__ int unused(int x) { return rand() * x; } /* not compiled for a GPU */
 __host__ __device__ int divide_up(int a, int b) { return (a + b - 1) / b; }
 __host__ __device__ constexpr int constant(int x) { return x * 3; }
 constexpr int square(int x) { return x * x; }

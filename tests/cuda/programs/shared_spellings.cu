@@ -65,7 +65,8 @@ __global__ void alignments(int *right) {
     __shared__ alignas(64) char d[3];
     alignas(64) __shared__ char e[3];
     __shared__ char __align__(64) f[3];
-    *right = aligned(a, 64) + aligned(b, 64) + aligned(c, 64) + aligned(d, 64) + aligned(e, 64) + aligned(f, 64);
+    *right = aligned(a, 64) + aligned(b, 64) + aligned(c, 64) + aligned(d, 64) + aligned(e, 64) +
+             aligned(f, 64);
     a[0] = b[0] = c[0] = d[0] = e[0] = f[0] = 1;
 }
 

@@ -1,5 +1,5 @@
-/* Launches, kernels and shared variables as CUDA's syntax does not have them, and missing braces: what
- * the rewriter refuses. */
+/* Launches, kernels and shared variables as CUDA's syntax does not have them, and missing braces:
+ * what the rewriter refuses. */
 
 // ==== launch_with_two_brackets: two angle brackets on each side
 __global__ void mysgemm(float *C) { C[threadIdx.x] = 1.0f; }

@@ -1,5 +1,6 @@
-/* RIGHT: each thread copies its row of A in pieces whose length the compiler knows, in all ways that
- * there are, which a compiler makes a few instructions of; and of a length that only the run knows. */
+/* RIGHT: each thread copies its row of A in pieces whose length the compiler knows, in all ways
+ * that there are, which a compiler makes a few instructions of; and of a length that only the run
+ * knows. */
 
 #include <cstring>
 

@@ -60,5 +60,8 @@ mysgemm(int m, int n, int k, const float *__restrict__ A, const float *__restric
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    mysgemm<<<dim3((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE), dim3(TILE_SIZE, TILE_SIZE)>>>(m, n, k, A, B, C);
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
 }

@@ -32,5 +32,8 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    mysgemm<<<dim3((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE), dim3(TILE_SIZE, TILE_SIZE)>>>(m, n, k, A, B, C);
+    dim3 block(TILE_SIZE, TILE_SIZE);
+    dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
+
+    mysgemm<<<grid, block>>>(m, n, k, A, B, C);
 }

@@ -5,7 +5,8 @@ template <int SIZE> struct Tiles {
     float a[SIZE][SIZE + 1], b[SIZE][SIZE];
     int terms;
 
-    __device__ void load(int m, int n, int k, int row, int col, int start, const float *A, const float *B)
+    __device__ void load(int m, int n, int k, int row, int col, int start, const float *A,
+                         const float *B)
     {
         int x = threadIdx.x, y = threadIdx.y;
         a[y][x] = row < m && start + x < k ? A[row * k + start + x] : 0.0f;

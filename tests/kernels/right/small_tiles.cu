@@ -1,5 +1,5 @@
-/* RIGHT: tiles of 7 x 7, which fit no warp and no cache line; and of 2 x 2 where C has four rows, small
- * enough to follow by hand: at 4 x 4 x 4 each block takes two phases. */
+/* RIGHT: tiles of 7 x 7, which fit no warp and no cache line; and of 2 x 2 where C has four rows,
+ * small enough to follow by hand: at 4 x 4 x 4 each block takes two phases. */
 
 template <int TILE>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)

@@ -9,7 +9,8 @@ __device__ float parts[PARTS << 20];
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    int lane = threadIdx.x, element = blockIdx.x * WARP + lane, row = element / n, col = element % n;
+    int lane = threadIdx.x, element = blockIdx.x * WARP + lane;
+    int row = element / n, col = element % n;
     bool mine = element < m * n;
     unsigned int ticket = 0;
     float sum = 0.0f;
