@@ -141,13 +141,28 @@ static void name_shared(struct diagnosis *d) {
     }
 }
 
-/* --- names of allocations, from the line of kernel.cu that made them -------------------------- */
+/* --- names of allocations, from the line of source that made them ------------------------------
+ *
+ * A program carries kernel.cu along; headers, and the code of a host, are read where they lie. */
 
 struct allocation_name {
     char text[48];  /* "d_in", of cudaMalloc(&d_in, bytes); "p->data", "rows[i]" */
     size_t element; /* bytes of what the variable points to; 0: not known */
     bool only;      /* no other allocation is called so */
 };
+
+static char *whole_file(const char *path) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) return NULL;
+    if (getdelim(&text, &bytes, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
 
 /* What follows "cudaMalloc(" in [begin, end), or what begins so: cudaMallocManaged, Pitch, Async,
  * cudaMalloc<float>. Null: there is none. */
@@ -209,13 +224,18 @@ static bool is_only(const struct region *r, const struct place *place) {
     return true;
 }
 
-/* By the variable that cudaMalloc was given. False: the source does not say it. */
+/* By the variable that cudaMalloc was given. False: the source does not say it, or cannot be read.
+ */
 static bool allocation_name(const struct region *r, struct allocation_name *name) {
     const struct place place = place_of(r);
-    const char *text = source_text();
-    if (!place.line || !text || !source_is(place.file)) return false;
-    const char *argument = call_at(text, place.line);
-    if (!argument || !take_variable(argument, name->text, sizeof name->text)) return false;
+    if (!place.line) return false;
+    const bool carried = source_text() && source_is(place.file);
+    char *read = carried ? NULL : whole_file(place.file);
+    const char *text = carried ? source_text() : read;
+    const char *argument = text ? call_at(text, place.line) : NULL;
+    const bool found = argument && take_variable(argument, name->text, sizeof name->text);
+    free(read);
+    if (!found) return false;
     name->element = name_points_to(name->text);
     name->only = is_only(r, &place);
     return true;

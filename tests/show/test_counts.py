@@ -220,7 +220,7 @@ def test_two_launches(checker: Builder) -> None:
     assert [each["global"]["all"]["loads"]["elements"] for each in (run.json["counts"][0], run.json["counts_sum"])] == [
         2 * 64 * 64 * 64, 2 * 64 * 64 * 64 + 2 * 64 * 64]
     text = run_check(program, "--counts", 64).stdout
-    assert "\nnegate<<<64, 64>>>: 64 threads (x)\n" in text and "\nall 2 launches\n" in text
+    assert "\nnegate<<<64, 64>>>: 64 blocks of 64 threads\n" in text and "\nall 2 launches\n" in text
 
 
 def test_a_thread_far_ahead_of_its_warp_waits(checker: Builder) -> None:

@@ -60,5 +60,7 @@ int main() {
     cudaGetSymbolAddress(&address, counter);
     cudaMalloc(&p, 6 * sizeof *p);
     use<<<1, 4>>>(p, 1);
-    return counter + (in_constant[0] != 1 && !where) + (cudaDeviceSynchronize() != cudaSuccess);
+    volatile bool host_reads = !counter && in_constant[0] != 1 && !where; /* what, is not said */
+    (void)host_reads;
+    return cudaDeviceSynchronize() != cudaSuccess;
 }
