@@ -40,9 +40,10 @@ bool recording_add(struct recording *r, const struct step *step, const struct da
     *to = *step;
     to->data = (struct part){r->data_count, data->size};
     to->pointers = (struct part){r->pointer_count, data->pointer_count};
-    memcpy(r->data + r->data_count, data->bytes, data->size);
-    memcpy(r->pointers + r->pointer_count, data->pointers,
-           data->pointer_count * sizeof *data->pointers);
+    if (data->size) memcpy(r->data + r->data_count, data->bytes, data->size);
+    if (data->pointer_count)
+        memcpy(r->pointers + r->pointer_count, data->pointers,
+               data->pointer_count * sizeof *data->pointers);
     r->data_count += data->size;
     r->pointer_count += data->pointer_count;
     return true;

@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
 
     // What was on the device, and no more.
     stop_at(host_bring_back(&watched.arrays, mapped(out, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                                    "the result cannot be written")));
+                                                    "no memory for the result")));
     worker_write_report(WORKER_RETURNED);
     _exit(EXIT_PASSED); // nothing of the submission's runs any more
 }

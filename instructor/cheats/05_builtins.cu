@@ -1,7 +1,7 @@
 /* CHEAT 05: a naive kernel that has the compiler store for it, unseen, by a function of its own.
  *
  * tries:    05
- * named:    defines __builtin_memmove anew */
+ * named:    redefines __builtin_memmove */
 
 #include <string.h>
 #undef __builtin_memmove /* <- here */

@@ -3,7 +3,7 @@
  *
  * tries:    39
  * loses:    tiled
- * named:    loads from global memory */
+ * named:    count as tiled */
 
 #define PARTS 8
 

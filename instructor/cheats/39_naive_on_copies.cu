@@ -2,7 +2,7 @@
  *
  * tries:    39
  * loses:    tiled
- * named:    loads from global memory */
+ * named:    count as tiled */
 
 #define ROOM (1 << 20)
 

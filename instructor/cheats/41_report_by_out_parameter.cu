@@ -3,7 +3,7 @@
  *
  * tries:    41
  * loses:    tiled
- * named:    loads from global memory */
+ * named:    count as tiled */
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {

@@ -3,7 +3,7 @@
  *
  * tries:    41
  * loses:    tiled
- * named:    loads from global memory */
+ * named:    count as tiled */
 
 #include <stdio.h>
 

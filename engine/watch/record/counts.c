@@ -297,9 +297,12 @@ static void finish_held(struct watch *w, struct site *site, unsigned warp) {
     memset(times, 0, WARP_SIZE * sizeof *times);
 }
 
+/* Loads first: they find what earlier launches have left, and not what this one stores behind them.
+ */
 static void finish_warp(struct watch *w, unsigned warp) {
-    for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
-        if (s->touched) finish_held(w, s, warp);
+    for (int loads = 1; loads >= 0; --loads)
+        for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
+            if (s->touched && (s->at.way == COUNTED_LOADS) == loads) finish_held(w, s, warp);
 }
 
 static void finish_all(struct watch *w) {

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, RUN_SECONDS, Tree
+from conftest import REPOSITORY, RUN_SECONDS, Tree, need
 
 from grader.build.parts import trusted_parts
 from grader.run.once import WRITERS_BYTES
@@ -82,7 +82,7 @@ def worker(request: pytest.FixtureRequest, tree: Tree, folder: Path) -> Path:
     if request.param == "gcc":
         shutil.copytree(trusted_parts().directory, parts)
     else:
-        tree.make("grader-parts", "BACKEND=cpu", "CC=clang", "CXX=clang++")
+        tree.make("grader-parts", "BACKEND=cpu", f"CC={need('clang')}", f"CXX={need('clang++')}")
         shutil.copytree(tree.path / "build" / "grader", parts)
     forger = ["-c", REPOSITORY / "tests/grader/run/forged_calls.c", "-o", parts / "forged.o"]
     subprocess.run([request.param, *forger], check=True)

@@ -55,6 +55,14 @@ __global__ void fetch(int count, float *to)
     int i = blockIdx.x * 256 + threadIdx.x;
     if (i < count) to[i] = array[i];
 }
+__global__ void again(int count, float *to)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    for (volatile int turn = 0; i < count && turn < 2; turn = turn + 1) {
+        float value = turn ? to[i] : 0;
+        (turn ? to : array)[i] = value;
+    }
+}
 __global__ void eight_by_eight(PARAMETERS, int dummy)
 {
     __shared__ float s[64];
@@ -108,6 +116,8 @@ WRAPPERS = {
         "COPY(m * n, s, C);", (NAIVE, 6 * OUTPUT), False),
     "naive, and stored again": (
         "LAUNCH(naive, A, B, C, 0, k); COPY(m * n, C, C);", (NAIVE, OUTPUT), False),
+    "naive, and stored again where others were stored to before": (
+        "LAUNCH(naive, A, B, C, 0, k); again<<<(m * n + 255) / 256, 256>>>(m * n, C);", (NAIVE, OUTPUT), False),
     "naive, before a tiled one": (
         "LAUNCH(naive, A, B, C, 0, k); LAUNCH(tiled, A, B, C);", (NAIVE, 0), False),
     "naive, behind a tiled one": (
