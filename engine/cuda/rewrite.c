@@ -824,7 +824,8 @@ static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declare
     if (!begins_with_one(LACKED, name)) return;
     size_t before = previous_token(s, i);
     *declared = *declared || (is_identifier(s, before) && !is(s, before, no_types));
-    if (!*declared) refuse(s, i, "%s() " ONLY_ON_GPU, name);
+    if (!*declared) /* it may be misspelled: that it runs anywhere is not known */
+        refuse(s, i, "the CPU backend has no %s(); if CUDA has it, build with BACKEND=cuda", name);
 }
 
 /* Whether token i is this word with a capital letter behind it. */
