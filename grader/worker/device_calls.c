@@ -63,7 +63,7 @@ static cudaError_t copy_to_symbol(const struct call *call, const struct passed *
 
 /* --- launches --------------------------------------------------------------------------------- */
 
-/* The arguments begin with the kernel, which `thread` calls: ../../engine/cuda/include/cuda_runtime.h. */
+/* The arguments begin with the kernel, which `thread` calls: see cuda_runtime.h of the engine. */
 static cudaError_t launch(const struct call *call, const struct passed *passed) {
     const struct launch *asked = &call->launch;
     if (passed->given < sizeof asked->kernel || passed->given > MOST_ARGUMENTS ||

@@ -1,4 +1,4 @@
-/* Classes whose functions are for the device, or are made by the compiler for whoever needs them. */
+/* Classes whose functions are for the device, or are made by the compiler for all who need them. */
 struct Counter {
     int value;
     __device__ Counter() : value(1) {}
