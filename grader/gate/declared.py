@@ -2,9 +2,8 @@
 parameter, namespace, enumerator, or as a function with its body. In: the words of its text as the
 preprocessor leaves it, without comments and line ends; out: names. Nothing here raises.
 
-This is no parser. Where C++ leaves two readings without knowing types (`a * b (c)` is a product or a
-declaration) only the form that can be nothing else counts, or that would be of no use for a function or
-a type of a header: these are the names that are asked for.
+This is no parser. Where C++ leaves two readings without knowing types (`a * b (c)` is a product or
+a declaration) only the form that can be nothing else counts.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ NO_TYPES = set(b"""
     explicit public private protected default if while switch for __extension__ __real__ __imag__
     __real __imag __alignof__ __alignof __inline __inline__ __thread __label__ asm using namespace
 """.split())
-ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"]", b"{", b"}", b":"}
-BETWEEN_NAMES = {b",", b"{", b"[", b"}"}
-"""What is in front of a further declarator, an enumerator, a name of auto [a, b] or [a = 1], or behind a body."""
+TYPES = {b"struct", b"class", b"union", b"enum"}
+PARAMETERS = {b"typename", b"class"}
+ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"{"}
 OPENING = {b"(": b")", b"[": b"]", b"{": b"}"}
 CLOSING = {end: begin for begin, end in OPENING.items()}
 
@@ -53,22 +52,29 @@ def before_between(words: Sequence[bytes], i: int) -> int:
 
 
 def follows_a_type(words: Sequence[bytes], i: int) -> bool:
+    """Whether a word is in front of the one at i that may be a type's name: int name, T *name."""
     kind = at(words, before_between(words, i))
     return bool(WORD.match(kind)) and kind not in NO_TYPES
 
 
 def declares(words: Sequence[bytes], i: int) -> bool:
-    """Whether the name at i is declared there: int name = 1, vector<int> *name, class name, typename ... name;
-    a function with its body."""
+    """Whether the name at i is declared there."""
     before, after = at(words, i - 1), at(words, i + 1)
     if after == b":" == at(words, i + 2):  # name::
         return False
-    if before in (b"namespace", b"using"):
+    if before == b"namespace" or before == b"using":
         return after in (b"{", b"=")
+    if before in TYPES and after in (b"{", b";", b":"):
+        return True
+    if before in PARAMETERS or (before == b"." and at(words, i - 4) in PARAMETERS):
+        return after in (b",", b">", b"=")
+    return is_declarator(words, i) or is_in_a_list(words, i) or is_behind_a_body(words, i)
+
+
+def is_declarator(words: Sequence[bytes], i: int) -> bool:
+    """int name = 1, vector<int> *name, int name[3]; a function with its body."""
     j = before_between(words, i)
-    kind = at(words, j)
-    if kind in BETWEEN_NAMES:
-        return after in ENDS_OF_A_NAME and not is_in_parentheses(words, j)
+    kind, after = at(words, j), at(words, i + 1)
     if kind == b")":
         kind = at(words, begin_of(words, j) - 1)
         if kind not in (b"decltype", b"__attribute__", b"alignas", b"__typeof__", b"typeof"):
@@ -77,8 +83,8 @@ def declares(words: Sequence[bytes], i: int) -> bool:
         return False
     if after == b"(":
         return has_a_body(words, i + 1)
-    is_last_parameter = after == b">" != kind and (j == i - 1 or before == b".")
-    return after in ENDS_OF_A_NAME or is_last_parameter
+    adjacent = j == i - 1 and kind != b">"
+    return after in ENDS_OF_A_NAME or after == b":" or (adjacent and after == b">")
 
 
 def has_a_body(words: Sequence[bytes], i: int) -> bool:
@@ -90,10 +96,55 @@ def has_a_body(words: Sequence[bytes], i: int) -> bool:
     return at(words, end + 1) == b"{" or returns
 
 
-def is_in_parentheses(words: Sequence[bytes], i: int) -> bool:
-    """But for those of `for`, which hold declarations."""
-    opens = begin_of(words, i)
-    return at(words, opens) == b"(" and at(words, opens - 1) != b"for"
+def is_in_a_list(words: Sequence[bytes], i: int) -> bool:
+    """A further declarator, an enumerator, a name of auto [a, b], or [a = 1] of a lambda."""
+    after = at(words, i + 1)
+    j = before_between(words, i)
+    if at(words, j) not in (b",", b"{", b"["):
+        return False
+    opens = begin_of(words, j) if at(words, j) == b"," else j
+    if at(words, opens) == b"[":
+        kind = at(words, before_between(words, opens))
+        return after == b"=" or (kind == b"auto" and after in (b",", b"]"))
+    if at(words, opens) == b"{" and is_enumeration(words, opens):
+        return after in (b",", b"}", b"=")
+    return at(words, j) == b"," and after in ENDS_OF_A_NAME and begins_a_declaration(words, j)
+
+
+def is_enumeration(words: Sequence[bytes], opens: int) -> bool:
+    head: list[bytes] = []
+    while (word := at(words, opens - 1)) not in (b"", b";", b"{", b"}", b")"):
+        head.append(word)
+        opens -= 1
+    return b"enum" in head
+
+
+def begins_a_declaration(words: Sequence[bytes], comma: int) -> bool:
+    """Whether the statement of this comma, which is in no parentheses, begins as int a or T *a."""
+    start = comma
+    while at(words, start - 1) not in (b"", b";", b"{", b"}"):
+        start -= 1
+        if at(words, start) in CLOSING:
+            start = begin_of(words, start)
+        elif at(words, start) in OPENING:
+            if at(words, start) != b"(" or at(words, start - 1) != b"for":
+                return False
+            start += 1
+            break
+    while at(words, start) in NO_TYPES and at(words, start) not in (b"return", b"throw", b"case"):
+        start += 1
+    first, second = at(words, start), at(words, start + 1)
+    if not WORD.match(first) or first in NO_TYPES:
+        return False
+    return bool(WORD.match(second)) or second in (b"*", b"&", b"<", b":")
+
+
+def is_behind_a_body(words: Sequence[bytes], i: int) -> bool:
+    """struct { int x; } name;"""
+    if at(words, i - 1) != b"}" or at(words, i + 1) not in (b";", b"[", b",", b"="):
+        return False
+    opens = begin_of(words, i - 1)
+    return at(words, opens - 1) in TYPES or at(words, opens - 2) in TYPES
 
 
 def begin_of(words: Sequence[bytes], i: int) -> int:

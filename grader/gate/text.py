@@ -266,8 +266,8 @@ def check_preprocessed(text: bytes) -> list[Token]:
 
 
 def lines_of(tokens: list[Token]) -> dict[str, tuple[int, int]]:
-    """Of each word, where it is first declared and where it is first used, as far as what stands in front of it
-    tells; where there is but one of the two, that twice."""
+    """The line in which each word is first declared, and the one in which it is first used, as far as the words
+    in front of it tell. A word that is only declared, or only used, has that line twice."""
     code, _ = code_and_pragmas(tokens)
     words = [token.text for token in code]
     found: tuple[dict[str, int], dict[str, int]] = ({}, {})

@@ -115,7 +115,7 @@ def test_what_is_changed_by_hand(tmp_path: Path) -> None:
 
 
 def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
-    """A platform may know only who is late, as Canvas; that somebody is in time needs no note."""
+    """Some platforms, such as Canvas, know only who is late; a hand-in on time needs no note."""
     found = graded(tmp_path, "[late]\ndeduct = 10", (None, 40))
     assert found.points == 40 and found.time_unknown and not found.notes
     lines = output.about([found, found])

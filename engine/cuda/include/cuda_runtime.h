@@ -164,8 +164,8 @@ void operator->*(void (*kernel)(Parameters...), const launch<Bound, Arguments...
     start(kernel, what);
 }
 
-/* For a name that stands for several kernels, a template without its arguments or overloads: the
- * kernel whose parameters have just the types of the arguments. */
+/* A name may mean several kernels: overloads, or a template without arguments. Then the one is
+ * launched whose parameters have exactly the types of the arguments. */
 template <class Bound, class... Arguments>
 void operator->*(void (*kernel)(Arguments...), const launch<Bound, Arguments...> &what) {
     start(kernel, what);

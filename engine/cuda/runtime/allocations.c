@@ -241,8 +241,8 @@ static struct {
 } now;
 
 /* Lets kernels only read device memory, until memory_close() or, an allocation at a time,
- * allow_writes(). False: there is memory that is the host's, too. Nobody else changes the list
- * while kernels run: launches take turns, and host code that allocates meanwhile adds in front. */
+ * allow_writes(). False: the host uses some of it, too. Nothing else changes the list while
+ * kernels run: launches take turns, and host code that allocates meanwhile adds in front. */
 static bool refuse_writes(void) {
     for (struct allocation *a = memory.first; a; a = a->next)
         if (a->kind != ALLOCATION_DEVICE) return false;

@@ -153,7 +153,7 @@ static bool is_implicit(const struct elf_file *o, const char *symbol) {
 
 static enum space space_of(const struct elf_file *o, const enum space *spaces, unsigned function);
 
-/* A lambda is for whom the function around it is. */
+/* A lambda is for the same side, host or device, as the function around it. */
 static enum space space_around(const struct elf_file *o, const enum space *spaces, const char *in,
                                size_t length) {
     if (!length) return SPACE_HOST;

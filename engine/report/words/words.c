@@ -330,7 +330,7 @@ static struct value value_of(const struct finding *f, const char *key, size_t le
     return v;
 }
 
-/* What stands in braces; returns what is behind them. */
+/* Appends the value of the key that begins here; returns what follows its closing brace. */
 static const char *append_value(char *text, size_t bytes, const struct finding *f,
                                 const char *key) {
     const bool is_count = *key == '#';

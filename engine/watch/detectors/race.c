@@ -145,7 +145,7 @@ static void barrier_opens(struct watch *w) {
 
 const struct detector detector_divergence = {.barrier_opens = barrier_opens};
 
-/* --- what of a shared array nobody has stored, as rows and columns ---------------------------- */
+/* --- unwritten elements of a shared array, as rows and columns -------------------------------- */
 
 /* The words of an array, or of the last two dimensions of one: rows and columns. */
 struct table {
@@ -209,7 +209,7 @@ static struct unstored unstored_find(const struct watch *w, size_t word) {
     return unstored_of_table(&t);
 }
 
-/* --- reads of what nobody has written -----------------------------------------------------------
+/* --- reads of unwritten elements ----------------------------------------------------------------
  *
  * Of shared memory such a read is reported only at the interval's end: if another thread writes the
  * element until then, a barrier is missing, not a value. */

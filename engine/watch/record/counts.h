@@ -25,7 +25,7 @@ struct counted {
     uint64_t bytes;     /* asked for, each byte once a request however many threads want it */
     uint64_t sectors;   /* of global memory, that the requests access */
     uint64_t conflicts; /* of shared memory: passes beyond those that the bytes need */
-    unsigned worst;     /* the most words of one bank that one request wants */
+    unsigned worst;     /* the most words that one request needs from one bank */
 };
 
 /* One line of the program that moves more sectors than it asks for bytes, or whose requests meet in

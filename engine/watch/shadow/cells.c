@@ -8,8 +8,8 @@ enum { CELLS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
 
 struct word_shadow {
     struct stamp write;       /* the last one, as long as it has no cell */
-    struct shadow_cell *cell; /* null until one is needed, and set once; its others are null until
-                                 its bytes are told apart */
+    struct shadow_cell *cell; /* null until one is needed, and set once; its `others` are null until
+                                 an access is to some of the word's bytes */
 };
 
 struct cells_part {
