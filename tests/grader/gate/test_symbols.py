@@ -16,6 +16,7 @@ import pytest
 from conftest import REPOSITORY, Tree, first_of_each, missing, sample, slow_but
 
 from grader.errors import Refused
+from grader.gate.declared import declared
 from grader.gate.objects import check_object, lists, words_for
 from grader.gate.text import check_preprocessed, check_same, check_source, lines_of
 
@@ -469,3 +470,12 @@ def test_nothing_dangerous_is_allowed() -> None:
     assert "report_verify" in of_support
     for name in {*of_support, *(name for table in refused for name in table.names), *WORDS, *DANGEROUS} - {"atexit"}:
         assert not any(name in table for table in allowed), name
+
+
+@pytest.mark.parametrize(("text", "declares"), [
+    ("enum { __f , b } ;", True), ("int a , __f = 1 ;", True),
+    ("void ( * table [ ] ) ( ) = { __f , 0 } ;", False), ("{ __f { 1 } . run ( ) ; }", False),
+    ("use ( S { 1 , __f } ) ;", False)])
+def test_a_name_in_braces_is_declared_by_an_enumeration_alone(text: str, declares: bool) -> None:
+    """Else the name of a header's function would be the submission's own behind a table that has it."""
+    assert declared(text.encode().split(), {b"__f"}) == ({b"__f"} if declares else set())
