@@ -2,7 +2,7 @@
 # grader/grader.mk.
 
 .PHONY: test test-quick test-all test-gpu bench bench-charts bench-counts bench-cpu cases cases-check hidden diagnosis messages release \
-        gradescope autolab classroom50 faulty pictures mutants
+        gradescope autolab classroom50 faulty mutants
 
 # ---------------------------------------------------------------- publishing ---------------------
 
@@ -49,10 +49,6 @@ diagnosis: packages
 messages: build/c/settings
 	. build/c/settings; $$CC -std=c11 -pthread tests/report/messages.c $$(find engine/report -name '*.c') \
 	    -o build/messages -lm && exec build/messages
-
-## make pictures            draw docs/pictures; needs Chromium
-pictures:
-	$(python) -s instructor/pictures/draw.py
 
 # ---------------------------------------------------------------- tests --------------------------
 

@@ -127,7 +127,7 @@ def test_the_steps(copy: Tree, kernel: str, passes: str, fails: str, size: int) 
 def test_what_follows_from_the_tile() -> None:
     """Each number stands where it is looked for, and no other one is about a tile of 16."""
     assert tile.handout_for(TEXT, 16) == TEXT
-    for pattern, number in tile.NUMBERS:
+    for pattern, number in tile.IN_HANDOUT:
         assert {*re.findall(pattern, TEXT)} == {str(number(16))}
     other = tile.handout_for(TEXT, 32)
     rest = other.replace("16,384   32 times fewer", "").replace("case, 16 × 16 × 16, is correct", "")

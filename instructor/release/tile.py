@@ -1,19 +1,21 @@
-"""`make release TILE=32`: the students' copy for other tiles than 16 x 16. The starter's TILE_SIZE, the numbers of the
-handout that follow from it, and the picture of the guards; handout.md is written for USUAL."""
+"""`make release TILE=32`: the students' copy for other tiles than 16 x 16. The starter's TILE_SIZE, and the numbers that
+follow from it in the handout and in its picture of the guards, which are written for USUAL."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from grader.errors import BadInput, MachineFault
-from instructor.pictures import draw
+from grader.errors import BadInput
+
+Numbers = tuple[tuple[str, Callable[[int], int | str]], ...]
 
 USUAL = 16
 WORDS = {8: "an eighth", 16: "a sixteenth", 32: "a 32nd"}
 """What of its loads each number is read; and all tiles that there are: a block has at most 1,024 threads."""
 
-NUMBERS = (
+IN_HANDOUT = (
     (r"\ba sixteenth\b", lambda tile: WORDS[tile]),
     (r"\b16(?=p?\b)", lambda tile: tile),
     (r"\b256(?= threads\b)", lambda tile: tile**2),
@@ -30,7 +32,21 @@ NUMBERS = (
     (r"\ba single tile(?=, is correct)", lambda tile: "a single tile" if tile == USUAL else "16 × 16 × 16"),
 )
 """Where each stands in handout.md, and what it is."""
-PLACES = re.compile("|".join(f"({pattern})" for pattern, _ in NUMBERS))
+
+IN_PICTURE = tuple((rf"(?<![-\w.#]){pattern}(?![\w.])", number) for pattern, number in (
+    ("16", lambda tile: tile),
+    ("32", lambda tile: 2 * tile),
+    ("34", lambda tile: 2 * tile + 2),
+    ("48", lambda tile: 3 * tile),
+    # The labels of rows and columns are half a tile apart.
+    ("(?<=>)8(?=<)", lambda tile: tile // 2),
+    ("24", lambda tile: 3 * tile // 2),
+    ("40", lambda tile: 5 * tile // 2),
+    # The pixels of a thread, and half of them: a block has 128.
+    ("8", lambda tile: 128 // tile),
+    (r"(?:(?<=translate\()4(?= 0\))|(?<=translate\(0 )4(?=\)))", lambda tile: 64 // tile),
+))
+"""The same of docs/pictures/guards.svg."""
 
 
 def tile_in(text: str) -> int:
@@ -41,7 +57,16 @@ def tile_in(text: str) -> int:
 
 
 def handout_for(text: str, tile: int) -> str:
-    return PLACES.sub(lambda place: str(NUMBERS[(place.lastindex or 0) - 1][1](tile)), text)
+    return with_numbers(IN_HANDOUT, text, tile)
+
+
+def guards_for(text: str, tile: int) -> str:
+    return with_numbers(IN_PICTURE, text, tile)
+
+
+def with_numbers(numbers: Numbers, text: str, tile: int) -> str:
+    places = re.compile("|".join(f"({pattern})" for pattern, _ in numbers))
+    return places.sub(lambda place: str(numbers[(place.lastindex or 0) - 1][1](tile)), text)
 
 
 def starter_for(text: str, tile: int) -> str:
@@ -49,12 +74,7 @@ def starter_for(text: str, tile: int) -> str:
 
 
 def change(copy: Path, tile: int) -> None:
-    """Raises MachineFault where the picture cannot be drawn."""
-    for name, changed in (("handout.md", handout_for), ("kernel.cu", starter_for)):
+    for name, changed in (("handout.md", handout_for), ("kernel.cu", starter_for),
+                          ("docs/pictures/guards.svg", guards_for)):
         path = copy / name
         path.write_text(changed(path.read_text(encoding="utf-8"), tile), encoding="utf-8")
-    try:
-        for name, picture in draw.drawn(tile).items():
-            (copy / "docs" / "pictures" / f"{name}.svg").write_text(picture, encoding="utf-8")
-    except draw.NoBrowser as fault:
-        raise MachineFault(f"TILE={tile}: its pictures cannot be drawn: {fault}") from None

@@ -1,5 +1,5 @@
 /* Grids of cells as SVG: arrays, shared arrays, threads. Knows neither the page nor its
- * state, so that other pictures can be drawn with it; colors are those of page.css ("pictures").
+ * state; colors are those of page.css ("pictures").
  *
  * All cells of one kind are one path, whatever their number, and an array too large to be drawn is
  * cut: its axes say which rows and columns are there, how wide, and what is left out. */
