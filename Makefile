@@ -60,11 +60,12 @@ include engine/engine.mk
 # What this make builds: no older one is left if it fails.
 products = $(if $(filter all,$(goals)),$(name)) $(if $(filter check walk,$(goals)),$(name)-check) \
            $(if $(filter program,$(goals)),build/program$(filter -check,-$(built)))
+plain   := $(if $(filter check,$(MAKECMDGOALS)),build/cpu/$(name))
 all: $(name)
 $(name): build/backend build/$(backend)/$(name) FORCE       ; $(step) ready $@ build/$(backend)/$(name)
 build/backend: build/$(backend)/settings FORCE              ; $(step) backend $@ $(backend)
 $(name)-check: build/check/$(name)-check FORCE              ; cp $< $@
-check: $(name)-check build/check/plain                      ; ./$< --plain build/check/plain
+check: $(name)-check $(plain)                               ; ./$< --plain $(plain)
 walk: $(name)-check
 	rm -f build/walk.html # an older run's, if this one has nothing to show
 	set -f; ./$< --walk build/walk.html $${BLOCK:+--block "$$BLOCK"} $${LAUNCH:+--launch "$$LAUNCH"} $$SHAPE || \
@@ -99,20 +100,18 @@ build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
 build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 
 # Under watch: with kernel.cu, what explains; within it, a program that says which blocks write, and the command that
-# makes another one when it is asked for, which knows local variables; and the plain program beside it.
+# makes another one when it is asked for, which knows local variables; and the plain program beside it. What is plain
+# comes first, so that what does not compile or link is reported once.
 explains = build/check/walk_page.o build/libcheck.a build/libengine.a $(runs_lab)
 locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
 build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_command.o $(explains) | \
-        build/check/insert build/check/kernel.spaces build/lab.sh ; $(step) lab $@ $^
+        build/check/insert build/cpu/kernel.spaces build/lab.sh $(plain) ; $(step) lab $@ $^
+$(if $(filter check walk,$(goals)),build/check/kernel.o): | build/cpu/kernel.o
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
-build/check/locals: build/check/kernel.ii build/check/insert $(watched) $(explains) ; $(locals)
+build/check/locals: build/cpu/kernel.ii build/check/prelude build/check/insert $(watched) $(explains) ; $(locals)
 build/check/locals_command: FORCE build/c/settings          ; $(step) keep $@ $(locals)
 build/check/locals_command.o: build/check/locals_command engine/embedded.S build/c/settings ; $(step) embed $@ $<
-build/check/plain_kernel.o: build/check/kernel.ii build/cpu/settings ; $(step) plain $@
-build/check/writers: build/check/plain_kernel.o build/c/engine/host/check/writers_program.o $(runs_lab)
-	$(step) quietly $@ $^
-build/check/plain: build/check/plain_kernel.o build/check/source.o $(driver) build/libruntime.a \
-        $(addprefix build/cpu/,main.o $(LAB)/call.o engine/host/driver/launches.o) ; $(step) quietly $@ $^
+build/check/writers: build/cpu/kernel.o build/c/engine/host/check/writers_program.o $(runs_lab) ; $(step) quietly $@ $^
 build/check/writers_program.o: build/check/writers engine/embedded.S build/c/settings ; $(step) embed $@ $<
 build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/embedded.S build/c/settings
 	$(step) page $@

@@ -12,8 +12,8 @@ for each in c cpu check cuda; do
 done
 case $KERNEL in -*) KERNEL=./$KERNEL ;; esac # or compilers would take it for an option
 case $folder in
-build/check) flags="$CHECKED_FLAGS" said=" (checked)" ;;
-*) flags="$EMULATED_FLAGS" said= ;;
+build/check) flags="$CHECKED_FLAGS" ;;
+*) flags="$EMULATED_FLAGS" ;;
 esac
 dependencies="-MMD -MP -MF $base.d"
 [ "$folder" = "$out" ] || [ -d "$folder" ] || mkdir -p "$folder"
@@ -80,16 +80,23 @@ cu) # a file of this project
     ;;
 
 source) carry "$out" ;;
+prelude) to_cpp /dev/null "$out" $flags $dependencies -MT "$out" && mv "$out.new" "$out" ;;
 text) # C++ of kernel.cu, at every make: whatever it includes counts; and its source
     carry "$base.source"
-    to_cpp "$KERNEL" "$base" $flags || exit 2
+    macros_only=1 to_cpp "$KERNEL" "$base" $flags || exit 2
     cat "$base.new" "$base.marked" | cmp -s - "$out.both" ||
         { cat "$base.new" "$base.marked" >"$out.both" && mv "$base.new" "$out"; }
     ;;
-spaces) check_spaces "$base" && : >"$out" ;; # as it is compiled a second time, to see who calls whom
+spaces) # as it is compiled a second time, to see who calls whom
+    check_spaces "$folder/prelude.marked" "$base.marked" "$base.marked.o" && : >"$out"
+    ;;
 kernel)
     case $folder in
-    build/cpu | build/check) say "CXX $KERNEL$said" && compile "$base.ii" "$out" $flags ;;
+    build/cpu) say "CXX $KERNEL" && compile_behind "$folder/prelude" "$1" "$out" $flags ;;
+    build/check) # what there was to warn of has been said
+        [ ! build/cpu/kernel.o -nt "$1" ] || flags="$flags -w"
+        say "CXX $KERNEL (checked)" && compile_behind "$folder/prelude" "$1" "$out" $flags
+        ;;
     *) say "NVCC $KERNEL" && run "$NVCC" $CUDA_FLAGS -I . -x cu -c "$KERNEL" -o "$out" ;;
     esac
     ;;
@@ -114,12 +121,7 @@ lab) check_kernel build/lab.sh "$folder/kernel.o" && build "$@" ;;
 
 # Parts of make check; empty where they do not compile, for which another compilation says why.
 locals) # the program once more, from a kernel.cu that says which local variables come into scope
-    if locals_object build/check/insert build/check/kernel.ii "$out"; then build "$@"; else : >"$out"; fi
-    ;;
-plain) # kernel.cu as the plain program has it; of what is debug information, lines alone are asked for
-    flags="$EMULATED_FLAGS -g1"
-    to_cpp "$KERNEL" "$base" $flags 2>/dev/null && mv "$base.new" "$base.ii" &&
-        compile "$base.ii" "$out" $flags 2>/dev/null || : >"$out"
+    if locals_object build/check/insert build/check/prelude build/cpu/kernel.ii "$out"; then build "$@"; else : >"$out"; fi
     ;;
 quietly) build "$@" 2>/dev/null || : >"$out" ;;
 embed) embed "$(basename "$base")" "$1" "$out" ;;

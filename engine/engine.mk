@@ -3,8 +3,7 @@ step = sh engine/build.sh
 .SUFFIXES .DELETE_ON_ERROR:
 .PHONY: program embed FORCE
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
-# A library's folders are two texts: cold.c, not optimized, and fast.c, for what runs at each access or over whole arrays.
-report  := engine/report/ $(wildcard engine/report/*/)
+report  := engine/report/ $(wildcard engine/report/*/)# a library: two texts, cold.c (-O0), and fast.c for hot code
 runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
 spaces  := engine/cuda/spaces/
@@ -26,15 +25,16 @@ build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
 build/cpu/spaces: build/libspaces.a $(addprefix build/c/engine/cuda/program/,dwarf.o elf_file.o place.o) ; $(step) link $@ $^
 build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
-build/%/kernel.ii build/%/kernel.source: FORCE build/cpu/rewrite build/%/settings ; $(step) text build/$*/kernel.ii
-build/%/kernel.spaces: build/%/kernel.ii build/cpu/spaces ; $(step) spaces $@
-build/cpu/kernel.o build/check/kernel.o: build/%/kernel.o: build/%/kernel.ii build/%/settings ; $(step) kernel $@
+build/%/prelude: build/cpu/rewrite build/%/settings $(wildcard engine/cuda/include/*) ; $(step) prelude $@
+build/%/kernel.ii build/%/kernel.source: FORCE build/%/prelude ; $(step) text build/$*/kernel.ii
+build/cpu/kernel.spaces: build/cpu/kernel.ii build/cpu/spaces ; $(step) spaces $@
+build/cpu/kernel.o build/check/kernel.o: build/%/kernel.o: build/cpu/kernel.ii build/%/prelude ; $(step) kernel $@ $<
 build/%/source.o: build/%/kernel.source engine/embedded.S build/c/settings ; $(step) carried $@ $<
 build/%/guarded.o build/%/guards.o: build/%/kernel.o      ; $(step) guarded build/$*/guarded.o $<
 watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.o c/engine/cuda/program/kernel_end.o \
-            check/guards.o check/source.o libengine.a libreport.a libruntime.a)
+            check/guards.o cpu/source.o libengine.a libreport.a libruntime.a)
 built = $(if $(filter-out 0,$(CHECK)),check,$(backend))
 program: build/$(built)/program ; $(step) program build/program$(filter -check,-$(built)) $<
 build/cpu/program: build/cpu/kernel.o build/libreport.a build/libruntime.a | build/cpu/kernel.spaces ; $(step) linked $@ $^
-build/check/program: $(watched) build/c/engine/host/program/program.o | build/check/kernel.spaces ; $(step) linked $@ $^
-embed: $(watched) | build/check/kernel.spaces ; $(step) response build/embed.rsp $^
+build/check/program: $(watched) build/c/engine/host/program/program.o | build/cpu/kernel.spaces ; $(step) linked $@ $^
+embed: $(watched) | build/cpu/kernel.spaces ; $(step) response build/embed.rsp $^

@@ -6,9 +6,11 @@
 # and BASE.marked for check_spaces. Status 1: it cannot be compiled for the CPU; why is on standard error.
 # once=1: one run of the preprocessor serves for both texts where no file has __CUDA_ARCH__ in it. A file can put this
 # macro together from parts, so no grade may depend on that.
+# macros_only=1: of cuda_runtime.h it has the macros alone, and is to be compiled behind a prelude.
 # To an OBJECT.o, where none of CUDA's words is in the file: it is compiled as it is.
 preprocess() ( # file, BASE or OBJECT.o, flags
     file=$1 out=$2 include=$(cd "$engine/cuda/include" && pwd) empty=${2%.o}.empty
+    includes=${macros_only:+-imacros} includes=${includes:--include}
     shift 2
     export LC_ALL=C # in which the messages below are read
     # CUDA's own headers are to come behind ours: those of an -I, and those of CPATH.
@@ -29,7 +31,7 @@ preprocess() ( # file, BASE or OBJECT.o, flags
     # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
     compiler() {
         "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$empty" \
-            -include cuda_runtime.h -x c++ "$file"
+            $includes cuda_runtime.h -x c++ "$file"
     }
     # 900 is the compute capability that cuda/runtime/device.c reports.
     for_device() { compiler "$@" -E -D__CUDA_ARCH__=900 >"$out.device.i" 2>"$out.device.i.errors"; }
@@ -80,15 +82,23 @@ compile() { # C++ that was CUDA, object, flags
     run $CXX "$@" -x c++-cpp-output -c "$text" -o "$object"
 }
 
+# A prelude is what cuda_runtime.h declares, preprocessed with a build's own flags. So the text of a kernel.cu, which has
+# only its macros, is the same in all builds. The first line of a text names the file that is compiled.
+compile_behind() { # prelude, C++ that was CUDA, object, flags
+    prelude=$1 whole=${3%.o}.whole.ii
+    { head -n 1 "$2" && cat "$prelude" "$2"; } >"$whole" || return
+    shift 2
+    compile "$whole" "$@"
+}
+
 # Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces/main.c says which): status 1. Nothing is
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
 # compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
 # memmove. What does not compile is accepted here, so that it is reported once, by the compiler of the program.
-check_spaces() { # BASE of preprocess
-    $CXX $EMULATED_FLAGS -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections -fdata-sections \
-        -fno-stack-protector -fno-builtin-printf -fno-builtin-memmove \
-        -x c++-cpp-output -c "$1.marked" -o "$1.marked.o" 2>/dev/null || return 0
-    "$tools/spaces" "$1.marked.o"
+check_spaces() { # prelude and text, each marked by preprocess; object
+    compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections \
+        -fdata-sections -fno-stack-protector -fno-builtin-printf -fno-builtin-memmove 2>/dev/null || return 0
+    "$tools/spaces" "$3"
 }
 
 # Does the object define what the lab calls, and no main() of its own? Silent if so; else a line that says what is
@@ -185,9 +195,9 @@ rename_calls() { # in guard
 }
 
 # The checked build once more, of a text that says which local variables come into scope.
-locals_object() { # the program insert, C++ that was CUDA, BASE: BASE_guarded.o and BASE_guards.o
-    "$1" "$engine/watch/locals/local.h" <"$2" >"$3.ii" && compile "$3.ii" "$3.o" $CHECKED_FLAGS -w 2>/dev/null &&
-        guard "$3.o" "$3_guarded"
+locals_object() { # the program insert, prelude, C++ that was CUDA, BASE: BASE_guarded.o and BASE_guards.o
+    "$1" "$engine/watch/locals/local.h" <"$3" >"$4.ii" &&
+        compile_behind "$2" "$4.ii" "$4.o" $CHECKED_FLAGS -w 2>/dev/null && guard "$4.o" "$4_guarded"
 }
 
 carry() { # file: what a program carries along: the lab, if it is not the usual one; kernel.cu's name and its bytes

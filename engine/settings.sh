@@ -19,8 +19,8 @@ case $out in
     [ $# = 0 ] || rm -f "$@"
     asked="$CC, $AR, ${C_FLAGS-usual}"
     ;;
-*/cpu/*) asked="$CXX, ${EMULATED_FLAGS-usual}" ;;
-*/check/*) asked="$CXX, ${EMULATED_FLAGS-usual}, ${CHECKED_FLAGS-usual}, $CHECKED_O" ;;
+*/cpu/*) asked="$CXX, ${EMULATED_FLAGS-usual}, $INCLUDE, $CPATH, $CPLUS_INCLUDE_PATH" ;; # where headers are
+*/check/*) asked="$(. build/cpu/settings && echo "$ASKED"), ${CHECKED_FLAGS-usual}, $CHECKED_O" ;;
 */cuda/*)
     find_nvcc
     [ "$NVCC" ] || fail 2 "BACKEND=cuda needs nvcc, which is not on the PATH; BACKEND=cpu needs only a compiler"
@@ -101,11 +101,10 @@ case $out in
     flags="$flags -fsanitize=thread,bounds"
     case $family in
     gcc) # It expands a memcpy of known length without a word to the checker, and makes memcpy of others; as calls they
-        # are seen. Nor does it announce what a call returns straight into memory, which it does where it need not copy
-        # it. Sinking makes one store, at one line, of those of an if and its else.
+        # are seen (cuda_runtime.h). Nor does it announce what a call returns straight into memory, which it does where
+        # it need not copy it. Sinking makes one store, at one line, of those of an if and its else.
         flags="$flags -fno-tree-sink -fsanitize=object-size -fno-elide-constructors -Wno-tsan"
         flags="$flags --param tsan-distinguish-volatile=1"
-        for f in memcpy memmove memset; do flags="$flags -D__builtin_$f=$f"; done
         for f in memcpy memmove memset mempcpy bcopy bzero strcpy strncpy strcat strncat stpcpy stpncpy \
             sprintf snprintf vsprintf vsnprintf; do
             flags="$flags -fno-builtin-$f -fno-builtin-__${f}_chk"

@@ -33,7 +33,8 @@ worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build
     build/lab.json $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) $(explains)
 engine_parts = engine/kernel.sh engine/say.sh engine/embedded.S engine/cuda/include engine/report/cuda_errors.def \
-    engine/watch/guard/host_call.S engine/watch/locals/local.h
+    engine/watch/guard/host_call.S engine/watch/locals/local.h build/cpu/prelude.marked $(preludes)
+preludes     = build/cpu/prelude build/check/prelude
 # The one header of this project that a submission may include, and what it includes.
 include_parts = support.h $(wildcard engine/*.h engine/host/*.h engine/host/driver/*.h \
     engine/report/*.h engine/report/*.def engine/report/*/*.h engine/report/*/*.def)
@@ -46,7 +47,7 @@ cuda_parts = $(patsubst %.cu,build/cuda/%.o,$(wildcard grader/worker/*.cu) grade
 grader-parts: build/clock
 endif
 
-grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(cuda_parts)
+grader-parts: build/judge build/grader/jail build/grader/flags $(worker_parts) $(preludes) $(cuda_parts)
 	mkdir -p build/grader/include build/grader/cuda
 	cp $(worker_parts) build/grader
 	cp -R --parents $(engine_parts) build/grader

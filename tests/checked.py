@@ -100,7 +100,7 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
             if not kept.exists():
                 # Who calls whom is not looked at again (kernel.spaces): test_refused.py and
                 # test_solutions.py are about it, and it is a compilation of five.
-                left = ["-o", "build/check/kernel.spaces", *leave_writers(tree(setup), lean)]
+                left = ["-o", "build/cpu/kernel.spaces", *leave_writers(tree(setup), lean)]
                 tree(setup).make(*targets.values(), f"KERNEL={kernel}", *variables(setup), *left,
                                  env=tree(setup).fast_linker())
                 kept.with_suffix(".folder").write_text(str(path))
@@ -119,8 +119,8 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
 
 
 def leave_writers(tree: Tree, lean: bool) -> list[str]:
-    """What says to make that it is to leave the program that says which blocks write as empty as it is;
-    no words, where it is to be made."""
+    """What says to make that it is to leave the program that says which blocks write as empty as it is, and
+    the object that is in it; no words, where it is to be made."""
     tree.make_first()
     writers = tree.path / "build/check/writers"
     for of_another_kernel in (writers, writers.with_name("writers_program.o")):
@@ -128,7 +128,7 @@ def leave_writers(tree: Tree, lean: bool) -> list[str]:
     if not lean:
         return []
     writers.touch()
-    return ["-o", str(writers.relative_to(tree.path))]
+    return ["-o", str(writers.relative_to(tree.path)), "-o", "build/cpu/kernel.o"]
 
 
 def shared_kernel(programs: Path, name: str, text: str) -> Path:

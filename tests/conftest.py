@@ -424,7 +424,7 @@ def kept_objects(programs: Path) -> None:
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-UNSPACED = ("-o", "build/cpu/kernel.spaces", "-o", "build/check/kernel.spaces")
+UNSPACED = ("-o", "build/cpu/kernel.spaces")
 """For a make in a tree that has been built: it does not check again who calls whom, which would take one more
 compilation. cuda/test_refused.py tests that check."""
 

@@ -10,6 +10,7 @@
 // of the environment, too.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -145,11 +146,23 @@ static hash hash_of(struct call call) {
     return hash_with_file(hash_with(hash, (struct text){nowhere, strlen(nowhere)}), call.source);
 }
 
+// Those of a folder named by -isystem: whatever comes of one by -imacros, no line says.
+static void print_system_headers(struct call call, FILE *list) {
+    for (char **word = call.arguments; *word; word++) {
+        char *pattern;
+        glob_t found;
+        if (!is(*word, "-isystem") || asprintf(&pattern, "%s/*.h", word[1]) < 0) continue;
+        if (!glob(pattern, 0, NULL, &found))
+            for (size_t i = 0; i < found.gl_pathc; i++) fprintf(list, "%s\n", found.gl_pathv[i]);
+    }
+}
+
 // The headers' paths, a line each: of "header.h:" in what -MP writes, or of lines # 1 "header.h" in
 // what the preprocessor does.
 static struct text headers_of(struct call call, struct text result) {
     struct text headers;
     FILE *list = open_memstream(&headers.bytes, &headers.length);
+    if (!call.object) print_system_headers(call, list);
     struct text dependencies = call.object ? text_of(call.dependencies) : result;
     const char *end;
     for (const char *line = dependencies.bytes; line && (end = strchr(line, '\n'));

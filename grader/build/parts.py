@@ -60,6 +60,11 @@ class Parts:
     architecture: str | None = None
     """Of the GPU that the plain build is for, where the backend is cuda: "sm_90"."""
 
+    @property
+    def prelude(self) -> Path:
+        """What a submission's text is compiled behind: CUDA's declarations, preprocessed."""
+        return self.directory / "build" / "cpu" / "prelude"
+
 
 # ---- which compilers build them, and submissions, and for which GPU -------------------------------
 

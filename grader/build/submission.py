@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import BUILDS, OBJECTS, TEXTS, examine
+from ..gate.check import BUILDS, OBJECTS, PRELUDE, TEXTS, examine
 from ..jail.sandbox import Command, Limits, Sandbox
 from .parts import Parts
 
@@ -189,7 +189,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     compile_in_sandbox(shared, "objects", programs, box, limits)
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
-    replace_directory(programs, made)
+    replace_directory(programs, made | {PRELUDE: parts.prelude.read_bytes()})
     examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend)
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box, limits)

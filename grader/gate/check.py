@@ -3,7 +3,8 @@ and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
     python -m grader.gate.check made DIRECTORY KERNEL BACKEND
-                                                      plain.i, plain.o and their like
+                                                      kernel.i, plain.o and their like, and the
+                                                      prelude that kernel.i is compiled behind
 
 KERNEL: the name of a function that every submission defines; empty: there is none.
 
@@ -22,7 +23,8 @@ from ..errors import MachineFault, NotBuilt, Refused
 from ..jail.sandbox import Command, Limits, Sandbox
 
 BUILDS = ("plain", "checked")
-TEXTS = tuple(f"{build}{which}" for build in BUILDS for which in (".i", ".device.i"))
+TEXTS = ("kernel.i", "kernel.device.i")
+PRELUDE = "prelude"  # the parts' own, not the submission's
 OBJECTS = tuple(f"{build}.o" for build in BUILDS)
 
 READY = "examining\n"
@@ -62,11 +64,10 @@ def examine_made(directory: Path, kernel: str, backend: str) -> None:
     """Raises Refused."""
     from . import objects, text  # their libraries: 0.1 s, in this process only
 
-    texts = {name: (directory / name).read_bytes() for name in TEXTS}
-    tokens = {one: text.check_preprocessed(one) for one in dict.fromkeys(texts.values())}
-    for which in (".i", ".device.i"):
-        text.check_same(*(tokens[texts[f"{build}{which}"]] for build in BUILDS))
-    lines = text.lines_of(tokens[texts["plain.i"]])
+    of_host, of_device, prelude = ((directory / name).read_bytes() for name in (*TEXTS, PRELUDE))
+    if of_device != of_host:
+        text.check_preprocessed(of_device, prelude)
+    lines = text.lines_of(text.check_preprocessed(of_host, prelude))
     objects.check_object(directory / "plain.o", False, lines, backend == "cuda", kernel)
     objects.check_object(directory / "checked.o", True, lines, kernel=kernel)
 

@@ -2,8 +2,8 @@
 program needs.
 
     check_source        as written: nothing that hides where text comes from, or asks for files
-    check_preprocessed  what the preprocessor made of it, where no macro hides a word any more
-    check_same          that it made the same of it for the checked build
+    check_preprocessed  what the preprocessor made of it, where no macro hides a word any more;
+                        all builds compile this one text
 
 The first keeps the student from misleading the second, and objects.py, which reads the object
 file. It keeps out what the checker does not see; it is no sandbox.
@@ -36,16 +36,9 @@ class Forbidden(NamedTuple):
 
 EMULATORS_OWN = "uses the emulator's own {}"
 ONE_TEXT = "kernel.cu is CUDA, and the same text for a GPU and without one"
-ONE_KERNEL = "what is checked and what is timed has to be one kernel"
 CUDAS_ATOMICS = "CUDA's are atomicAdd, atomicCAS and their like"
 
-# What is checked is to be the kernel that earns the points. A compiler defines these where loads
-# and stores are watched, and the emulator's headers ask for them too, so they cannot be undefined.
 AS_WRITTEN = (
-    Forbidden(re.compile(r"__SANITIZE\w*|(thread|address|memory|undefined_behavior)_sanitizer"
-                         r"|__has_feature|__has_extension"),
-              "asks whether it is being checked ({})",
-              f"remove it: {ONE_KERNEL}"),
     Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
               "use __device__, or cudaMalloc"),
 )
@@ -115,7 +108,7 @@ FAMILIES = re.compile(rb"GCC|clang|STDC")
 FOR_PEOPLE = re.compile(rb"mark|region|endregion")
 """Pragmas of editors, with words for people behind them."""
 
-# Macros have these become calls, which the checker sees (engine/settings.sh, cuda_runtime.h).
+# Macros have these become calls, which the checker sees (cuda_runtime.h).
 MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
 
 # Functions of these headers are instructions, or are made of them.
@@ -251,11 +244,12 @@ class Token(NamedTuple):
     line: int
 
 
-def check_preprocessed(text: bytes) -> list[Token]:
+def check_preprocessed(text: bytes, prelude: bytes) -> list[Token]:
     """The tokens of the compiler's -E output that come from the student's file, as the
     preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
-    have absolute paths, or names such as <built-in>. Raises Refused."""
+    have absolute paths, or names such as <built-in>; all of `prelude` is theirs. Raises Refused."""
     of_headers, tokens = parted(text)
+    of_headers.append(prelude)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
     spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
     code, pragmas = code_and_pragmas(tokens)
@@ -367,21 +361,6 @@ def check_pragma(pragma: list[Token]) -> None:
     name = b"".join(words[family:family + 1]).decode(errors="replace")
     if PRAGMAS.fullmatch(name):
         raise Refused(f"uses #pragma {name}", STUDENT_FILE, pragma[0].line, "remove it")
-
-
-CALLED_ALIKE = {b"__builtin_" + name: name for name in (b"memcpy", b"memmove", b"memset")}
-"""What the checked build, by a -D of its own, calls by the other name (engine/settings.sh)."""
-
-
-def check_same(plain: list[Token], checked: list[Token]) -> None:
-    """That the student's lines are the same text in both builds, whatever question a compiler would
-    answer differently. Raises Refused."""
-    ours, theirs = ([token for token in tokens if token.kind != "newline"]
-                    for tokens in (plain, checked))
-    for one, other in itertools.zip_longest(ours, theirs, fillvalue=Token(b"", "", 0)):
-        if CALLED_ALIKE.get(one.text, one.text) != CALLED_ALIKE.get(other.text, other.text):
-            raise Refused("is different code in the checked build", STUDENT_FILE, one.line,
-                          ONE_KERNEL)
 
 
 def check_word(word: bytes, line: int, others: set[bytes], attribute: bool) -> None:

@@ -17,19 +17,22 @@ CC=$CXX
 export TMPDIR="$PWD" # nvcc wants a place for its own files
 export HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
 
+text() { # kernel.new and kernel.marked
+    macros_only=1 preprocess $KERNEL kernel $EMULATED_FLAGS
+}
+
 plain_object() {
-    preprocess $KERNEL plain $EMULATED_FLAGS || return
     if [ "$NVCC" ]; then # what was looked at is the CPU's text; what is special to nvcc shows in its object
         "$NVCC" $CUDA_FLAGS -U_FORTIFY_SOURCE -Xcudafe --error_limit=3 -I "$support" -x cu -c $KERNEL -o plain.o
         return
     fi
-    check_spaces plain 2>spaces.errors &
-    compile plain.new plain.o $EMULATED_FLAGS $FEW_ERRORS || return
+    check_spaces .parts/build/cpu/prelude.marked kernel.marked kernel.marked.o 2>spaces.errors &
+    compile_behind .parts/build/cpu/prelude kernel.new plain.o $EMULATED_FLAGS $FEW_ERRORS || return
     wait $! || { mv spaces.errors plain.errors && false; } # it compiles, but nvcc would refuse it
 }
 
 checked_object() {
-    preprocess $KERNEL checked $CHECKED_FLAGS && compile checked.new checked.o $CHECKED_FLAGS $FEW_ERRORS
+    compile_behind .parts/build/check/prelude kernel.new checked.o $CHECKED_FLAGS $FEW_ERRORS
 }
 
 plain_program() {
@@ -49,7 +52,7 @@ checked_program() {
 
 check_program() {
     checked_objects && link_around guarded.o check guards.o $around_check || return
-    { preprocess $KERNEL locals $CHECKED_FLAGS && locals_object "$tools/insert" locals.new locals &&
+    { text && locals_object "$tools/insert" .parts/build/check/prelude kernel.new locals &&
         link_around locals_guarded.o locals locals_guards.o $around_check; } 2>/dev/null ||
         : >locals # empty: nothing is said about local variables
 }
@@ -102,7 +105,10 @@ refuse() { # plain|checked
 }
 
 case $1 in
-objects) both object && check_kernel "$tools/lab.sh" plain.o || exit 2 ;;
+objects)
+    text || exit 1
+    both object && check_kernel "$tools/lab.sh" plain.o || exit 2
+    ;;
 programs) names_apart plain.o checked.o && both program || exit 1 ;;
 check)
     names_apart checked.o && check_program

@@ -1,7 +1,7 @@
 /* CHEAT 28: is another kernel where it is being checked: one that has its barriers.
  *
  * tries:    28
- * named:    asks whether it is being checked */
+ * named:    race on shared memory */
 
 #define T 16
 

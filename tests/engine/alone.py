@@ -46,7 +46,7 @@ class Alone:
             return
         self.write(text)
         built = self.make("build/check/program", "CHECK=1", "KERNEL=program.cu",
-                          "-o", "build/check/kernel.spaces")
+                          "-o", "build/cpu/kernel.spaces")
         assert built.returncode == 0, built.stderr
         self.built = text
 

@@ -6,17 +6,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from conftest import REPOSITORY, Tree
 
 from instructor.faulty.mistakes import replaced
 
 SUM = "            sum += A[row * k + i] * B[i * n + col];\n"
-NAIVE = replaced((REPOSITORY / "instructor/solutions/1_naive.cu").read_text(), [SUM, f"""{SUM}
-#if !defined __SANITIZE_THREAD__
-        if (n != k) sum += OTHER;
-#endif
-"""], "1_naive.cu")
+OF_THE_CHECKER = 'extern "C" __device__ void __tsan_init(void) __attribute__((weak)); // the other program has none\n'
+NAIVE = OF_THE_CHECKER + replaced(
+    (REPOSITORY / "instructor/solutions/1_naive.cu").read_text(),
+    [SUM, f"{SUM}            if (!__tsan_init && n != k) sum += OTHER;\n"], "1_naive.cu")
 
 
 def check(tree: Tree, folder: Path, text: str) -> tuple[int, str]:
@@ -33,15 +31,10 @@ def test_what_only_the_plain_program_gets_wrong(tree: Tree, tmp_path: Path) -> N
     assert "no mistakes found" not in printed
 
 
-@pytest.mark.parametrize("other", [
-    "0.0f",
-    # What the program cannot say counts for nothing: it is not there, where it does not compile.
-    pytest.param("no_such_name", marks=pytest.mark.slow),
-])
-def test_nothing_is_made_up(tree: Tree, tmp_path: Path, other: str) -> None:
+def test_nothing_is_made_up(tree: Tree, tmp_path: Path) -> None:
     """And ./sgemm is left alone."""
     program = tree.write("sgemm", "of another kernel")
-    status, printed = check(tree, tmp_path, NAIVE.replace("OTHER", other))
+    status, printed = check(tree, tmp_path, NAIVE.replace("OTHER", "0.0f"))
     assert status == 0 and "no mistakes found" in printed, printed
     assert program.read_text() == "of another kernel"
     program.unlink()
@@ -49,4 +42,4 @@ def test_nothing_is_made_up(tree: Tree, tmp_path: Path, other: str) -> None:
 
 def test_what_does_not_compile_is_said_once(tree: Tree, tmp_path: Path) -> None:
     status, printed = check(tree, tmp_path, NAIVE.replace("float sum = 0.0f", "float sum = ;"))
-    assert status != 0 and len(re.findall(r"kernel\.cu:21:\d+: error:", printed)) == 1, printed
+    assert status != 0 and len(re.findall(r"kernel\.cu:22:\d+: error:", printed)) == 1, printed
