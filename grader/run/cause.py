@@ -52,8 +52,10 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
     words = [program, "--answer", answer, "--locals-program", program.with_name(LOCALS),
              "--timeout", BLOCK_SECONDS, "--fill", case.fill, "--seed", case.seed or 0,
              *case.words]
-    limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES + BYTES_PER_BYTE * case.sizes.bytes,
-                    processes=PROCESSES + (os.cpu_count() or 1), file_bytes=ANSWER_BYTES,
+    # It runs blocks on all cores, and reserves a worker's addresses on each; few of them are ever in use.
+    cores, arrays = os.cpu_count() or 1, BYTES_PER_BYTE * case.sizes.bytes
+    limits = Limits(cpu_seconds=SECONDS, memory_bytes=WORKER_BYTES * cores + arrays,
+                    resident_bytes=WORKER_BYTES + arrays, processes=PROCESSES + cores, file_bytes=ANSWER_BYTES,
                     output_bytes=OUTPUT_BYTES, wall_seconds=10 * SECONDS, time_seconds=SECONDS)
     return Command([*QUIETLY, *map(str, words)], limits, cwd=folder,
                    readable=[folder, program.parent], pass_fds=(answer,))

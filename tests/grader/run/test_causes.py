@@ -21,6 +21,7 @@ from conftest import slow_but
 from corpus import BY_NAME, FAULTS, Fault
 
 from grader.build.parts import trusted_parts
+from grader.build.submission import Programs
 from grader.errors import MachineFault
 from grader.grade import MOST_CAUSES, Grading
 from grader.intake.submission import Submission
@@ -29,7 +30,7 @@ from grader.record.model import Cause, Finding, Record
 from grader.record.student import student_view
 from grader.report.lines import lost
 from grader.report.terminal import show
-from grader.run.cause import ANSWER_BYTES, ask_judge, find_cause
+from grader.run.cause import ANSWER_BYTES, ask_judge, command, find_cause
 from grader.run.once import memory_file
 
 SUITE = fake.suite(*(fake.case(f"{m}", m, k, n, criteria=["memory"])
@@ -137,6 +138,20 @@ def test_only_some_are_looked_for() -> None:
     asked = Asked()
     fake.grading("leak", [fake.suite(*cases)], cause=asked, run=run).run()
     assert asked.names == ["c11", "c12", "c13"] and len(asked.names) == MOST_CAUSES
+
+
+def test_a_check_on_many_cores_has_addresses_for_all_their_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or it would find no cause there. What it may use is as much as on one."""
+    limits = []
+    programs = Programs(Path("plain"), Path("checked"))
+    for cores in (1, 64):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        limits.append(command(Path("check"), programs, fake.case("a", 5, 7, 3), 3).limits)
+    on_one, on_many = limits
+    stacks = 1024 * 65 * 4096  # engine/cuda/runtime/block.c
+    assert on_many.memory_bytes >= on_one.memory_bytes + 63 * stacks
+    assert on_many.resident_bytes == on_one.resident_bytes <= on_one.memory_bytes
+    assert on_many.processes == on_one.processes + 63
 
 
 def test_it_changes_no_points() -> None:
