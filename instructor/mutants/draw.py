@@ -190,7 +190,8 @@ class Objects:
 
     def compiled(self, source: str) -> bytes | None:
         """The object's bytes; None where it does not compile."""
-        with tempfile.NamedTemporaryFile(suffix=".o") as made:
-            words = ["cc", *self.flags, "-w", "-g0", "-I.", "-c", source, "-o", made.name]
+        with tempfile.TemporaryDirectory() as folder:  # where cc fails, it removes the object
+            made = Path(folder) / "made.o"
+            words = ["cc", *self.flags, "-w", "-g0", "-I.", "-c", source, "-o", made]
             run = subprocess.run(words, cwd=self.copy.path, capture_output=True, check=False)
-            return Path(made.name).read_bytes() if run.returncode == 0 else None
+            return made.read_bytes() if run.returncode == 0 else None

@@ -94,8 +94,8 @@ def test_each_room_has_files_and_tests() -> None:
 
 
 def test_what_changes_nothing_that_is_built_is_not_drawn(tmp_path: Path) -> None:
-    """A comment, a docstring, what does not compile."""
-    (tmp_path / "a.c").write_text("int f(int a) { return a + 1; } // + 1\n#define UNUSED 3\n")
+    """A comment, a docstring, what does not compile, or not assemble."""
+    (tmp_path / "a.c").write_text('int f(int a) { return a + 1; } // + 1\n#define UNUSED 3\n__asm__(".data");\n')
     (tmp_path / "a.py").write_text(PRODUCT["sum.py"])
     room = draw.Room("room", ("a.c", "a.py"), ())
     copy = draw.Copy(tmp_path, ["a.c", "a.py"], tmp_path / "copy")
@@ -111,6 +111,7 @@ def test_what_changes_nothing_that_is_built_is_not_drawn(tmp_path: Path) -> None
     assert not counts("a.c", c, 1, "int f(int a) { return a + 1; } // - 1\n")
     assert not counts("a.c", c, 1, "int f(int a) { return a + ; } // + 1\n")
     assert not counts("a.c", c, 2, "#define UNUSED 4\n")
+    assert not counts("a.c", c, 3, '__asm__(".atad");\n')
     assert counts("a.py", python, 3, "    return a + b\n")
     assert not counts("a.py", python, 2, "    '''Of none.'''\n")
     assert not counts("a.py", python, 3, "    break\n")
