@@ -491,7 +491,7 @@ struct out_of_bounds {
 static long index_value(const struct type_descriptor *type, uintptr_t value) {
     unsigned bits = 1u << (type->info >> 1);
     if (bits > 64) return *(const long *)value; /* passed by address */
-    if (bits == 64 || !(type->info & 1)) return (long)value;
+    if (!(type->info & 1)) return (long)value;
     return (long)(value << (64 - bits)) >> (64 - bits);
 }
 

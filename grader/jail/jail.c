@@ -661,7 +661,6 @@ int main(int argc, char **argv) {
     }
     if (child == 0) run_program(&o);
     close(pipe_ends[1]);
-    close(STDIN_FILENO);
     close(STDOUT_FILENO); /* the reader waits for the last writer to close it */
     close(STDERR_FILENO);
     for (int i = 0; i < o.passed_count; i++) close(o.passed[i]);

@@ -51,11 +51,12 @@ struct task {
     int in, out, report;
 };
 
+/* Of a word, which is not empty. */
 static uint64_t number(const char *text, uint64_t most) {
     char *end;
     errno = 0;
     uint64_t value = strtoull(text, &end, 10);
-    if (errno || *end || end == text || *text == '-' || value > most)
+    if (errno || *end || *text == '-' || value > most)
         fail(EXIT_USAGE, "an argument is not a number, or is too large");
     return value;
 }

@@ -79,7 +79,6 @@ static enum finding_kind kind_of_host(const struct access *access) {
     const struct region *r = region_find(access->address);
     if (r && !r->on_device) return FINDING_NONE;
     if (r) return r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST;
-    if (!program_holds(access->address)) return FINDING_NONE;
     if (access->write)
         return program_is_foreign(access->address) ? FINDING_TAMPERING : FINDING_NONE;
     return program_kernel_wrote(access->address) ? FINDING_DEVICE_VARIABLE_ON_HOST : FINDING_NONE;

@@ -158,7 +158,7 @@ void region_written(struct region *r, const char *to, size_t bytes) {
 
 void region_name(int number, const struct engine_array *array) {
     struct region *r = region_find((uintptr_t)array->elements);
-    if (!r) return;
+    if (!r) return; /* region_add() had no memory for it */
     cells_drop(&r->cells);
     r->array = array;
     r->number = number;
