@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from checked import Builder, Checked, run_check, shared_kernel
 
-# One block of 16 threads, which computes C; then each does something with copies, in line 12. What, says m.
+# A block of 16 threads, which computes C; then each does something with copies, in line 12. What, says m. Where that
+# asks which block it is, there are more of them than workers.
 KERNEL = """
 #include <cuda_pipeline.h>
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C,
                         float *scratch) {
     __shared__ __align__(16) float to[64];
     int t = threadIdx.x;
-    for (int e = t; e < m * n; e += blockDim.x) {
+    for (int e = t; blockIdx.x == 0 && e < m * n; e += blockDim.x) {
         float sum = 0;
         for (int i = 0; i < k; ++i) sum += A[e / n * k + i] * B[i * n + e %% n];
         C[e] = sum;
@@ -28,7 +29,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     float *scratch;
     cudaMalloc(&scratch, 1000);
-    mysgemm<<<1, 16>>>(m, n, k, A, B, C, scratch);
+    mysgemm<<<%s, 16>>>(m, n, k, A, B, C, scratch);
     cudaFree(scratch);
 }
 """
@@ -84,6 +85,11 @@ FOUND = {  # what is done, some of the finding, and words of it
         (f"to[t] = 0; __syncthreads(); __pipeline_commit(); __pipeline_commit(); {COPY} __pipeline_commit();"
          f"__syncthreads(); {LOOK_ASIDE} {DONE}",
          {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
+    "another's, where this thread has copied in an earlier block only":
+        (f"if (blockIdx.x < gridDim.x - 1) {{ {COPY} {DONE} }} else {{ to[t] = 0; __syncthreads();"
+         f"__pipeline_commit(); __pipeline_commit(); if (t > 7) {COPY} __pipeline_commit(); __syncthreads();"
+         f"if (t < 8) {LOOK_ASIDE} {DONE} }}",
+         {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
     "to where another stores in the same interval":
         (f"to[15 - t] = 0; {COPY} {DONE}",
          {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()"),
@@ -105,10 +111,12 @@ BODIES = {
     **{m: body for m, (body, *_) in enumerate(FOUND.values(), 34)},
 }
 
+BLOCKS = " + ".join(["1", *(f"1024 * (m == {m})" for m, body in BODIES.items() if "gridDim" in body)])
+
 
 def run(checker: Builder, programs: Path, m: int, *arguments: object, setup: str = "gcc -O1") -> Checked:
     cases = " ".join(f"case {m}: {{ {body} }} break;" for m, body in BODIES.items())
-    kernel = shared_kernel(programs, "copies.cu", KERNEL % f"switch (m) {{ {cases} }}")
+    kernel = shared_kernel(programs, "copies.cu", KERNEL % (f"switch (m) {{ {cases} }}", BLOCKS))
     return run_check(checker(setup, kernel), "--json", "--seed", 1, m, *arguments)
 
 

@@ -136,12 +136,42 @@ def test_a_variable_that_no_target_takes_is_refused() -> None:
     assert "make clean takes no KERNEL; make program and embed do" in the_engine().make("clean", "KERNEL=x.cu").stderr
 
 
-def test_the_plain_build() -> None:
+def run_plainly(text: str) -> tuple[str, str]:
+    """What it says, without checks."""
     engine = the_engine()
-    engine.write(text_of("transpose"))
+    engine.write(text)
     assert engine.make("program", "KERNEL=program.cu").returncode == 0
     done = subprocess.run([engine.path / "build/program"], text=True, capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == ("the transpose is correct\n", "")
+    return done.stdout, done.stderr
+
+
+def test_the_plain_build() -> None:
+    assert run_plainly(text_of("transpose")) == ("the transpose is correct\n", "")
+
+
+# In a container: its files are the program's own.
+CONTAINED = """\
+#include <cstdio>
+#include <cstring>
+
+static FILE *holds(const char *text) { return fmemopen((void *)text, strlen(text), "r"); }
+
+extern "C" FILE *fopen(const char *path, const char *) {
+    if (strstr(path, "memory.max")) return holds("1000000000\\n");
+    if (strstr(path, "memory.current")) return holds("400000000\\n");
+    return strstr(path, "meminfo") ? holds("MemAvailable: 9000000 kB\\n") : nullptr;
+}
+
+int main() {
+    size_t left, all;
+    cudaMemGetInfo(&left, &all);
+    printf("%zu of %zu\\n", left, all);
+}
+"""
+
+
+def test_a_container_has_no_more_memory_than_its_limit() -> None:
+    assert run_plainly(CONTAINED) == ("600000000 of 1000000000\n", "")
 
 
 def test_what_is_said_of_a_finding() -> None:
@@ -223,7 +253,7 @@ def test_usage() -> None:
 
 
 # Of each thread that cannot go on the others do. And a sum, in which a thread adds to an element before another
-# one stores it, if that is done for `all`.
+# one stores it, if that is done for `all`; and what the words of the tests below say.
 MANY = """\
 __global__ void kernel(int *a, int n) {
     typedef int row[64]; __shared__ row s;
@@ -249,6 +279,34 @@ __global__ void up_sweep(int *sum, bool all) {
     if (t == 0) *sum = tree[63];
 }
 
+__global__ void unstored(int *to) {
+    __shared__ int tiles[2][4][16];
+    const int t = threadIdx.x, col = t % 16;
+    if (col < 8 || col >= 12) tiles[1][t / 16][col] = t;
+    __syncthreads();
+    if (t == 8) *to = tiles[1][0][t];
+}
+
+__global__ void diverges(int *a) {
+    const int t = threadIdx.x;
+    if (t % 2) { a[t] = 1; __syncthreads(); } // odd threads
+    else { a[t] = 2; __syncthreads(); } // even threads
+    if (t % 2 == 0) { a[t] = 3; __syncthreads(); } // even threads first
+    else { a[t] = 4; __syncthreads(); } // odd threads behind
+}
+
+__device__ __noinline__ void store(int (*row)[4], int i) { (*row)[i] = i; }
+
+__global__ void two_mistakes(int *a) {
+    const int t = threadIdx.x;
+    if (t == 1) a[-5] = 1;
+    int rows[2][4] = {};
+    if (t == 0) store(rows, 4);
+    if (rows[1][t % 4] == -1) a[t] = 1;
+}
+
+__global__ void half(int *a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
+
 int main(int count, char **words) {
     const int n = 64;
     int *a, *b;
@@ -257,6 +315,10 @@ int main(int count, char **words) {
     cudaMemset(a, 0, n * sizeof(int));
     if (count == 1) kernel<<<2, n>>>(a, n);
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
+    else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
+    else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
+    else if (words[1][0] == 'h') half<<<1, 64>>>(a);
+    else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
     else up_sweep<<<1, 64>>>(b, words[1][0] == 'a');
     cudaFree(a);
     cudaFree(b);
@@ -280,7 +342,34 @@ def test_all_mistakes_are_named_once_at_each_pair_of_places() -> None:
 
 def test_an_element_that_a_thread_adds_to_before_another_stores_it() -> None:
     """A barrier is missing, and no value: only where no other thread stores one it is the latter."""
-    line = MANY[:MANY.index("// here")].count("\n") + 1
     for argument, kind in (("all", "shared-race"), ("one", "uninitialized-shared")):
         first, *_ = the_engine().findings(MANY, argument)["findings"]
-        assert (first["kind"], first["line"]) == (kind, line)
+        assert (first["kind"], first["line"]) == (kind, line_of_many("// here"))
+
+
+def line_of_many(words: str) -> int:
+    return MANY[:MANY.index(words)].count("\n") + 1
+
+
+def test_columns_of_a_part_of_an_array_that_nobody_stored() -> None:
+    (found,) = the_engine().findings(MANY, "unstored")["findings"]
+    assert found["kind"] == "uninitialized-shared"
+    assert "columns 8 to 11 of tiles[1] have not been stored" in " ".join(found["detail"])
+
+
+def test_threads_at_two_barriers_whichever_is_reached_first() -> None:
+    found = the_engine().findings(MANY, "diverges")["findings"]
+    places = {(one["kind"], *sorted((one["line"], one["other"]["line"]))) for one in found}
+    first, second = line_of_many("// odd threads"), line_of_many("// even threads first")
+    assert places == {("divergent-barrier", line, line + 1) for line in (first, second)}
+
+
+def test_an_index_outside_is_found_before_what_other_threads_do_next() -> None:
+    the_engine().build(MANY)
+    said = the_engine().run("two mistakes", ENGINE_FIRST="1", status=1).stderr
+    assert f"program.cu:{line_of_many('(*row)[i]')}: " in said
+
+
+def test_memory_behind_what_was_set_holds_nothing() -> None:
+    (found,) = the_engine().findings(MANY, "half")["findings"]
+    assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))

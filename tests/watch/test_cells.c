@@ -257,14 +257,56 @@ TEST(a_stamp_has_room_for_more_steps_than_an_epoch) {
 
 TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
     begin_launch(THREADS);
-    const struct stamp before = now_of(0, WARP_SIZE);
+    const struct stamp without_fence = now_of(0, WARP_SIZE + 1), before = now_of(0, WARP_SIZE);
     order_fence(order[0], true);
     const struct stamp behind = now_of(0, WARP_SIZE);
     barrier(0);
     running_index.linear = 0;
     order_release(order[0], 64, false);
     atomic_between_fences(1, 64);
-    CHECK(knows(1, 0, before) && !knows(1, 0, behind));
+    CHECK(knows(1, 0, before) && !knows(1, 0, behind) && !knows(1, 0, without_fence));
+}
+
+TEST(what_a_lane_did_before_it_returned_is_known_to_all_that_meet_later) {
+    const unsigned some = 1 << 1 | 1 << 2;
+    begin_launch(THREADS);
+    order_warp_met(order[0], 0, some); /* and so not all lanes know the same */
+    const struct stamp last = now_of(0, 0);
+    CHECK(!knows(0, 1, last));
+    threads_add(&epochs[0].returned, 0);
+    order_warp_met(order[0], 0, some);
+    CHECK(knows(0, 1, last));
+    epochs[0].returned = (struct threads){{0}};
+}
+
+/* Each link takes some of the stack. */
+TEST(a_chain_of_releases_is_followed_over_so_many_links) {
+    begin_launch(THREADS);
+    const struct stamp first = now_of(0, 0);
+    order_fence(order[0], true);
+    order_release(order[0], 64, false);
+    for (unsigned i = 0; i < 2 * MOST_LINKS; ++i) { /* each of another thread */
+        running_index.linear = i % THREADS;
+        order_acquire(order[1 + i / THREADS], 64 + i * WORD, false);
+        order_fence(order[1 + i / THREADS], true);
+        order_release(order[1 + i / THREADS], 64 + (i + 1) * WORD, false);
+        CHECK(knows(1 + i / THREADS, i % THREADS, first) == (i <= MOST_LINKS));
+    }
+}
+
+TEST(a_fence_is_of_its_block) {
+    begin_launch(THREADS);
+    running_index.linear = 0;
+    order_fence(order[0], true);
+    CHECK(order_is_behind_fence(order[0]));
+    order_begin_block(order[0]);
+    CHECK(!order_is_behind_fence(order[0]));
+}
+
+TEST(what_was_released_is_forgotten_at_the_next_launch) {
+    CHECK(release_memory(1) && all.arena);
+    begin_launch(THREADS);
+    CHECK(!all.arena);
 }
 
 static jmp_buf faulted;

@@ -2,6 +2,8 @@
  * found before a byte moves. */
 #include "check.h"
 
+#include <sys/mman.h>
+
 __global__ void add(float *x, float what) { x[threadIdx.x] += what; }
 
 static void copies() {
@@ -25,6 +27,12 @@ static void copies() {
     OK(cudaMemcpy(d, a, bytes, cudaMemcpyDefault));
     OK(cudaMemcpy(b, d, bytes, cudaMemcpyDefault));
     EXPECT(b[99], 99.0f);
+
+    /* The host's memory may have lower addresses than the device's. */
+    void *low = mmap((void *)(1 << 28), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0);
+    OK(cudaMemcpy(low, d, bytes, cudaMemcpyDeviceToHost));
+    EXPECT(((float *)low)[99], 99.0f);
 
     /* Parts, and nothing. */
     OK(cudaMemcpy(d + 50, a, 10 * sizeof(float), cudaMemcpyHostToDevice));

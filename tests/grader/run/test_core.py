@@ -274,7 +274,7 @@ WRONG_RUNS: list[tuple[str, str, dict[str, Any]]] = [
     ("LAUNCH_OF(cut);", "checked", {"explanation.formula": "k-cut", "launch": f"cut{THREADS}"}),
     ("LAUNCH_OF(traps);", "plain", {"ended": "stopped", "launch": f"traps{THREADS}"}),
     (LEAK, "checked", {"finding.kind": "leak", "launch": f"mysgemm{THREADS}"}),
-    ("LAUNCH_OF(strays);", "plain", {"guards_changed": 1, "wrong": 0}),
+    ("LAUNCH_OF(strays);", "plain", {"guards_changed": 2, "wrong": 0}),
     ("LAUNCH; cudaMemset((void *)B, 0, 8);", "plain", {"inputs_changed": 2, "wrong": 0}),
     (CRASH, "plain", {"ended": "crashed", "launches": 1, "detail": "crashed"}),
 ]
@@ -307,7 +307,8 @@ SUBMISSION_OF_ALL = with_wrapper(
     '#include "support.h"\n#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n'
     + other_kernel("cut", "p < k", "p < 49") + other_kernel("endless", "p++", "p += 0")
     + other_kernel("traps", STORE, "__trap();")
-    + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = sum;") + FURTHER_KERNELS + 'extern "C" ')
+    + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = C[m * n] = sum;")
+    + FURTHER_KERNELS + 'extern "C" ')
 
 
 @pytest.fixture(scope="module")

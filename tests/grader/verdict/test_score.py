@@ -27,7 +27,7 @@ from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
 from grader.verdict.points import (judge_case, marks_of, needs_review, no_points, refused, repair_marks, skipped,
-                                   speed_points, totals, used_up, wants_checked, wants_counts)
+                                   slower, speed_points, totals, used_up, wants_checked, wants_counts)
 
 FULL = ["memory", "tiled"]
 
@@ -135,6 +135,12 @@ def test_a_wrong_c_without_an_explanation(changes: dict[str, Any], words: str, k
     test, kept = judge(plain, None)
     assert kept == "" and words in test.reason
     assert test.finding and test.finding.kind == kind
+
+
+def test_the_formula_of_a_wrong_c_comes_before_what_else_went_wrong() -> None:
+    """It explains all of it: a kernel that doubles C has mistaken what it is to compute."""
+    test, _ = judge(runs("right")[0].model_copy(update=WRONG | {"inputs_changed": 3}), None)
+    assert test.finding == TWICE
 
 
 def test_no_checked_run_no_points_for_it() -> None:
@@ -332,6 +338,12 @@ def test_all_points_for_speed_are_those_of_the_suite() -> None:
     """Whatever their decimals; a part of them is whole hundredths."""
     fast = shape(points=3.333, none=0.3, full=0.9)
     assert [speed_points(fast, ratio) for ratio in (0.2, 0.6, 0.9, 2.0)] == [0, 1.67, 3.333, 3.333]
+
+
+@pytest.mark.parametrize(("ratio", "words"), [(0.2, "above 0.3"), (0.3, "above 0.3"), (0.31, "0.9 is full")])
+def test_what_is_said_of_a_slow_kernel(ratio: float, words: str) -> None:
+    """Where it has no points, where they begin; else where they end."""
+    assert words in slower(shape(points=3.0, none=0.3, full=0.9), ratio)
 
 
 # ---- what a student sees -------------------------------------------------------------------------
