@@ -294,7 +294,7 @@ bool cause_phase(const struct situation *s) {
 /* Of one matrix nothing is loaded in some phases, in which the other is. */
 bool cause_some_phases(const struct situation *s) {
     const struct recovered *less = s->load[MATRIX_A].access, *more = s->load[MATRIX_B].access;
-    if (!less || !more || less->phases == more->phases || !s->recovery->trace->ended) return false;
+    if (!less || !more || less->phases == more->phases) return false;
     if (less->phases > more->phases) {
         less = more;
         more = s->load[MATRIX_A].access;
@@ -397,20 +397,58 @@ bool cause_loop_count(const struct situation *s) {
     return true;
 }
 
-/* An index outside, where a thread has been at all elements of a row or column of the tile. */
+/* Linear index of the finding's thread. */
+static unsigned thread_of_finding(const struct situation *s) {
+    const unsigned *block = s->recovery->trace->block;
+    const struct finding_party *at = &s->failed->finding.at;
+    return (at->thread.z * block[1] + at->thread.y) * block[0] + at->thread.x;
+}
+
+/* How often a thread comes by between two barriers, at most; in a launch that was stopped, perhaps
+ * by this index, the finding's thread: others may be anywhere. */
+static size_t steps_of(const struct situation *s, const struct recovered *a) {
+    const struct recovery *r = s->recovery;
+    const unsigned thread = thread_of_finding(s);
+    int steps = 0;
+    if (r->trace->ended) return (size_t)a->steps;
+    for (size_t i = a->first; i < r->trace->count; i++)
+        if (r->of[i] == a - r->access && r->trace->access[i].thread == thread &&
+            r->step[i] >= steps)
+            steps = r->step[i] + 1;
+    return (size_t)steps;
+}
+
+/* Whether the finding is of this array, and its thread begins at the first element. */
+static bool is_of_finding(const struct situation *s, const struct trace_array *array,
+                          const struct index_formula *part) {
+    int value[INDEX_VARIABLES];
+    recover_values(s->recovery->trace, 0, thread_of_finding(s), 0, 0, value);
+    return strcmp(s->failed->finding.object.name, array->name) == 0 &&
+           index_offset(part, value) == 0;
+}
+
+/* Whether a thread has been at all elements of a row or column of the tile. */
+static bool has_run_through(const struct situation *s, const struct recovered *a,
+                            const struct trace_array *array) {
+    struct layout l;
+    if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) return false;
+    const bool down = part_has(&l.row, LAYOUT_STEP);
+    const size_t end = array->dimension[!down], steps = steps_of(s, a);
+    /* The formula need not hold for the threads that a launch did not get to. */
+    return (steps == end || steps == end + 1) &&
+           (s->recovery->trace->ended || is_of_finding(s, array, down ? &l.row : &l.col));
+}
+
+/* An index outside, where the loop should have ended. */
 bool cause_steps(const struct situation *s) {
     const struct finding *f = &s->failed->finding;
     if (f->kind != FINDING_SHARED_OUT_OF_BOUNDS || f->at.access == FINDING_WRITE) return false;
     for (EACH_ACCESS(a, s)) {
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
-        const size_t rows = array->dimension[0], cols = array->dimension[1];
-        struct layout l;
-        if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) continue;
-        const size_t end = part_has(&l.row, LAYOUT_STEP) ? rows : cols, steps = (size_t)a->steps;
-        if (steps != end && steps != end + 1) continue;
+        if (!has_run_through(s, a, array)) continue;
         cause_at_access(s, CAUSE_LOOP_COUNT, a);
-        CAUSE_SAY(BEYOND_TILE, W(array->name), W(rows), W(cols));
+        CAUSE_SAY(BEYOND_TILE, W(array->name), W(array->dimension[0]), W(array->dimension[1]));
         return true;
     }
     return false;
@@ -485,7 +523,7 @@ static int unread_buffer(const struct situation *s, int array) {
 }
 
 static bool says_buffer_unread(const struct situation *s) {
-    if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->recovery->trace->ended) return false;
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
     for (EACH_ACCESS(a, s)) {
         const int buffer = a->array >= TRACE_SHARED && !a->write ? unread_buffer(s, a->array) : -1;
         if (buffer < 0) continue;
@@ -499,8 +537,7 @@ static bool says_buffer_unread(const struct situation *s) {
 bool cause_tile_not_stored(const struct situation *s) {
     if (says_not_stored(s) || says_made_of_nothing(s) || says_buffer_unread(s)) return true;
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
-    if (matrix < 0 || !s->whole || !s->use[!matrix].access || !s->recovery->trace->ended)
-        return false;
+    if (matrix < 0 || !s->whole || !s->use[!matrix].access) return false;
     cause_at_access(s, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
     CAUSE_SAY(NOTHING_LOADED, NAME(matrix), NAME(!matrix), NAME(matrix));
     return true;
@@ -594,8 +631,8 @@ static bool covers_k(const struct situation *s) {
  * of C. */
 bool cause_sum(const struct situation *s) {
     const struct explained *explained = &s->failed->explained;
-    if (!s->recovery->trace->ended || !part_same(along_k(s, 0), along_k(s, 1), ~0u) ||
-        along_k(s, 0)->constant || along_k(s, 1)->constant || !covers_k(s))
+    if (!part_same(along_k(s, 0), along_k(s, 1), ~0u) || along_k(s, 0)->constant ||
+        along_k(s, 1)->constant || !covers_k(s))
         return false;
     cause_at_access(s, CAUSE_SUM_START, s->store.access);
     CAUSE_SAY(SUM_WRONG, W(s->use[MATRIX_A].access->place.line));

@@ -1,6 +1,7 @@
 /* Mistakes of the launch: grid and block, and what the wrapper passes. */
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/source.h"
+#include "../../engine/watch/launches.h"
 #include "situation.h"
 #include <stdlib.h>
 #include <string.h>
@@ -76,10 +77,16 @@ static void say_both_launches(const struct situation *s, bool threads) {
     if (threads) CAUSE_SAY(THREADS_FOR, W(threads_in(t->grid, t->block)), W(elements_of_c(here)));
 }
 
+/* Whether whatever C needs is done in this launch: also of a run that was stopped in it, if the
+ * wrapper makes no other one. */
+static bool is_whole(const struct situation *s) {
+    return s->whole || (launches_noted() == 1 && s->failed->launches == 1);
+}
+
 /* The grid depends on the size of C, and a block does not. */
 bool cause_launch_exchanged(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
-    if (t->grid[0] * t->grid[1] == 1) return false;
+    if (!is_whole(s) || t->grid[0] * t->grid[1] == 1) return false;
     if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
@@ -190,6 +197,7 @@ static bool tile_too_small(const struct situation *s, const struct filling *f) {
 
 static bool tile_not_filled(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
+    if (!s->recovery->trace->ended) return false; /* another line may store the rest of it */
     if (s->store.access && s->store.access->steps > 1) return false; /* nor of C one element each */
     if (!f->unstored_read || (unsigned)f->store->threads < block[0] * block[1] * block[2])
         return false;
@@ -280,7 +288,7 @@ bool cause_grid(const struct situation *s) {
     if (failed->finding.kind == FINDING_WRONG_RESULT && s->only_store)
         return false; /* C was covered */
     if (!s->store.alone || may_go_on(s->store.access)) return false;
-    for (int i = 0; i < 2; i++) /* the launch ended early: nothing is known of other blocks */
+    for (int i = 0; i < 2; i++) /* of blocks that did not store nothing is known */
         if ((t->grid[i] > 1 || s->launch->grid[i] > 1) &&
             !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))
             return false;

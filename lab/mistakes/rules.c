@@ -34,8 +34,12 @@ static void find_views(struct situation *s) {
 /* What has to be so, a set. What another launch does may make up for some mistakes: none stores C
  * (STORES); none loads A or B, either, and none that comes later stores C (WHOLE). What the
  * accesses are is KNOWN; the result is WRONG. And VALUES: the mistake changes what is stored in C,
- * and never whether it is stored. */
-enum { STORES = 1, WHOLE = 2, KNOWN = 4, WRONG = 8, VALUES = 16 };
+ * and never whether it is stored.
+ *
+ * The launch must have come to its end, too: what is not there in one that was stopped, a further
+ * access, phase or block, or another line that does the same, may only be missing. SEEN: not for
+ * this rule, which concludes from what was done, or asks itself. */
+enum { STORES = 1, WHOLE = 2, KNOWN = 4, WRONG = 8, VALUES = 16, SEEN = 32 };
 
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
@@ -45,10 +49,10 @@ static const struct rule {
 } rules[] = {
     {cause_matrices_exchanged, VALUES},
     {cause_sizes_exchanged, 0},
-    {cause_launch_exchanged, WHOLE},
+    {cause_launch_exchanged, SEEN},
     {cause_row_length, 0},
-    {cause_block_shape, 0},
-    {cause_steps, VALUES},
+    {cause_block_shape, SEEN},
+    {cause_steps, VALUES | SEEN},
     {cause_store_transposed, KNOWN},
     {cause_block_exchanged, KNOWN},
     {cause_grid, STORES},
@@ -61,7 +65,7 @@ static const struct rule {
     {cause_tile_not_stored, VALUES},
     {cause_tile_overwritten, VALUES | WRONG},
     {cause_store_in_loop, VALUES},
-    {cause_tile_type, VALUES | WRONG},
+    {cause_tile_type, VALUES | WRONG | SEEN},
     {cause_sum, WHOLE | VALUES | KNOWN | WRONG},
 };
 
@@ -85,10 +89,11 @@ static bool has_access(const struct trace *t, int first, int last, bool write) {
     return false;
 }
 
-/* What other launches do. Of some that come later nothing may be kept. */
+/* What other launches do. Of some that come later nothing may be kept, or the run did not get to
+ * them. */
 static void see_others(struct situation *s, const struct trace *const traces[], int count,
-                       int number) {
-    s->whole = s->only_store = traces[count - 1]->launch == launches_noted();
+                       int number, bool ended) {
+    s->whole = s->only_store = ended && traces[count - 1]->launch == launches_noted();
     for (int i = 0; i < count; i++) {
         if (i == number) continue;
         const bool stores = has_access(traces[i], MATRIX_C, MATRIX_C, true);
@@ -99,7 +104,8 @@ static void see_others(struct situation *s, const struct trace *const traces[], 
 }
 
 static bool is_asked(const struct situation *s, const struct rule *r) {
-    return !(r->needs & KNOWN && !s->known) && !(r->needs & WHOLE && !s->whole) &&
+    return (r->needs & SEEN || s->recovery->trace->ended) && !(r->needs & KNOWN && !s->known) &&
+           !(r->needs & WHOLE && !s->whole) &&
            !(r->needs & STORES && !s->whole && !s->only_store) &&
            !(r->needs & WRONG && s->failed->finding.kind != FINDING_WRONG_RESULT);
 }
@@ -138,8 +144,8 @@ static bool find_in(struct situation *s) {
 }
 
 /* In any of the launches that the run has kept: first in the one that multiplies. */
-static bool find(value_decoder *decode, struct shape shape, const struct outcome *failed,
-                 struct cause *cause) {
+static bool find(value_decoder *decode, struct shape shape, bool ended,
+                 const struct outcome *failed, struct cause *cause) {
     static struct recovery recovery;
     const struct trace *const *traces;
     const int count = trace_launches(&traces);
@@ -158,7 +164,7 @@ static bool find(value_decoder *decode, struct shape shape, const struct outcome
             .launch = same_launch(failed, traces[number]->launch),
         };
         if (multiplies != (i < count) || !may_be_in(&failed->finding, s.launch)) continue;
-        see_others(&s, traces, count, number);
+        see_others(&s, traces, count, number, ended);
         if (!recover(traces[number], decode, &recovery)) return false;
         found = find_in(&s);
         recover_free(&recovery);

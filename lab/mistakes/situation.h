@@ -53,7 +53,7 @@ struct situation {
     const struct outcome *failed;        /* the run that went wrong */
     const struct finding_launch *launch; /* the same launch of that run */
     /* No other launch loads A or B, and none after this one stores elements of C: whatever C needs
-     * is done here. */
+     * is done here. Neither is so of a run that was stopped: it may not have got to one. */
     bool whole;
     bool only_store; /* no other launch stores elements of C */
     union {          /* loads of A and B from global memory, the store of C; all three by matrix */

@@ -112,6 +112,28 @@ def test_what_a_wrong_result_is_instead(tree: Tree, old: str, new: str, formula:
     assert " ".join(shown.split()).count(said["finding"]["cause"]["what"]) == 1, shown
 
 
+def test_a_launch_that_was_stopped_stored_nothing_for_the_last_time(tree: Tree) -> None:
+    """In the run that shows the line of such a result: on sizes that are prime. No line, then."""
+    said = {}
+    for where in "false", "n % 2 && i == 5":
+        text = replaced(NAIVE.read_text(), ["j <= i", "j < i", "void prefixSum", f"""
+__global__ void clear(int n, int *out)
+{{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if ({where}) __trap();
+    if (i < n) out[i] = 0;
+}}
+
+void prefixSum""", "    scanBlock<<<", """
+    clear<<<(n + THREADS - 1) / THREADS, THREADS>>>(n, out);
+    scanBlock<<<"""], where)
+        status, said[where] = run(tree, "scan", text, "scan-check", "1000")
+        assert (status, said[where]["finding"]["formula"]) == (1, "exclusive"), said
+    ended, stopped = said.values()
+    assert "launch 2 of 2 is the last one" in " ".join(ended["finding"]["cause"]["detail"]), said
+    assert stopped["finding"]["cause"] is None, said
+
+
 def test_an_element_that_is_wrong(tree: Tree) -> None:
     """Says in which row and column it is, and what is there."""
     text = TILE.read_text()

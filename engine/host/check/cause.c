@@ -86,10 +86,11 @@ static void set_cause(struct cause *cause, int formula, const struct recovered *
     cause->launch = launch;
 }
 
-bool cause_of_formula(value_decoder *decode, const struct outcome *failed, struct cause *cause) {
+bool cause_of_formula(value_decoder *decode, bool ended, const struct outcome *failed,
+                      struct cause *cause) {
     static struct recovery recovery;
     const struct trace *const *traces;
-    const int formula = lab_formula(&lab, failed->explained.formula);
+    const int formula = ended ? lab_formula(&lab, failed->explained.formula) : -1;
     const int launches = trace_launches(&traces);
     cause->kind = CAUSE_NONE;
     for (int i = launches - 1; i >= 0 && formula >= 0 && !cause->kind; i--) {

@@ -114,8 +114,10 @@ void cause_of_body(const struct finding *finding, struct cause *cause);
 
 /* Where a result that is wrong in one way throughout (lab.formulas) was stored: sets *cause, if a
  * formula gives what the failed run came to, to where the launches that this run has kept stored
- * the output for the last time; else its kind is CAUSE_NONE. False: out of memory. */
-bool cause_of_formula(value_decoder *decode, const struct outcome *failed, struct cause *cause);
+ * the output for the last time; else its kind is CAUSE_NONE. `ended` as in explain/rules.h: after
+ * a launch that was stopped, others may have stored it. False: out of memory. */
+bool cause_of_formula(value_decoder *decode, bool ended, const struct outcome *failed,
+                      struct cause *cause);
 
 /* Mistakes of local variables, in the program that knows them: answers the request of programs.c
  * with one that runs on the first of the shapes prove, for the run that has gone wrong there. Takes

@@ -86,6 +86,7 @@ static struct {
     struct outcome *outcome;
     FILE *indices;
     uint64_t launch; /* whose indices; 0: of the first one that loads an input */
+    bool ended;      /* the wrapper has returned, and each launch has come to its end */
 } run;
 
 /* No evidence, then: what was found before stays as it is. */
@@ -105,13 +106,16 @@ static void say_indices(void) {
     recover_free(&recovery);
 }
 
+/* False: out of memory. */
+static bool prove_cause(struct cause *cause) {
+    if (!cause_of_formula(decode, run.ended, run.failed, cause)) return false;
+    return cause->kind || !lab_rules.find ||
+           lab_rules.find(decode, run.shape, run.ended, run.failed, cause);
+}
+
 static void conclude(void) {
     run.outcome->launches = launches_noted();
-    struct cause *cause = &run.outcome->cause;
-    bool enough = !run.failed || cause_of_formula(decode, run.failed, cause);
-    if (enough && run.failed && !cause->kind && lab_rules.find)
-        enough = lab_rules.find(decode, run.shape, run.failed, cause);
-    if (!enough) machine_fault("out of memory");
+    if (run.failed && !prove_cause(&run.outcome->cause)) machine_fault("out of memory");
     if (run.indices) say_indices();
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
@@ -151,7 +155,7 @@ static bool evidence_run(struct shape s, double seconds, bool counts,
     audit_nothing();
     engine_begin(&checked);
     host_call(&device);
-    cudaDeviceSynchronize();
+    run.ended = cudaDeviceSynchronize() == cudaSuccess; /* no launch was stopped */
     engine_end(&result);
     return result.finding.kind == FINDING_NONE;
 }

@@ -113,14 +113,16 @@ static void gather_evidence(const struct check_options *o, struct shape shape,
 
 static const double soon = 1; /* seconds: a block of these shapes takes milliseconds */
 
-/* Whether the kernel is right on the shape of the evidence: then that shows no mistake. */
-static bool is_right_on(const struct check_options *o, struct shape shape, struct outcome *room) {
+/* Whether the kernel is seen to be wrong on the shape of the evidence, which else shows no mistake.
+ * A run that was stopped for the time it took shows neither. */
+static bool is_wrong_on(const struct check_options *o, struct shape shape, struct outcome *room) {
     struct check_options quiet = *o;
     quiet.counts = quiet.phases = quiet.indices = false;
     quiet.report = NULL;
     if (quiet.run.timeout > soon) quiet.run.timeout = soon;
     memset(room, 0, sizeof *room);
-    return child_run_shape(&quiet, shape, &short_run, room) && room->finding.kind == FINDING_NONE;
+    return child_run_shape(&quiet, shape, &short_run, room) && room->finding.kind != FINDING_NONE &&
+           !finding_never_ends(room->finding.kind);
 }
 
 /* The kernel was correct on a square shape with edges: then it has guards, and mixes up sizes. */
@@ -150,7 +152,7 @@ static void ask_rules(const struct check_options *o, int width, struct outcome *
         gather_evidence(o, shape, failed, NULL, room);
         const struct cause cause = room->cause;
         /* What the launch of the failed run proves, another shape cannot disprove. */
-        if (cause.kind && (cause.shows_launch || !is_right_on(o, shape, room)))
+        if (cause.kind && (cause.shows_launch || is_wrong_on(o, shape, room)))
             failed->cause = cause;
     }
 }
