@@ -1,5 +1,6 @@
 /* What a kernel's accesses compute, beside the textbook's: --indices. In JSON, `indices` has the
- * sizes, number and of (which launch, from 1, of how many), and accesses, a list:
+ * sizes, number and of (which launch, from 1, of how many), ended (false: the launch was stopped,
+ * and what follows is of what it had done by then) and accesses, a list:
  *
  *   file, line, access, array    where; "read" or "write"; an array of the run or a shared one
  *   element     with its index, as in the text; null: no formula fits
@@ -29,9 +30,10 @@ static const char *const sharing_words[] = {
     "strided, neighboring threads do not access neighboring elements",
 };
 
-static enum sharing sharing(const struct recovered *a) {
+static enum sharing sharing(const struct recovered *a, const struct trace *t) {
     long long apart = 0;
     if (!a->exact || a->array >= TRACE_SHARED) return NOT_KNOWN;
+    if (!t->ended && !(a->varied >> INDEX_THREAD_X & 1)) return NOT_KNOWN; /* one thread's so far */
     for (int i = 0; i < a->formula.terms; i++)
         if (a->formula.term[i].variable == INDEX_THREAD_X && !a->formula.term[i].shift)
             apart = a->formula.term[i].coefficient;
@@ -49,7 +51,7 @@ static const char *textbook(const struct recovered *a, const struct recovery *r)
 static void print_access(FILE *out, const struct recovery *r, const struct recovered *a,
                          const struct index_size *sizes) {
     char text[700] = "", source[300] = "";
-    const char *warp = sharing_words[sharing(a)], *usual = textbook(a, r);
+    const char *warp = sharing_words[sharing(a, r->trace)], *usual = textbook(a, r);
     APPEND(text, "line %d %s ", a->place.line, a->write ? "stores to" : "loads");
     recover_write(text, sizeof text, r, a, sizes, (size_t)lab_params(&lab));
     if (warp) APPEND(text, ": %s", warp);
@@ -68,6 +70,8 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
         fprintf(out, "launch %" PRIu64 " of %" PRIu64 ", ", t->launch, launches_noted());
     fprintf(out, "grid (%u, %u), block (%u, %u):\n", t->grid[0], t->grid[1], t->block[0],
             t->block[1]);
+    if (!t->ended && t->block_count)
+        fputs("  stopped early: a variable that had one value until then is in no formula\n", out);
     for (int i = 0; i < r->count; i++) print_access(out, r, &r->access[i], sizes);
     char words[300] = "";
     APPEND(words,
@@ -86,6 +90,7 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
     json_shape(&json, &lab, &s);
     json_unsigned(&json, "number", r->trace->launch);
     json_unsigned(&json, "of", launches_noted());
+    json_value(&json, "ended", r->trace->ended ? "true" : "false");
     json_open(&json, "accesses", '[');
     for (int i = 0; i < r->count; i++) {
         const struct recovered *a = &r->access[i];
@@ -99,7 +104,7 @@ static void json_indices(FILE *out, const struct recovery *r, struct shape s,
         json_text(&json, "access", a->write ? "write" : "read");
         json_text(&json, "array", recover_array_name(r, a->array));
         json_text(&json, "element", a->exact ? index : NULL);
-        json_text(&json, "warp", sharing_names[sharing(a)]);
+        json_text(&json, "warp", sharing_names[sharing(a, r->trace)]);
         json_text(&json, "textbook", textbook(a, r));
         json_text(&json, "source", source);
         json_value(&json, "accesses", "%zu", a->count);

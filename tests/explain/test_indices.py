@@ -74,7 +74,7 @@ def test_indices(checker: Builder, kernel: str) -> None:
     found = accesses(run.json)
     if kernel == REGISTER_TILE:
         found = [each for each in found if each[0] == "read"]
-    assert found == EXPECTED[kernel]
+    assert found == EXPECTED[kernel] and run.json["indices"]["ended"]
 
     lines = (REPOSITORY / kernel).read_text().splitlines()
     for each in run.json["indices"]["accesses"]:
@@ -125,3 +125,17 @@ def test_an_index_without_a_formula(checker: Builder, tmp_path: Path) -> None:
     (load,) = [each for each in run.json["indices"]["accesses"] if each["array"] == "A"]
     assert load["element"] is None and load["warp"] is None
     assert "loads A[...]\n" in run_check(program, "--indices", 1, 1, 1).stdout
+
+
+def test_a_launch_that_was_stopped(checker: Builder, tmp_path: Path) -> None:
+    """By its first thread's second load of A: what the index has to do with others is not known by then."""
+    kernel = tmp_path / "kernel.cu"
+    edits = ["            sum +=", "            if (m > 34 && i) __trap(); else sum +="]
+    kernel.write_text(replaced((REPOSITORY / NAIVE).read_text(), edits, NAIVE))
+    program = checker("gcc -O1", kernel)
+    indices = run_check(program, "--indices", "--json", 34).json["indices"]
+    assert indices["ended"] is False
+    assert {(each["array"], each["warp"]) for each in indices["accesses"]} == {("A", None), ("B", None)}
+    text = run_check(program, "--indices", 34).stdout
+    assert "\n  stopped early: a variable that had one value until then is in no formula\n" in text
+    assert "broadcast" not in text and "coalesced" not in text
