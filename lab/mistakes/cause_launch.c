@@ -124,14 +124,18 @@ static bool find_filling(const struct situation *s, const struct recovered *a, s
     return true;
 }
 
-/* Whether a thread that has no element of the tile comes by the line that stores to it; what it
- * accesses there may be another array. */
+/* Whether the finding is of the store of a thread that has no element of the tile. */
+static bool is_of_beyond(const struct situation *s, const struct filling *f) {
+    const struct finding *found = &s->failed->finding;
+    return found->kind == FINDING_SHARED_OUT_OF_BOUNDS && found->at.access == FINDING_WRITE &&
+           (found->at.thread.x >= f->cols || found->at.thread.y >= f->rows);
+}
+
+/* Whether such a thread comes by the line that stores to the tile; what it accesses there may be
+ * another array. */
 static bool comes_from_beyond(const struct situation *s, const struct filling *f) {
     const struct recovery *r = s->recovery;
-    const struct finding *found = &s->failed->finding; /* of such a thread's store, perhaps */
-    if (found->kind == FINDING_SHARED_OUT_OF_BOUNDS && found->at.access == FINDING_WRITE &&
-        (found->at.thread.x >= f->cols || found->at.thread.y >= f->rows))
-        return true;
+    if (is_of_beyond(s, f)) return true;
     for (size_t i = 0; i < r->trace->count; i++) {
         struct index_sample sample;
         if (r->of[i] == RECOVERED || !r->trace->access[i].write ||
@@ -160,6 +164,8 @@ static bool overflows(const struct situation *s, const struct filling *f) {
     }
     if (x != 1 || (block[1] > 1 && y != (long long)f->cols)) return false;
     if (block[1] == 1 && s->failed->finding.kind != FINDING_SHARED_OUT_OF_BOUNDS) return false;
+    if (block[1] == 1 && !is_of_beyond(s, f)) /* they may go from row to row by themselves */
+        return block[0] > f->rows * f->cols;
     return block[0] > f->cols || block[1] > f->rows;
 }
 

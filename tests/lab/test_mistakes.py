@@ -63,6 +63,8 @@ WITHOUT_CAUSE = {
     "store beyond C": ("handout", ["B[b_row * n", "B[b_row * k", "if (row < m && col < n)", ""], "out-of-bounds", ""),
     # The first tiles are loaded before the loop, which leaves out the second ones.
     "load of another line": ("prefetch", ["int phase = 0;", "int phase = 1;"], "uninitialized-shared", ""),
+    # 256 threads fill 16 rows of 16, one after the other: the block fits the tile.
+    "index into a row": ("one_dimensional", ["tile_a[y][i]", "tile_a[y][i - 1]"], "shared-out-of-bounds", ""),
     # A hint at guards would lead away from the size that is wrong. This kernel goes along k in steps of 7, for
     # which there is no formula.
     "square shape is right": ("naive", ["A[row * k + p]", "A[row * k + 7 * p % k]",
