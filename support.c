@@ -3,9 +3,6 @@
  * engine/host/driver/failure.c; watchdog.c waits for what hangs or crashes. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "support.h"
-#include "engine/host/driver/report.h"
-#include "engine/report/text/clock.h"
-#include "engine/report/text/text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,14 +1,13 @@
 /* support.h: what main.cu leans on. Plain C11 without any CUDA, usable from C and C++.
  *
  * main.cu runs the student's kernel. Here is what it prints, stage by stage; the rest is in
- * engine/host/, for any lab: the command line (options.h), arrays on the host (host.h), the words
- * of a failure and the watchdog (report.h). What is right, the lab says (engine/lab.h). */
+ * engine/host/, for any lab: arrays on the host (host.h), the command line, the words of a failure
+ * and the watchdog (driver/driver.h). What is right, the lab says (engine/lab.h). */
 #ifndef SUPPORT_H
 #define SUPPORT_H
-#include "engine/host/driver/options.h"
-#include "engine/host/driver/report.h"
+#include "engine/host/driver/driver.h"
 #include "engine/host/host.h"
-#include "engine/report/text/clock.h"
+#include "engine/report/text/text.h"
 
 #ifdef __cplusplus
 extern "C" {

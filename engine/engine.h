@@ -63,9 +63,9 @@ struct engine_array {
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
-/* What is kept beside findings, to be asked for when the run has ended: watch/record/counts.h,
- * watch/record/trace.h. Each turns the short path off for the blocks that it is about. Counts are
- * of all launches; accesses of up to eight, of which `launch` is always one; phases of that one. */
+/* What is kept beside findings, to be asked for when the run has ended: watch/record/record.h.
+ * Each turns the short path off for the blocks that it is about. Counts are of all launches;
+ * accesses of up to eight, of which `launch` is always one; phases of that one. */
 enum engine_keeps {
     KEEP_COUNTS = 1, /* loads, stores, sectors, conflicts, of all blocks */
     KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then; and

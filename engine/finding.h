@@ -42,7 +42,7 @@ enum {
 /* Where the address of a finding is; none: it has no address, or it says nothing. */
 enum finding_memory { FINDING_MEMORY_NONE, FINDING_MEMORY_SHARED, FINDING_MEMORY_GLOBAL };
 
-/* Whether a run is asked for the mistake behind it: explain/rules.h, host/check/programs.c. */
+/* Whether a run is asked for the mistake behind it: explain/outcome.h, host/check/programs.c. */
 enum finding_cause { FINDING_CAUSE_NEVER, FINDING_CAUSE_LOCAL, FINDING_CAUSE_MAYBE };
 
 /* What depends on the kind alone: see findings.def. */

@@ -8,7 +8,7 @@
  *     *.c        `lab_truth`: what is correct. Values of inputs, the verdict on
  *                outputs, work, shapes. In lab.c where it is short.
  *     mistakes/  `lab_lessons`, the mistakes that it knows, in words; and
- *                `lab_rules` (explain/rules.h), which proves them. Or none.
+ *                `lab_rules` (explain/outcome.h), which proves them. Or none.
  *
  * They are apart because of who is linked with a submission: what runs one for the grader gets
  * lab.c and call.cu, and neither a seed nor a correct result. Only make check has the rules.
@@ -313,7 +313,7 @@ struct lab_truth {
                      int64_t element, double *right);
     /* How strictly: names for test cases. The first is the strictest that the fill allows. */
     const char *comparisons[LAB_COMPARISONS];
-    /* What wrong outputs are instead: see struct explanation. Null, as all below: defaults.c has
+    /* What wrong outputs are instead: see struct explanation. Null, as all below: description.c has
      * what is usual. */
     int (*explain)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                    const struct verdict *verdict, struct explanation *out);
@@ -343,7 +343,7 @@ struct lab_truth {
 
 extern const struct lab_truth lab_truth;
 
-/* The same, or what is usual: form/defaults.c, form/verdict.c. Naive loads: 0 where they are not
+/* The same, or what is usual: form/description.c, form/verdict.c. Naive loads: 0 where they are not
  * known. */
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   enum verify_mode mode, struct verdict *verdict);

@@ -1,6 +1,6 @@
 /* SGEMM: what speed is compared with, cuBLAS, and what is right on a GPU: see struct lab_speed of
  * engine/lab.h. A verdict on the host would take longer than all that is timed. */
-#include "../engine/report/poison.h"
+#include "../engine/report/element_type.h"
 #include "sgemm.h"
 
 #include <cublas_v2.h>

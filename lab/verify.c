@@ -1,7 +1,7 @@
 /* The verdict: which elements of C are right, wrong or unwritten, and by how much. The rules are
  * in docs/sgemm.md. */
 #include "../engine/cores.h"
-#include "../engine/report/poison.h"
+#include "../engine/report/element_type.h"
 #include "../engine/report/text/numbers.h"
 #include "product.h"
 #include "sgemm.h"

@@ -4,6 +4,7 @@ the engine and of the lab have them: their rows are calls in Python as in C."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,12 +31,14 @@ class Kind:
     """Markdown, for docs/check.md."""
 
 
-def rows(table: Path, parts: int) -> Iterator[list[str]]:
-    """The arguments of each row; names stand for themselves. Raises OSError where the table cannot be
+def rows(table: Path, name: str, parts: int) -> Iterator[list[str]]:
+    """The arguments of each row of that name; names stand for themselves. Raises OSError where the table cannot be
     read, SyntaxError and ValueError where a row is not as its first comment says."""
-    for row in ast.parse(table.read_text().split("*/", 1)[1]).body:
-        if not (isinstance(row, ast.Expr) and isinstance(row.value, ast.Call)):
+    for row in ast.parse(re.sub(r"/\*.*?\*/", "", table.read_text(), flags=re.DOTALL)).body:
+        if not (isinstance(row, ast.Expr) and isinstance(row.value, ast.Call) and isinstance(row.value.func, ast.Name)):
             raise ValueError(f"{table}: not a row: {ast.unparse(row)}")
+        if row.value.func.id != name:
+            continue
         if len(row.value.args) != parts:
             raise ValueError(f"{table}: a row has {parts} parts: {ast.unparse(row)}")
         yield [each.id if isinstance(each, ast.Name) else ast.literal_eval(each)
@@ -45,12 +48,12 @@ def rows(table: Path, parts: int) -> Iterator[list[str]]:
 def kinds(table: Path = ENGINE / "report" / "record" / "findings.def") -> dict[str, Kind]:
     """By their names, in the order of the file. Raises as rows() does."""
     return {name: Kind(name, result == "MAYBE", cause != "NEVER", *texts)
-            for _, name, _, result, cause, *texts in rows(table, 8)}
+            for _, name, _, result, cause, *texts in rows(table, "FINDING", 8)}
 
 
 def causes(*tables: Path) -> dict[str, str]:
     """What they mean, in Markdown, likewise."""
-    return {name: meaning for table in tables for _, name, meaning in rows(table, 3)}
+    return {name: meaning for table in tables for _, name, meaning in rows(table, "CAUSE", 3)}
 
 
 KINDS = kinds()

@@ -6,7 +6,6 @@
 #include "../report/text/text.h"
 #include "../report/words/threads.h"
 #include "explain.h"
-#include "outline.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,13 @@
-/* What became of a run of the wrapper, for what explains and shows it; and the remark on a
- * kernel that is correct. Plain data, which lies in memory that the run's process shares with
- * its parent. */
+/* What became of a run of the wrapper, for what explains and shows it; the remark on a kernel that
+ * is correct; and the rules by which a lab explains what went wrong. Plain data, which lies in
+ * memory that the run's process shares with its parent. */
 #ifndef ENGINE_EXPLAIN_OUTCOME_H
 #define ENGINE_EXPLAIN_OUTCOME_H
 #include "../engine.h"
 #include "../form/cause.h"
 #include "../lab.h"
 #include "../report/words/print.h"
+#include "index/index.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,8 +18,8 @@ extern "C" {
  * Each remark states figures that were counted, of one run on one shape; a kernel stays correct
  * whatever is remarked. Where a good kernel could object, nothing is said.
  *
- *   remark_counts.c   loads, sectors, banks, blocks: from counts.h; and a remark in words
- *   remark_barrier.c  barriers: from trace.h
+ *   remark_counts.c   loads, sectors, banks, blocks: counted (record.h); and a remark in words
+ *   remark_barrier.c  barriers: from a trace (record.h)
  *
  * In the order of their weight. */
 enum remark_kind {
@@ -96,6 +97,23 @@ struct outcome {
     struct walked walked;             /* with --walk */
     char machine_fault[MESSAGE_SIZE]; /* empty: none */
 };
+
+/* --- a lab's rules: of its form, for make check alone ----------------------------------------- */
+
+/* What proves the mistakes of lab_lessons. */
+struct lab_rules {
+    /* Sets *cause if the launches that this run of the shape has kept (trace_launches()) prove a
+     * mistake that `failed` comes from; else its kind is CAUSE_NONE. False: out of memory. Null:
+     * the lab has no rules.
+     *
+     * `ended`: the wrapper has returned, and each launch has come to its end. Of a run that was
+     * stopped, what is not there may be missing for that reason alone; of a launch that ended
+     * before (struct trace) only other launches may be missing. */
+    bool (*find)(value_decoder *decode, struct shape shape, bool ended,
+                 const struct outcome *failed, struct cause *cause);
+};
+
+extern const struct lab_rules lab_rules;
 
 #ifdef __cplusplus
 }

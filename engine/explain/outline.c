@@ -1,6 +1,6 @@
-/* Reads the structure of a text: see outline.h. A parser of statements; expressions are skipped,
+/* Reads the structure of a text: see explain.h. A parser of statements; expressions are skipped,
  * but for the functions (lambdas) in them. */
-#include "outline.h"
+#include "explain.h"
 #include <ctype.h>
 #include <string.h>
 

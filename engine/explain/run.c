@@ -4,8 +4,7 @@
 #include "../watch/detector.h"
 #include "../watch/launches.h"
 #include "../watch/machine.h"
-#include "../watch/record/counts.h"
-#include "../watch/record/trace.h"
+#include "../watch/record/record.h"
 #include "explain.h"
 #include <string.h>
 

@@ -10,13 +10,11 @@
 static const char *const names[] = {
 #define CAUSE(number, name, meaning) name,
 #include "causes.def"
-#undef CAUSE
 };
 
 static const struct sentence_row rows[] = {
 #define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
-#include "cause_sentences.def"
-#undef SENTENCE
+#include "causes.def"
 };
 const struct sentence_table cause_sentences = {rows, sizeof rows / sizeof *rows};
 

@@ -1,5 +1,5 @@
 /* The mistake behind a finding, as a record and in words. A run proves it: host/check/cause.c
- * one that any program can have, a lab's rules (explain/rules.h) one of the lab's own. */
+ * one that any program can have, a lab's rules (explain/outcome.h) one of the lab's own. */
 #ifndef ENGINE_REPORT_CAUSE_H
 #define ENGINE_REPORT_CAUSE_H
 #include "../lab.h"
@@ -13,7 +13,6 @@ enum cause_kind {
     CAUSE_NONE,
 #define CAUSE(name, ...) CAUSE_##name,
 #include "causes.def"
-#undef CAUSE
     CAUSE_FORMULA,                            /* the first of lab.formulas */
     LAB_CAUSES = CAUSE_FORMULA + LAB_FORMULAS /* and of lab_lessons.causes */
 };
@@ -43,7 +42,7 @@ struct cause_answer {
 /* Begins a cause of this kind at a line. */
 void cause_begin(struct cause *cause, int kind, const char *file, int line);
 
-extern const struct sentence_table cause_sentences; /* of the engine's own: cause_sentences.def */
+extern const struct sentence_table cause_sentences; /* of the engine's own: causes.def */
 
 /* "row-length"; null: CAUSE_NONE, or there is no such cause. */
 const char *cause_name(int kind);

@@ -1,7 +1,7 @@
 /* The verdict on a lab's outputs, where the lab gives what they should be: see lab_truth.reference.
  * One output after the other; boxes, map and list are of the first one with something wrong. */
 #include "../lab.h"
-#include "../report/poison.h"
+#include "../report/element_type.h"
 #include "../report/text/text.h"
 #include "../report/words/print.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A case's arrays on the host: see host.h. */
-#include "../report/poison.h"
+#include "../report/element_type.h"
 #include "host.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Counts as a student reads them, and as JSON. What they are: docs/look.md. */
-#include "../report/launch.h"
+#include "../report/device.h"
 #include "../report/text/json.h"
 #include "../report/text/text.h"
-#include "../watch/shadow/regions.h"
+#include "../watch/shadow/shadow.h"
 #include "show.h"
 #include <inttypes.h>
 #include <string.h>

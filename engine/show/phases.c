@@ -3,7 +3,7 @@
 #include "../report/text/numbers.h"
 #include "../report/text/text.h"
 #include "../report/words/vocabulary.h"
-#include "../watch/shadow/regions.h"
+#include "../watch/shadow/shadow.h"
 #include "show.h"
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef ENGINE_SHOW_SHOW_H
 #define ENGINE_SHOW_SHOW_H
 #include "../lab.h"
-#include "../watch/record/counts.h"
+#include "../watch/record/record.h"
 #include <stdio.h>
 
 #ifdef __cplusplus

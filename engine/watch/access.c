@@ -4,12 +4,12 @@
  *
  * Nearly every access of a correct kernel is one of two: a word in shared memory, or a part of one,
  * that no other thread accesses in this interval in a way that matters, or a float of an input, be
- * it that the host says so or that it is settled (regions.h). A dozen instructions here are enough
+ * it that the host says so or that it is settled (shadow.h). A dozen instructions here are enough
  * for those (a checked run spends its time in them); everything else takes the slow path.
  */
 #include "block.h"
 #include "detector.h"
-#include "shadow/order.h"
+#include "shadow/shadow.h"
 #include "stack.h"
 
 extern struct dim3 blockDim, gridDim;

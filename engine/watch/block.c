@@ -1,7 +1,7 @@
 /* Making a worker's watch, and which way its accesses take. */
 #include "block.h"
 #include "machine.h"
-#include "shadow/regions.h"
+#include "shadow/shadow.h"
 #include <stdlib.h>
 #include <string.h>
 

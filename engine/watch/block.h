@@ -2,7 +2,7 @@
  * the runtime's reports (observe.c) feed, and that the detectors look at.
  *
  *     accesses   access.c (loads and stores), observe.c (barriers, copies), host.c (its own)
- *     shadow     shared.c, global.c, with order.h: what came before in the same word
+ *     shadow     shared.c, global.c, with order.c: what came before in the same word
  *     events     detectors/ judge what came out of that, and note mistakes: detector.h, event.h
  *     findings   diagnosis.c, with object.c: ../explain/explain.h
  *
@@ -12,12 +12,12 @@
  * Each word (4 bytes) of memory has a shadow that remembers who wrote and read it last. Threads of
  * a block are unordered between two barriers: two of them that access one word in one such
  * interval, one of them writing, race, in whatever order they happened to run here, unless warp
- * operations, or atomics and fences, order them (order.h). What shared memory's shadow has no room
- * for, and all of global memory, is remembered in shadow cells (cells.h). */
+ * operations, or atomics and fences, order them (order.c). What shared memory's shadow has no room
+ * for, and all of global memory, is remembered in shadow cells (cells.c). */
 #ifndef ENGINE_WATCH_BLOCK_H
 #define ENGINE_WATCH_BLOCK_H
 #include "../report/words/threads.h"
-#include "shadow/regions.h"
+#include "shadow/shadow.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
  */
 #include "event.h"
 #include "launches.h"
-#include "shadow/regions.h"
+#include "shadow/shadow.h"
 
 /* In the order of the run. */
 static struct {
@@ -106,8 +106,6 @@ void event_replace(const struct event *old, const struct event *event) {
 bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code) {
     return !is_claimed(key_of_places(kind, place_key(code, 0), place_key(other_code, 0)));
 }
-
-bool event_noted(void) { return key_at(0); }
 
 bool event_enough(void) { return key_at(keeps_all ? EVENTS - 1 : 0); }
 

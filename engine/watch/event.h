@@ -67,7 +67,7 @@ struct event {
  * is grave: of those the first is kept, too, and comes before all others. */
 enum { EVENTS = 256 };
 
-struct region; /* regions.h */
+struct region; /* shadow.h */
 
 /* Before the first launch: all that there is room for. */
 void event_keep_all(void);
@@ -82,8 +82,6 @@ void event_replace(const struct event *kept, const struct event *event);
 /* Whether one of this kind, of instructions that return to these (null: none), would be kept.
  * Before what is costly to find out. */
 bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code);
-/* Whether any is kept. */
-bool event_noted(void);
 /* Whether no more will be, but for grave ones. */
 bool event_enough(void);
 /* The event that counts most; null: none, or not yet complete. */

@@ -1,7 +1,7 @@
 /* What the compiler calls at a fence. The linker takes this file out of the archive for a kernel.cu
  * that has one, and for no other: its accesses need less remembered (order_has_pairs()). */
 #include "block.h"
-#include "shadow/order.h"
+#include "shadow/shadow.h"
 
 __attribute__((constructor)) static void expect_fences(void) { order_expect_fences(); }
 

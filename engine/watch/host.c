@@ -1,7 +1,7 @@
 /* The host's side of a run: see detector.h. */
 #include "detector.h"
 #include "launches.h"
-#include "shadow/regions.h"
+#include "shadow/shadow.h"
 #include <unistd.h>
 
 static bool in_wrapper;

@@ -8,7 +8,7 @@
 #include "detector.h"
 #include "launches.h"
 #include "machine.h"
-#include "shadow/order.h"
+#include "shadow/shadow.h"
 #include <stdlib.h>
 #include <string.h>
 

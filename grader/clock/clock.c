@@ -9,10 +9,10 @@
  *
  * Exit status: 0 it has judged; 2 bad usage; 3 the machine is at fault. */
 #define _GNU_SOURCE
-#include "../../engine/host/driver/options.h"
+#include "../../engine/host/driver/driver.h"
 #include "../../engine/host/host.h"
 #include "../../engine/report/words/print.h"
-#include "replay.h"
+#include "recording.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

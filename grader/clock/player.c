@@ -1,9 +1,9 @@
-/* The player, see replay.h: the clock's side first, the player's below. */
+/* The player, see recording.h: the clock's side first, the player's below. */
 #define _GNU_SOURCE
-#include "../../engine/host/driver/options.h"
-#include "../../engine/report/text/clock.h"
+#include "../../engine/host/driver/driver.h"
 #include "../../engine/report/text/numbers.h"
-#include "replay.h"
+#include "../../engine/report/text/text.h"
+#include "recording.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../engine/host/driver/options.h"
+#include "../../engine/host/driver/driver.h"
 #include "../../engine/host/host.h"
 #include "../../engine/report/text/numbers.h"
 #include "../worker/on_gpu.h"

@@ -1,6 +1,6 @@
-/* replay.h's functions. */
-#include "replay.h"
+/* Recordings carried out: see recording.h. */
 #include "../../engine/report/text/numbers.h"
+#include "recording.h"
 #include "timer.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

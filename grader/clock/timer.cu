@@ -1,6 +1,6 @@
 /* timer.cu: see timer.h. */
 extern "C" {
-#include "../../engine/report/text/clock.h"
+#include "../../engine/report/text/text.h"
 #include "timer.h"
 }
 

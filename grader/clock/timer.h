@@ -7,7 +7,7 @@
  *     timer_stop()     the second event, the wait, the times */
 #ifndef TIMER_H
 #define TIMER_H
-#include "../../engine/report/poison.h"
+#include "../../engine/report/element_type.h"
 #include "judgement.h"
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -8,7 +8,7 @@
 #ifndef WORKER_REPORT_H
 #define WORKER_REPORT_H
 #include "../../engine/finding.h"
-#include "../../engine/host/driver/options.h"
+#include "../../engine/host/driver/driver.h"
 #include "../../engine/host/host.h"
 
 enum worker_state {

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../engine/watch/record/counts.h"
-#include "../../engine/watch/record/reuse.h"
+#include "../../engine/watch/record/record.h"
 #include "calls.h"
 #include "watch_wrapper.h"
 

@@ -6,10 +6,10 @@
  * Prints seconds, the median of ROUNDS products. Exit status: 1 C is wrong; 2 bad usage; 3 there is
  * no memory. */
 #include "../../engine/cores.h"
-#include "../../engine/host/driver/options.h"
+#include "../../engine/host/driver/driver.h"
 #include "../../engine/host/host.h"
-#include "../../engine/report/text/clock.h"
 #include "../../engine/report/text/numbers.h"
+#include "../../engine/report/text/text.h"
 #include "../../lab/sgemm.h"
 #include <math.h>
 #include <stdlib.h>

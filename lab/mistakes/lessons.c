@@ -5,13 +5,11 @@
 static const char *const causes[] = {
 #define CAUSE(number, name, meaning) name,
 #include "causes.def"
-#undef CAUSE
 };
 
 static const struct sentence_row rows[] = {
 #define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
-#include "sentences.def"
-#undef SENTENCE
+#include "causes.def"
 };
 
 const struct lab_lessons lab_lessons = {causes, LENGTH(causes), {rows, LENGTH(rows)}};

@@ -2,7 +2,7 @@
  *
  * A shape went wrong: the checker noted an access, or C is not A B. What that shows depends on
  * luck. What the kernel computes does not: it runs once more, on a shape on which each number has
- * one meaning (evidence.c), and from the accesses of that run (trace.h, index.h) follow the
+ * one meaning (evidence.c), and from the accesses of that run (record.h, index.h) follow the
  * mistakes below, or nothing.
  *
  *   rules.c         which of them it is
@@ -14,7 +14,7 @@
 #ifndef LAB_SITUATION_H
 #define LAB_SITUATION_H
 #include "../../engine/explain/index/index.h"
-#include "../../engine/explain/rules.h"
+#include "../../engine/explain/outcome.h"
 #include "../../engine/report/text/text.h"
 #include "../sgemm.h"
 
@@ -22,14 +22,12 @@ enum sgemm_cause {
     BEFORE_CAUSES = LAB_CAUSES - 1,
 #define CAUSE(name, ...) CAUSE_##name,
 #include "causes.def"
-#undef CAUSE
     CAUSES
 };
 
 enum {
 #define SENTENCE(name, ...) SAY_##name,
-#include "sentences.def"
-#undef SENTENCE
+#include "causes.def"
 };
 
 /* The sizes in the order of enum size; each matrix's rows are that many elements long, and it has

@@ -1,7 +1,7 @@
 /* Explanations: what a wrong C is instead of A B, in words, for a student: only if nearly all of it
  * is covered, and with the number of elements that are. study.h lists the other files,
  * docs/sgemm.md what is known. */
-#include "../../engine/report/poison.h"
+#include "../../engine/report/element_type.h"
 #include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
 #include "../product.h"

@@ -1,6 +1,6 @@
 /* The evidence: which elements of C are wrong, and by how much. What a formula makes of A and B,
  * whether C is that, and the formula that fits best. */
-#include "../../engine/report/poison.h"
+#include "../../engine/report/element_type.h"
 #include "../../engine/report/text/text.h"
 #include "../product.h"
 #include "study.h"

@@ -31,7 +31,7 @@ def colors_in(style: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_their_colors_are_those_of_the_walkthrough(path) -> None:
-    page = (REPOSITORY / "engine/show/page/view/colors.css").read_text(encoding="utf-8").split("@media")
+    page = (REPOSITORY / "engine/show/page/view/page.css").read_text(encoding="utf-8").split("@media")[:2]
     style = (parsed(path.stem).findtext(f"{SVG}style") or "").split("@media")
     for here, there in zip(map(colors_in, style), map(colors_in, page), strict=True):
         assert here and here.items() <= there.items()

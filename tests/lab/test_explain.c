@@ -4,8 +4,8 @@
 
 #include "../check.h"
 #include "engine/cores.h"
-#include "engine/host/driver/report.h"
-#include "engine/report/poison.h"
+#include "engine/host/driver/driver.h"
+#include "engine/report/element_type.h"
 #include "engine/report/text/numbers.h"
 #include "lab/sgemm.h"
 

@@ -2,7 +2,7 @@
  * support.h; the names are those promises in short. */
 #define _GNU_SOURCE /* open_memstream */
 #include "engine/cores.h"
-#include "engine/report/poison.h"
+#include "engine/report/element_type.h"
 #include "lab/sgemm.h"
 #include "support.h"
 

@@ -1,7 +1,7 @@
 /* `make messages`: all that `make check` can say of a finding, to be read as a book. Each kind once
  * for each access and each form of the memory that it may be about, and with each fact, and each
  * two facts, that a finding may state beside them; what is the same is printed once. The words of
- * causes are in tables: engine/form/cause_sentences.def, and a lab's sentences.def. */
+ * causes are in tables: engine/form/causes.def, and a lab's causes.def. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../engine/report/device.h"
 #include "example.h"

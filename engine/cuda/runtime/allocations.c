@@ -6,7 +6,7 @@
  * with a GPU. Fresh memory holds a signalling NaN in every word. Freed memory stays closed for a
  * while. */
 #define _GNU_SOURCE
-#include "../../report/poison.h"
+#include "../../report/element_type.h"
 #include "../../report/text/text.h"
 #include "runtime.h"
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * barriers are a fault: such a kernel hung on an H200, as lanes that skip a branch wait at its end
  * for those inside. */
 #define _GNU_SOURCE
-#include "../../report/poison.h"
+#include "../../report/element_type.h"
 #include "runtime.h"
 #include <assert.h>
 #include <link.h>

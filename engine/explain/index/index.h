@@ -3,7 +3,7 @@
 #ifndef ENGINE_EXPLAIN_INDEX_INDEX_H
 #define ENGINE_EXPLAIN_INDEX_INDEX_H
 #include "../../cuda/runtime/runtime.h" /* struct place */
-#include "../../watch/record/trace.h"
+#include "../../watch/record/record.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -107,7 +107,7 @@ bool part_same(const struct index_formula *a, const struct index_formula *b, uns
 /* The coefficient of a variable, all of whose bits count; 0: it has none, or digits only. */
 long long part_coefficient(const struct index_formula *part, enum index_variable variable);
 
-/* --- recover.c: from a trace (trace.h) to formulas -------------------------------------------- */
+/* --- recover.c: from a trace (record.h) to formulas ------------------------------------------- */
 
 /* Which element of which array this value, of a shared array's element, is; false: of none. Only
  * where the run's inputs hold such values is it known what a shared array's elements

@@ -1,7 +1,7 @@
 /* Index formulas of a trace's accesses: see index.h. */
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
-#include "../../watch/shadow/regions.h"
+#include "../../watch/shadow/shadow.h"
 #include "index.h"
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../watch/launches.h"
-#include "../../watch/record/trace.h"
-#include "../../watch/shadow/regions.h"
+#include "../../watch/record/record.h"
+#include "../../watch/shadow/shadow.h"
+#include "../explain.h"
 #include "../outcome.h"
-#include "../outline.h"
 #include <stdlib.h>
 #include <string.h>
 

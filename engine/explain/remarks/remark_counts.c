@@ -3,7 +3,7 @@
 #include "../../report/text/source.h"
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
-#include "../../watch/record/counts.h"
+#include "../../watch/record/record.h"
 #include "../index/index.h"
 #include "../outcome.h"
 #include <string.h>
@@ -11,19 +11,50 @@
 /* --- words ------------------------------------------------------------------------------------ */
 
 enum {
-#define SENTENCE(name, ...) SAY_##name,
-#include "remarks.def"
-#undef SENTENCE
+    SAY_COUNTED_WITH,
+    SAY_LOADED_TIMES,
+    SAY_OTHER_LINE,
+    SAY_AS_NAIVE,
+    SAY_UNCOALESCED,
+    SAY_ONE_BANK,
+    SAY_IDLE,
+    SAY_SURPLUS,
+    SAY_BARRIER_NOT_NEEDED
 };
 
+/* What, detail and hint, with what is put into them: see sentences.h. */
 static const struct sentence_row rows[] = {
-#define SENTENCE(name, what, detail, hint) {{what, detail, hint}},
-#include "remarks.def"
-#undef SENTENCE
+    [SAY_COUNTED_WITH] = {{"", "\ncounted with %t; ./%s-check --counts shows more", ""}},
+    [SAY_LOADED_TIMES] = {{"every element of %t is loaded %n times", "", ""}},
+    [SAY_OTHER_LINE] = {{"", "%t in line %d, ", ""}},
+    [SAY_AS_NAIVE] =
+        {{"",
+          "from global memory, as in the naive kernel; if blocks of %d x %d threads loaded it once "
+          "into shared memory, it would be %n times",
+          ""}},
+    [SAY_UNCOALESCED] =
+        {{"only %t % of the bytes that this line moves are used",
+          "threadIdx.x counts rows of %t here, so neighboring threads %s elements %t apart; "
+          "global memory moves %d bytes at a time",
+          ""}},
+    [SAY_ONE_BANK] =
+        {{"%d threads of a warp %t one bank of shared memory",
+          "each a different word of it, so the request takes %d passes instead of one; words "
+          "whose numbers are the same modulo %d are in one bank",
+          ""}},
+    [SAY_IDLE] =
+        {{"%n of the %n %ts that were examined load no element of an input",
+          "this line stores what was not loaded there; where does the loop over phases end?", ""}},
+    [SAY_SURPLUS] = {{"the grid has %n blocks; %n store elements of %s", "", ""}},
+    [SAY_BARRIER_NOT_NEEDED] =
+        {{"this __syncthreads() is not needed",
+          "even without it, no element of shared memory would be stored by one thread and accessed "
+          "by another between the same two barriers",
+          ""}},
 };
 static const struct sentence_table remark_sentences = {rows, LENGTH(rows)};
 
-/* Says a sentence of remarks.def in *remark: REMARK_SAY(LOADED_TIMES, W("A"), W(64)). */
+/* Says one of them in *remark: REMARK_SAY(LOADED_TIMES, W("A"), W(64)). */
 #define REMARK_SAY(...) SENTENCES_ADD(&remark->said, &remark_sentences, __VA_ARGS__)
 
 static void remark_at(struct remark *remark, enum remark_kind kind, const char *file, int line) {

@@ -2,10 +2,10 @@
  * lab_rules. */
 #define _GNU_SOURCE
 #include "../../cuda/runtime/runtime.h" /* place_relative() */
-#include "../../explain/outline.h"
+#include "../../explain/explain.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
-#include "../../watch/record/trace.h"
+#include "../../watch/record/record.h"
 #include "check.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,8 +16,7 @@
 /* The sentences of the causes that are the engine's own, by their names. */
 enum {
 #define SENTENCE(name, ...) SAY_##name,
-#include "../../form/cause_sentences.def"
-#undef SENTENCE
+#include "../../form/causes.def"
 };
 
 /* Says one of them in *cause: ENGINE_SAY(its name, its words). */

@@ -9,7 +9,7 @@
  *   evidence.c      runs that show what a kernel's indices are, and what a correct one could do
  *                   better
  *   cause.c         the mistake behind a finding, from the source, from runs with other local
- *                   variables; a lab's rules (explain/rules.h) do the same from evidence
+ *                   variables; a lab's rules (explain/outcome.h) do the same from evidence
  *   check_print.c   findings as text and as JSON
  *
  * Behind it, ../../show/ has what --counts, --phases, --indices and --walk print.
@@ -22,7 +22,7 @@
 #include "../../lab.h"
 #include "../../show/show.h"
 #include "../../watch/locals/locals.h"
-#include "../driver/options.h"
+#include "../driver/driver.h"
 #include "../host.h"
 #include <sys/types.h>
 
@@ -114,7 +114,7 @@ void cause_of_body(const struct finding *finding, struct cause *cause);
 
 /* Where a result that is wrong in one way throughout (lab.formulas) was stored: sets *cause, if a
  * formula gives what the failed run came to, to where the launches that this run has kept stored
- * the output for the last time; else its kind is CAUSE_NONE. `ended` as in explain/rules.h: after
+ * the output for the last time; else its kind is CAUSE_NONE. `ended` as in explain/outcome.h: after
  * a launch that was stopped, others may have stored it. False: out of memory. */
 bool cause_of_formula(value_decoder *decode, bool ended, const struct outcome *failed,
                       struct cause *cause);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../report/text/clock.h"
+#include "../../report/text/text.h"
 #include "../../show/page/walk.h"
 #include "check.h"
 

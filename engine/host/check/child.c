@@ -1,6 +1,6 @@
 /* Running a child and passing on what it prints: see check.h. */
 #define _GNU_SOURCE
-#include "../../report/text/clock.h"
+#include "../../report/text/text.h"
 #include "check.h"
 #include <fcntl.h>
 #include <poll.h>

@@ -5,11 +5,11 @@
  * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
  * past an index that is outside. */
 #include "../../cuda/program/program.h"
-#include "../../explain/rules.h"
+#include "../../explain/outcome.h"
 #include "../../show/show.h"
 #include "../../watch/detector.h"
 #include "../../watch/launches.h"
-#include "../../watch/record/trace.h"
+#include "../../watch/record/record.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static const double longest_evidence = 0.5; /* seconds for a block, which takes 
 
 /* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
  * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
- * engine.h; their trace (trace.h) is kept. Returns whether nothing wrong was seen; a mistake that
+ * engine.h; their trace (record.h) is kept. Returns whether nothing wrong was seen; a mistake that
  * ends the run calls `stopped`, and the machine's fault ends the process. */
 static bool evidence_run(struct shape s, double seconds, bool counts,
                          const struct writers *(*writers)(void),

@@ -1,7 +1,7 @@
 /* make check: each shape in a separate process, because a mistake may end the process it
  * happens in; the parent reports what became of it. */
 #define _GNU_SOURCE
-#include "../../explain/rules.h"
+#include "../../explain/outcome.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../show/page/walk.h"

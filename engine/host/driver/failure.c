@@ -4,7 +4,7 @@
 #include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/text.h"
-#include "report.h"
+#include "driver.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../cuda/program/program.h"
-#include "report.h"
+#include "driver.h"
 
 static struct report *report; // null: launches are not reported
 

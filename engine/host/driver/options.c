@@ -1,9 +1,9 @@
 /* Command lines: of both programs as rows of a table, and the plain program's own. */
 #define _GNU_SOURCE /* getrandom */
-#include "options.h"
 #include "../../report/text/json.h"
 #include "../../report/text/numbers.h"
 #include "../host.h"
+#include "driver.h"
 
 #include <ctype.h>
 #include <errno.h>

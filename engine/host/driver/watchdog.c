@@ -7,9 +7,9 @@
  * whether a line is open; the report's own lines go to standard output directly. Over a socket the
  * child asks the parent to pass on all that was printed until then, and waits for it. */
 #define _GNU_SOURCE /* pipe2 */
-#include "../../report/text/clock.h"
 #include "../../report/text/numbers.h"
-#include "report.h"
+#include "../../report/text/text.h"
+#include "driver.h"
 
 #include <errno.h>
 #include <fcntl.h>

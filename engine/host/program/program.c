@@ -8,7 +8,6 @@
  * From the environment: ENGINE_JSON=1, ENGINE_FIRST=1, ENGINE_TIMEOUT=seconds. */
 #define _GNU_SOURCE
 #include "../../engine.h"
-#include "../../report/text/clock.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "../../report/words/print.h"

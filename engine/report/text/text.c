@@ -1,7 +1,6 @@
 /* See text.h. */
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
-#include "clock.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

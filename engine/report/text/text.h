@@ -1,5 +1,5 @@
 /* Text: paragraphs on a terminal, endings of words, buffers that are filled piece by piece, and
- * characters. */
+ * characters; and the time on the wall. */
 #ifndef ENGINE_REPORT_TEXT_TEXT_H
 #define ENGINE_REPORT_TEXT_TEXT_H
 #include <stdbool.h>
@@ -57,6 +57,9 @@ const char *text_line(const char *text, int line);
 /* Adds to the end of a text, as far as there is room in its `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
+
+/* Seconds from some fixed moment; only differences mean something. */
+double clock_seconds(void);
 
 /* What texts of another process may hold: no control character, no quote that a shell or a page
  * takes for one of its own, nothing outside of ASCII. Of a word; of a name, of a function or a file

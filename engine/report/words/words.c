@@ -2,7 +2,6 @@
  * put into them, and what no row can say. */
 #define _GNU_SOURCE /* strsignal */
 #include "../device.h"
-#include "../launch.h"
 #include "../text/text.h"
 #include "threads.h"
 #include "vocabulary.h"

@@ -1,13 +1,13 @@
 /* Writes the walkthrough's data: see walk.h. run.js, which reads it, says what the members mean. */
 #include "../../cuda/program/program.h"
-#include "../../explain/outline.h"
-#include "../../report/poison.h"
+#include "../../explain/explain.h"
+#include "../../report/element_type.h"
 #include "../../report/text/numbers.h"
 #include "../../report/text/source.h"
 #include "../../report/words/print.h"
 #include "../../report/words/vocabulary.h"
 #include "../../watch/launches.h"
-#include "../../watch/shadow/regions.h"
+#include "../../watch/shadow/shadow.h"
 #include "../show.h"
 #include "walk.h"
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* The walkthrough's page, which page.sh has made, with the data in its place; which block it shows,
  * and which accesses a finding is about. */
-#include "../../report/poison.h"
+#include "../../report/element_type.h"
 #include "../../report/text/numbers.h"
-#include "../../watch/shadow/regions.h"
+#include "../../watch/shadow/shadow.h"
 #include "walk.h"
 #include <string.h>
 

@@ -1,11 +1,10 @@
 # The walkthrough's page but for its data: page.html with the style, the script, and the content security policy that
 # allows nothing but those. Nothing else can run or be loaded, whatever a student's text holds.
 #
-#     page.sh FOLDER     writes walk.html there, and first walk.css and walk.js, of the files in view/
+#     page.sh FOLDER     writes walk.html there, and first walk.js, of the files in view/
 set -e
-view=engine/show/page/view style=$1/walk.css script=$1/walk.js
-cat $view/colors.css $view/page.css >"$style"
-cat $(for name in run words access sums draw scene code time main; do
+view=engine/show/page/view style=$view/page.css script=$1/walk.js
+cat $(for name in run words access draw scene code time main; do
     echo "$view/$name.js"
 done) >"$script"
 

@@ -4,13 +4,13 @@
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
  *   data.c     steps, arrays and the finding as JSON, in the process that ran the kernel
  *   page.c     the page, with the data in its place; which block to show; the finding's accesses
- *   page.html, colors.css, page.css, *.js
+ *   page.html, page.css, *.js
  *              the page itself: readable files, which page.sh makes one of when the program is
  *              built */
 #ifndef ENGINE_SHOW_PAGE_WALK_H
 #define ENGINE_SHOW_PAGE_WALK_H
 #include "../../explain/outcome.h"
-#include "../../watch/record/trace.h"
+#include "../../watch/record/record.h"
 #include "../show.h"
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ struct walk_parties walk_find_parties(const struct trace *trace, const struct fi
 
 /* --- steps.c ----------------------------------------------------------------------------------
  *
- * From the trace of a block (trace.h) to the steps that the walkthrough shows: what one line of
+ * From the trace of a block (record.h) to the steps that the walkthrough shows: what one line of
  * the source does for one warp, once.
  *
  * A block's threads run here one after the other, each up to the next barrier. Between two barriers

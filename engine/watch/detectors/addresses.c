@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../detector.h"
-#include "../shadow/regions.h"
+#include "../shadow/shadow.h"
 #include "../stack.h"
 #include <stdio.h>
 #include <string.h>

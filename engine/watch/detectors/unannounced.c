@@ -12,7 +12,7 @@
 #define _GNU_SOURCE
 #include "../detector.h"
 #include "../launches.h"
-#include "../shadow/regions.h"
+#include "../shadow/shadow.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -9,12 +9,11 @@
  * Each worker counts for itself, by instruction; the sums are made when the launch has ended, so
  * they do not depend on how many workers there were. */
 #define _GNU_SOURCE
-#include "counts.h"
 #include "../detector.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../shadow/regions.h"
-#include "reuse.h"
+#include "../shadow/shadow.h"
+#include "record.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,9 +3,8 @@
 #include "../detector.h"
 #include "../launches.h"
 #include "../machine.h"
-#include "../shadow/regions.h"
-#include "counts.h"
-#include "trace.h"
+#include "../shadow/shadow.h"
+#include "record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* Origins of words, and from launches to those that they come from: see reuse.h. */
-#include "reuse.h"
+/* Origins of words, and from launches to those that they come from: see record.h. */
 #include "../machine.h"
-#include "../shadow/regions.h"
+#include "../shadow/shadow.h"
+#include "record.h"
 #include <stdlib.h>
 #include <string.h>
 

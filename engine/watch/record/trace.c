@@ -1,9 +1,9 @@
-/* Keeping the accesses of a few blocks: see trace.h. */
-#include "trace.h"
+/* Keeping the accesses of a few blocks: see record.h. */
 #include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "../launches.h"
-#include "../shadow/regions.h"
+#include "../shadow/shadow.h"
+#include "record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Shadow cells of words and bytes: see cells.h. */
-#include "cells.h"
+/* Shadow cells of words and bytes: see shadow.h. */
 #include "../machine.h"
+#include "shadow.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,12 +2,12 @@
  * else a kernel can access.
  *
  * Inputs may be read and not written. All other device memory has cells, which remember who
- * accessed each word (cells.h). No barrier orders two blocks of a launch; order.h says what does.
+ * accessed each word (shadow.h). No barrier orders two blocks of a launch; shadow.h says what does.
  */
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../detector.h"
-#include "regions.h"
+#include "shadow.h"
 #include <pthread.h>
 #include <sched.h>
 

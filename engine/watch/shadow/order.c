@@ -1,6 +1,5 @@
-/* What the threads of the running block know of each other, and release: see order.h. */
-#include "order.h"
-#include "release.h"
+/* What the threads of the running block know of each other, and release: see shadow.h. */
+#include "shadow.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +104,7 @@ void order_begin_block(struct order *o) {
                << STAMP_STEP_BITS;
 }
 
-/* Which memory an address is in: release.h. */
+/* Which memory an address is in: release.c. */
 static uint64_t shared_of(const struct order *o, bool in_shared) {
     return in_shared ? o->epochs->block + 1 : 0;
 }

@@ -1,6 +1,6 @@
-/* Allocations of device memory, and settled words: see regions.h. */
+/* Allocations of device memory, and settled words: see shadow.h. */
 #define _GNU_SOURCE
-#include "regions.h"
+#include "shadow.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* Releases by address: see release.h. */
-#include "release.h"
+/* Releases by address: see shadow.h. */
+#include "shadow.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "../../cuda/program/program.h"
 #include "../detector.h"
 #include "../machine.h"
-#include "cells.h"
+#include "shadow.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 

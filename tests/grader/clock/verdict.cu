@@ -5,7 +5,7 @@
 extern "C" {
 #include "../../../grader/clock/timer.h"
 }
-#include "../../../engine/report/poison.h"
+#include "../../../engine/report/element_type.h"
 #include "../../../lab/sgemm.h"
 #include "../../../support.h"
 

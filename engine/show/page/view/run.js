@@ -5,8 +5,8 @@
  *                  cells hold after a step
  *   words.js       names of elements and threads, ranges, numbers; a step in words, where values
  *                  came from, and what the checker found
- *   access.js      what an index computes, with a thread's numbers put in; banks, sectors, loads
- *   sums.js        the products of a thread's elements of C, and their sum so far
+ *   access.js      what an index computes, with a thread's numbers put in; banks, sectors, loads;
+ *                  the products of a thread's elements of C, and their sum so far
  *   draw.js        grids of cells, outlines and hatching as SVG; knows nothing of the page
  *   scene.js       which arrays are drawn where, and what is marked in them at a step
  *   code.js        the source, with the line that acts
