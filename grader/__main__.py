@@ -30,8 +30,8 @@ from .build.parts import of_grader, trusted_parts  # noqa: E402
 from .build.submission import refuse_full_disk  # noqa: E402
 from .cases.read import of_cases  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
+from .grade import Run  # noqa: E402
 from .intake.submission import read_submission  # noqa: E402
-from .one_submission import Run  # noqa: E402
 from .record.model import Record  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402

@@ -12,8 +12,8 @@ import pytest
 
 from . import interrupt, options
 from .errors import BadInput, MachineFault
+from .grade import Run
 from .intake.submission import read_submission
-from .one_submission import Run
 from .record.model import AnyResult
 
 

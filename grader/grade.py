@@ -2,6 +2,10 @@
 a GPU, and makes the record.
 
     record = Grading(submission, suites, seed, box, parts, jobs=2).run()
+    record = Run(options, submission).run()
+
+The latter, which `python -m grader` and the front for pytest call, also writes it to disk: in result.json if it is
+complete, else in result.partial.json. Whoever waits for it can watch.
 
 The same submission, cases and seed give the same grade: each case's seed is made from the run's and
 the case's name, whether a case runs depends on its gate alone, and of several reasons to refuse a
@@ -12,6 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import secrets
+import signal
 import threading
 import time
 import traceback
@@ -19,10 +25,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
-from .build.parts import Parts, of_grader
+from . import interrupt
+from .build.parts import Parts, of_grader, trusted_parts
 from .cases.model import Case, Suite
 from .cases.read import of_cases
 from .criteria.correct import headline
@@ -30,8 +38,10 @@ from .errors import MachineFault, Refused
 from .intake.submission import Submission
 from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
+from .options import SEED_BITS, Asked
 from .record import model
 from .record.model import Cause, Finding, Mark, Record, Refusal, Test, Timing
+from .record.store import Store
 from .run.limits import GPU_SECONDS, HOST_SECONDS
 from .text import printable
 from .verdict import points, repair
@@ -337,3 +347,73 @@ def about(submission: Submission) -> model.Submission:
         sha256=hashlib.sha256(original).hexdigest(), bytes=len(original),
         notes=list(submission.notes),
     )  # fmt: skip
+
+
+class Run:
+    """`only`: the keys of the cases and timed shapes that are asked for; None: all. `stage` is called
+    when one begins, with the number of cases where there are some; `finished` for each of these."""
+
+    def __init__(self, asked: Asked, submission: Submission, *, named: bool = False,
+                 only: set[str] | None = None,
+                 stage: Callable[[str, int | None], None] = lambda what, cases: None,
+                 finished: Callable[[Test | Timing], None] = lambda item: None):
+        self.asked, self.submission, self.named, self.only = asked, submission, named, only
+        self.stage, self.finished = stage, finished
+        self.store: Store | None = None
+        self.stages: dict[str, float] = {}
+
+    def run(self, until_first: bool = False) -> Record:
+        """`until_first`: case that loses points. Raises MachineFault."""
+        asked, started = self.asked, time.monotonic()
+        self.stage("building the grader", None)
+        parts = trusted_parts(asked.backend, asked.lab)
+        box = asked.sandbox(parts.jail)
+        self.stages["trusted parts"] = time.monotonic() - started
+        seed = secrets.randbits(SEED_BITS) if asked.seed is None else asked.seed
+        grading = Grading(self.submission, asked.suites, seed, box, parts, asked.jobs,
+                          limit=asked.limit, began=self.stage, finished=self._keep)
+        self.store = Store(asked.results, grading.record(), named=self.named)
+        record = grading.run(self.only, until_first)
+        self.stages |= grading.stages
+        # From here to the end, so that the exit status is true about whether there is a result.
+        interrupt.handle(signal.SIG_IGN)
+        if record.complete:
+            self.store.save_source(self.submission.source)
+            self.store.save(record)
+        else:
+            self.store.save_partial(record)
+        return record
+
+    @property
+    def keys(self) -> list[str]:
+        every = [item.key for suite in self.asked.suites for item in suite.items]
+        return [key for key in every if self.only is None or key in self.only]
+
+    @property
+    def with_marks(self) -> list[str]:
+        """And those of what a whole suite keeps or loses."""
+        return [key for suite in self.asked.suites
+                for key in (*(item.key for item in suite.items), *suite.marks)]
+
+    def choose(self, keys: set[str]) -> None:
+        """Of these: a mark needs all cases of its suite."""
+        needed = {case.key for suite in self.asked.suites if keys & set(suite.marks)
+                  for case in suite.cases}
+        self.only = None if keys >= set(self.with_marks) else keys | needed
+
+    def _keep(self, record: Record, item: Test | Timing) -> None:
+        """In case the grader is killed."""
+        assert self.store
+        self.finished(item)
+        self.store.save_partial(record)
+
+    def earned_all(self, record: Record) -> bool:
+        """Of what was asked for."""
+        if record.complete:
+            return points.full_marks(record)
+        known = {item.key: item for item in record.items}
+        return all(key in known and known[key].nothing_lost for key in self.keys)
+
+    def place(self, record: Record) -> Path | None:
+        """The file that has it."""
+        return self.store and (self.store.result if record.complete else self.store.partial)

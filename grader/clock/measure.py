@@ -25,7 +25,7 @@ from ..jail.sandbox import ENVIRONMENT, Command, Ran, Sandbox, gpu_environment
 from ..lab import Lab, Params
 from ..process import completed
 from ..record.model import Times
-from ..run.fault import Doubtful, doubt_about, ended, settle
+from ..run.outcome import Doubtful, doubt_about, ended, settle
 from ..run.limits import limits_on_gpu
 from ..run.once import SEAL_ALL, gpu_devices, memory_file, on_the_gpu, printable, seal
 

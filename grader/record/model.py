@@ -4,11 +4,12 @@ In: what grade.py knows at the end of a run. Out: everything that is reported of
 Gradescope, Autolab, ...) is made from it. What each key means is said below it, or below those that it
 goes with. The JSON Schema:
 
-    python -m grader.record
+    python -m grader.record.model
 """
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -98,7 +99,7 @@ class Finding(Strict):
 
 class Loads(Strict):
     """Of the launches that the result comes from, in blocks that stored something in global memory
-    (reuse_counted() of engine/watch/record/reuse.h). Of several that stored all of it, the one
+    (reuse_counted() of engine/watch/record/record.h). Of several that stored all of it, the one
     that loaded most."""
 
     all: int
@@ -363,3 +364,7 @@ class Record(Scored):
 def schema() -> dict[str, Any]:
     """The JSON Schema of what the grader writes."""
     return Record.model_json_schema(mode="serialization")
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2))

@@ -30,9 +30,8 @@ from ..jail.sandbox import Command, Ran, Sandbox
 from ..lab import Lab
 from ..process import completed
 from ..text import escaped
-from .fault import Doubtful, doubt_about, ended, oom_kills, refuse_shortage, settle
 from .limits import GPU_SECONDS, REPORT_BYTES, launch_limits, limits_for, limits_on_gpu
-from .outcome import Outcome
+from .outcome import Doubtful, Outcome, doubt_about, ended, oom_kills, refuse_shortage, settle
 
 WRITERS_BYTES = 64 << 10
 WRITERS_HEAD = struct.Struct("=QQ")  # of struct writers: work, sample

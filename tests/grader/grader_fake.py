@@ -227,12 +227,12 @@ def grading(text: str, suites: list[Suite], **more: Any) -> Grading:
 
 
 def main(words: list[str]) -> int:
-    from grader import __main__, one_submission, options
+    from grader import __main__, grade, options
 
-    __main__.trusted_parts = one_submission.trusted_parts = lambda backend, lab: ON_GPU if backend == "cuda" else PARTS
+    __main__.trusted_parts = grade.trusted_parts = lambda backend, lab: ON_GPU if backend == "cuda" else PARTS
     options.choose_sandbox = lambda *arguments: BOX
     options.described = lambda folder: LAB if folder == "lab" else described(folder)
-    one_submission.Grading = functools.partial(one_submission.Grading, tools=Tools(build, run, clock, cause))
+    grade.Grading = functools.partial(grade.Grading, tools=Tools(build, run, clock, cause))
     if words[:1] == ["pytest"]:  # the front
         import pytest
 

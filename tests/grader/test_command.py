@@ -351,7 +351,7 @@ def test_any_path(tmp_path: Path) -> None:
 
 
 def test_the_schema_of_a_result_is_printed() -> None:
-    done = fake_grader().run(["-m", "grader.record"], clean_environment(), REPOSITORY)
+    done = fake_grader().run(["-m", "grader.record.model"], clean_environment(), REPOSITORY)
     assert json.loads(done.stdout) == schema()
 
 

@@ -15,7 +15,7 @@ from conftest import REPOSITORY, repository_files
 
 FLOORS = ("errors process interrupt text", "lab", "record", "cases", "intake", "jail", "gate",
           "build", "run", "clock", "criteria", "verdict", "one_case options", "grade",
-          "one_submission", "report", "exporters", "conftest test_submission", "__main__")
+          "report", "exporters", "conftest test_submission", "__main__")
 """From the lowest up. Files that are beside each other may import each other."""
 
 def modules() -> Iterator[tuple[str, ast.Module]]:

@@ -200,7 +200,7 @@ def test_a_recording_that_was_sealed_by_the_submission(tmp_path: Path, monkeypat
 def test_a_machine_on_which_nothing_can_be_recorded(tmp_path: Path, ran: Ran, words: str,
                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even of a kernel that is known to work; else the recorder only says so."""
-    monkeypatch.setattr("grader.run.fault.known_to_work", lambda parts, box, work: programs_in(tmp_path))
+    monkeypatch.setattr("grader.run.outcome.known_to_work", lambda parts, box, work: programs_in(tmp_path))
     with pytest.raises(MachineFault, match=words):
         timed(tmp_path, "exit 0", b"", ran)
     rans = [ran, ran, WELL]

@@ -34,11 +34,10 @@ from grader.errors import MachineFault, NotBuilt, Refused
 from grader.gate import check
 from grader.gate.check import LIMITS, examine
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
-from grader.run.fault import Doubtful, refuse_shortage
 from grader.run.limits import most_work
 from grader.run.once import (SEAL_ALL, SEAL_SIZE, WRITERS_BYTES, judge, memory_file, outcome_of, run_problem,
                              seal_all, watched_work, with_sample)
-from grader.run.outcome import Outcome
+from grader.run.outcome import Doubtful, Outcome, refuse_shortage
 
 TILED = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_bytes()
 STARTER = (REPOSITORY / "kernel.cu").read_bytes()
@@ -482,7 +481,7 @@ def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts, monkeypatch: p
     """What ends badly once was the machine, for a moment; twice, the submission; and where a kernel
     that is known to work ends so, too, the machine again."""
     box = ThatEnds("none", "", parts.jail)
-    monkeypatch.setattr("grader.run.fault.known_to_work", lambda *_: tiled)
+    monkeypatch.setattr("grader.run.outcome.known_to_work", lambda *_: tiled)
 
     def outcome(*ends: Ran) -> Outcome:
         ENDS[:] = ends
@@ -500,7 +499,7 @@ def test_who_is_at_fault(bad: Ran, tiled: Programs, parts: Parts, monkeypatch: p
 
 def test_memory_that_ran_out_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linux says so, and this run had little of it."""
-    monkeypatch.setattr("grader.run.fault.oom_kills", lambda: 8)
+    monkeypatch.setattr("grader.run.outcome.oom_kills", lambda: 8)
     with pytest.raises(MachineFault, match="ran out of memory"):
         refuse_shortage(KILLED, 7)
     refuse_shortage(KILLED, 8)
