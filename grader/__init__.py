@@ -1,4 +1,4 @@
-"""The grader: `make grade`, `python -m grader`, or pytest on this folder."""
+"""The grader: `make grade`, or `python -m grader`."""
 
 import sys
 from pathlib import Path

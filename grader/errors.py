@@ -1,7 +1,7 @@
 """What grading raises. Two errors end it without a grade; the other two are results, and get one.
 
 Raised in every module of the grader; caught in one_case.py and grade.py (NotBuilt, Refused) and at the top
-(BadInput, MachineFault: __main__.py, conftest.py).
+(BadInput, MachineFault: __main__.py, and the front for pytest).
 """
 
 

@@ -51,6 +51,10 @@ from instructor.release.tile import USUAL, change, tile_in
 LEFT_OUT = {
     "course": "grades a class",
     "grader/exporters": "for course platforms",
+    "grader/conftest.py": "grades with pytest, as docs/grading.md says",
+    "grader/test_submission.py": "the same",
+    "grader/pytest.ini": "the same",
+    "grader/requirements.in": "for who pins other packages",
     "instructor": "solutions, faulty kernels, cheats",
     "labs": "other assignments, with solutions",
     "tests": "the tests of this project; they use instructor/",
