@@ -13,7 +13,7 @@ CLEAN = ["kernel.cu", "main.cu", "support.c", "engine/cuda/include/cuda_runtime.
 MORE_CLEAN = [
     "engine/host/check/check_run.c", "support.h", "engine/cuda/runtime/memory.c",
     *(f"tests/cuda/programs/{name}.cu" for name in
-      ("assert", "async_copy", "leftover_includes", "math", "min_max", "printf", "shuffle")),
+      ("assert", "async_copy", "leftover_includes", "math", "printf", "shuffle")),
     *(str(path.relative_to(REPOSITORY)) for path in
       sorted((REPOSITORY / "instructor/solutions").glob("*.cu"))),
 ]  # fmt: skip

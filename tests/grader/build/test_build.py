@@ -60,7 +60,9 @@ def test_what_is_said_of_a_compiler_that_was_killed(tmp_path: Path, output: str,
 def test_nvcc_may_take_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, limits: Any) -> None:
     monkeypatch.setattr("grader.build.submission.examine", lambda jail, *words: None)
     box = Box("", 0)
-    parts = SimpleNamespace(jail=None, backend=backend, lab=SimpleNamespace(kernel="mysgemm"))
+    prelude = tmp_path / "prelude"
+    prelude.touch()
+    parts = SimpleNamespace(jail=None, backend=backend, prelude=prelude, lab=SimpleNamespace(kernel="mysgemm"))
     monkeypatch.setattr("grader.build.submission.take_file", lambda path: b"")
     monkeypatch.setattr("grader.build.submission.let_others_read", lambda path: None)
     box.ran.status = 0
