@@ -57,6 +57,20 @@ pip() { # more options
         "$@" $(printf ' -r %s' $lists)
 }
 
+# Without it each program would compile again what it imports: pip, told to compile, takes longer than for the rest,
+# and Python -B keeps none.
+keep_bytecode='
+import importlib, py_compile, sys
+for name in "grader.__main__", "course.__main__", "xdist.remote":
+    try:
+        importlib.import_module(name)
+    except Exception: # of a list that is not installed
+        pass
+for module in list(sys.modules.values()):
+    spec = getattr(module, "__spec__", None)
+    if spec and spec.cached and str(spec.origin).startswith(sys.prefix):
+        py_compile.compile(spec.origin)'
+
 in_sight() { # how far it is, in one line of a terminal: pip's own lines, one over the other
     while IFS= read -r line; do
         case $line in
@@ -83,4 +97,5 @@ if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then
 else
     pip --quiet
 fi || fail 3 "Python's packages could not be installed: is there a network?"
+apart "$venv/bin/python" -B -c "$keep_bytecode" >/dev/null 2>&1
 for list; do : >"$venv/$list-ready"; done
