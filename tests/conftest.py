@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import pty
-import py_compile
 import re
 import shlex
 import shutil
@@ -32,7 +31,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from instructor.faulty import faults
+sys.dont_write_bytecode = False  # of what tests import, whatever PYTHONDONTWRITEBYTECODE says
+
+from instructor.faulty import faults  # noqa: E402
 
 pytest_plugins = ["checked", "browser"]
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -47,38 +48,26 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and six more, since tests wait half of their time; but not hundreds."""
-    return min(len(os.sched_getaffinity(0)) + 6, 16)
+    """One worker a core and three more, since tests wait, too; each more would import and collect all tests
+    again, and build trees of its own."""
+    return min(len(os.sched_getaffinity(0)) + 3, 16)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Most of it is rewriting assertions, which pytest keeps in __pycache__: one worker does so,
-    while the others wait, and then read it."""
-    sys.dont_write_bytecode = False  # whatever PYTHONDONTWRITEBYTECODE says
+    while the others wait, and then read it. What was collected stays to the end, so the garbage collector
+    need not go through it, now or later."""
+    gc.disable()
     with open(__file__) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            keep_bytecode_of_packages()
         except BlockingIOError:
             fcntl.flock(lock, fcntl.LOCK_SH)  # all of them together, behind the first
-        return (yield)
-
-
-def keep_bytecode_of_packages() -> None:
-    """pip installs packages without bytecode, and Python -B writes none: each process that imports pytest
-    would compile it again."""
-    for module in [*sys.modules.values()]:
-        spec = getattr(module, "__spec__", None)
-        if spec and spec.cached and spec.has_location and not os.path.exists(spec.cached):
-            with suppress(OSError, py_compile.PyCompileError):
-                py_compile.compile(spec.origin, doraise=True)
-
-
-def pytest_collection_finish() -> None:
-    """What was collected stays to the end: the garbage collector need not go through it each time."""
-    gc.collect()
+        result = yield
+    gc.enable()
     gc.freeze()
+    return result
 
 
 def pytest_configure() -> None:

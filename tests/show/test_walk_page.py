@@ -28,7 +28,6 @@ if "CI" not in os.environ:
 
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 
 class Page:
@@ -40,10 +39,15 @@ class Page:
         if again or driver.current_url.partition("#")[0] != file.as_uri():
             driver.get("about:blank")
             driver.get(file.as_uri() + fragment)
-            WebDriverWait(driver, SECONDS).until(lambda _: self.js("return document.body.dataset.ready"))
+            self.wait_for(lambda: self.js("return document.body.dataset.ready"))
 
     def js(self, script: str, *args: object) -> Any:
         return self.driver.execute_script(script, *args)
+
+    def wait_for(self, condition: Callable[[], Any]) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait  # which takes as long as ten test files
+
+        WebDriverWait(self.driver, SECONDS).until(lambda _: condition())
 
     @property
     def step(self) -> int:
@@ -204,7 +208,7 @@ def test_keys(tiled: Opened) -> None:
     page.press(Keys.END)
     assert page.step == len(data["steps"]) - 1
     page.press(Keys.HOME, Keys.SPACE)
-    WebDriverWait(page.driver, SECONDS).until(lambda _: page.step >= 1)
+    page.wait_for(lambda: page.step >= 1)
     page.press(Keys.SPACE)
     assert page.js("return document.getElementById('play').getAttribute('aria-pressed')") == "false"
 
@@ -226,7 +230,7 @@ def test_one_thread_at_a_time(page: Page) -> None:
     page.press("t")
     page.goto(0)
     page.js("location.hash = '#step=0&thread=0'")
-    WebDriverWait(page.driver, SECONDS).until(lambda _: page.js("return walk.thread") == 0)
+    page.wait_for(lambda: page.js("return walk.thread") == 0)
     assert page.picture() == whole
 
 
@@ -428,7 +432,7 @@ def test_lens(first_view: Opened) -> None:
         .some((each) => each.textContent === arguments[0]))"""
     assert page.js(shown, number) == [False, False]
     page.js("location.hash = '#thread=154'")
-    WebDriverWait(page.driver, SECONDS).until(lambda _: page.js("return walk.thread") == 154)
+    page.wait_for(lambda: page.js("return walk.thread") == 154)
     assert page.js(shown, number) == [True, True]
 
 
