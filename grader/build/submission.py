@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import BUILDS, OBJECTS, PRELUDE, TEXTS, examine
+from ..gate.check import BUILDS, OBJECTS, PRELUDE, TEXTS
+from ..gate.examine import examine
 from ..jail.sandbox import Command, Limits, Sandbox
 from .parts import Parts
 

@@ -31,8 +31,7 @@ from grader.build.parts import SOURCES, Parts, gpu_architecture, parts_key, reas
 from grader.build.submission import BUILDS, Programs, build_submission, first_error, work_directory
 from grader.cases.model import Case
 from grader.errors import MachineFault, NotBuilt, Refused
-from grader.gate import check
-from grader.gate.check import LIMITS, examine
+from grader.gate.examine import LIMITS, examine
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.limits import most_work
 from grader.run.once import (SEAL_ALL, SEAL_SIZE, WRITERS_BYTES, judge, memory_file, outcome_of, run_problem,
@@ -528,13 +527,13 @@ def test_what_cannot_be_examined(parts: Parts, work: Path, monkeypatch: pytest.M
     """Because it takes too long; or for the machine's sake, where a library is missing."""
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with monkeypatch.context() as limited:
-        limited.setattr("grader.gate.check.LIMITS", replace(LIMITS, cpu_seconds=1, time_seconds=1))
+        limited.setattr("grader.gate.examine.LIMITS", replace(LIMITS, cpu_seconds=1, time_seconds=1))
         with pytest.raises(NotBuilt, match="time or memory"):
             examine(parts.jail, "source", str(work / "kernel.cu"))
     bare = work / "python"
     bare.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
     bare.chmod(0o755)
-    monkeypatch.setattr(check.sys, "executable", str(bare))
+    monkeypatch.setattr(sys, "executable", str(bare))
     with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
         examine(parts.jail, "made", str(work))
 
