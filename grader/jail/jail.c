@@ -483,14 +483,43 @@ static bool read_process(pid_t pid, struct process *p) {
 enum { MAX_SEEN = 4096 };
 static struct process seen[MAX_SEEN];
 
-/* All processes of the system that are visible here. */
+/* What ran before the program did, and so is none of it. A look at a process takes longer than to
+ * find it in the list, and a machine of many users has thousands. A number that is used again has
+ * another inode there; 1 is none. */
+static struct stranger {
+    pid_t pid;
+    ino_t inode;
+} strangers[MAX_SEEN];
+static size_t stranger_count;
+
+static struct dirent *next_process(DIR *proc) {
+    struct dirent *e = readdir(proc);
+    while (e && (e->d_name[0] < '1' || e->d_name[0] > '9')) e = readdir(proc);
+    return e;
+}
+
+static void note_strangers(void) {
+    DIR *proc = opendir("/proc");
+    if (!proc) return;
+    for (struct dirent *e; (e = next_process(proc)) && stranger_count < MAX_SEEN;)
+        if (e->d_ino > 1)
+            strangers[stranger_count++] = (struct stranger){(pid_t)atoi(e->d_name), e->d_ino};
+    closedir(proc);
+}
+
+/* All other processes of the system that are visible here. Both lists are in the order of /proc. */
 static size_t see_processes(void) {
-    size_t count = 0;
+    size_t count = 0, next = 0;
     DIR *proc = opendir("/proc");
     if (!proc) return 0;
-    for (struct dirent *e; (e = readdir(proc)) && count < MAX_SEEN;)
-        if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-            count += read_process((pid_t)atoi(e->d_name), &seen[count]);
+    for (struct dirent *e; (e = next_process(proc)) && count < MAX_SEEN;) {
+        const pid_t pid = (pid_t)atoi(e->d_name);
+        while (next < stranger_count && strangers[next].pid < pid) next++;
+        if (next < stranger_count && strangers[next].pid == pid &&
+            strangers[next].inode == e->d_ino)
+            continue;
+        count += read_process(pid, &seen[count]);
+    }
     closedir(proc);
     return count;
 }
@@ -653,6 +682,7 @@ int main(int argc, char **argv) {
     }
     trouble_pipe = pipe_ends[1];
     const rlim_t stored = bytes_in(o.counted);
+    note_strangers();
     pid_t child = fork();
     for (int attempt = 0; child < 0 && try_again(attempt); attempt++) child = fork();
     if (child < 0) {

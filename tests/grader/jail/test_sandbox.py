@@ -307,6 +307,37 @@ def test_limits(box: Sandbox, work: Path, name: str) -> None:
     assert holds(ran), ran
 
 
+# In a pid namespace of its own, where what is forked next can be given the number of a process that has ended.
+NUMBER_IS_USED_AGAIN = """
+mkfifo go
+sleep 60 & earlier=$!
+"$0" --report 3 --address 1000000000 --cpu 60 --resident 50000000 --wall 30 -- ./program 3>&1 &
+exec 4>go # which the program opens, too
+kill -9 $earlier
+wait $earlier
+echo $((earlier - 1)) >/proc/sys/kernel/ns_last_pid
+echo $earlier >&4
+wait"""
+
+
+@as_root
+def test_a_process_with_the_number_of_one_that_was_there_before(jail: Path, work: Path) -> None:
+    """What ran before the program is not looked at; but this is the program's, which may have waited for it."""
+    (work / "program").write_bytes(program("""
+        int earlier;
+        if (fscanf(fopen("go", "r"), "%d", &earlier) != 1) return 1;
+        pid_t child = fork();
+        if (child) return child != earlier || waitpid(child, NULL, 0) != child;
+        memset(malloc(100 << 20), 1, 100 << 20);
+        sleep(20);"""))
+    (work / "program").chmod(0o755)
+    ran = subprocess.run([need("unshare"), "--pid", "--kill-child", "--mount-proc", "sh", "-c", NUMBER_IS_USED_AGAIN,
+                          jail], cwd=work, capture_output=True, text=True, check=False, timeout=60)
+    if "unshare" in ran.stderr:
+        missing("unshare", ran.stderr.strip())
+    assert ran.stdout.endswith("limit memory\n"), ran
+
+
 def test_fork_bomb(box: Sandbox, work: Path) -> None:
     if box.kind == "none" and ROOT:
         pytest.skip("no limit of processes binds root: this kind is for ordinary users")
