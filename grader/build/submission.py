@@ -8,18 +8,20 @@ kernel that is known to compile is tried beside it: if that fails, too, it is th
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import ROOT
 from ..errors import MachineFault, NotBuilt, Refused
-from ..gate.check import BUILDS, OBJECTS, PRELUDE, TEXTS
-from ..gate.examine import examine
+from ..gate.check import BUILDS, LONGEST, OBJECTS, PRELUDE, READY, TEXTS
 from ..jail.sandbox import Command, Limits, Sandbox
 from .parts import Parts
 
@@ -42,6 +44,19 @@ COMPILE_LIMITS = Limits(
 
 NVCC_LIMITS = replace(COMPILE_LIMITS, cpu_seconds=120, time_seconds=240)
 """Its ptxas alone takes half a minute for a hundred kernels."""
+
+EXAMINE_LIMITS = Limits(
+    cpu_seconds=10,  # an ordinary kernel takes one
+    memory_bytes=4 << 30,
+    processes=16,
+    file_bytes=0,
+    output_bytes=64 << 10,
+    wall_seconds=200,
+    time_seconds=10,
+    resident_bytes=1 << 30,
+)
+
+TOO_LARGE = "examining what kernel.cu becomes takes more time or memory than it may"
 
 KILLED = re.compile(r"\bKilled\b|CPU time limit exceeded")
 """What a shell and gcc say of a process that has reached its limit."""
@@ -115,6 +130,22 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits:
         message = f"kernel.cu does not link: {message}"
     kind = NotBuilt if line or ran.status == LACKS_A_FUNCTION else Unplaced
     raise kind(message, file, line, shown)
+
+
+def examine(jail: Path, *words: str) -> None:
+    """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run. Raises Refused,
+    NotBuilt at a limit, and MachineFault."""
+    command = [sys.executable, "-B", "-m", "grader.gate.check", *words]
+    ran = Sandbox("none", "", jail).run(Command(command, EXAMINE_LIMITS, cwd=ROOT))
+    before, begun, printed = ran.output.decode(errors="replace").partition(READY)
+    if not begun:
+        last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
+        raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
+    if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
+        raise NotBuilt(TOO_LARGE)
+    refused = json.loads(printed)
+    if refused is not None:
+        raise Refused(**refused)
 
 
 def work_directory() -> tempfile.TemporaryDirectory[str]:

@@ -8,8 +8,9 @@ and object files can keep a parser busy for minutes.
 
 KERNEL: the name of a function that every submission defines; empty: there is none.
 
-Called by examine.py, under limits. Prints READY when it has begun, and then a line of JSON: what is
-refused, or null. In: those files, and text.py and objects.py, which look at them.
+Called by build/submission.py, under limits; imports nothing of what starts it, which would take a third longer. Prints
+READY when it has begun, and then a line of JSON: what is refused, or null. In: those files, and text.py and objects.py,
+which look at them.
 """
 
 from __future__ import annotations

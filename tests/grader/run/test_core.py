@@ -28,10 +28,10 @@ from grader_fake import problem as problem_of
 
 from grader import process
 from grader.build.parts import SOURCES, Parts, gpu_architecture, parts_key, reason_of, settings_for, trusted_parts
-from grader.build.submission import BUILDS, Programs, build_submission, first_error, work_directory
+from grader.build.submission import (BUILDS, EXAMINE_LIMITS, Programs, build_submission, examine, first_error,
+                                     work_directory)
 from grader.cases.model import Case
 from grader.errors import MachineFault, NotBuilt, Refused
-from grader.gate.examine import LIMITS, examine
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
 from grader.run.limits import most_work
 from grader.run.once import (SEAL_ALL, SEAL_SIZE, WRITERS_BYTES, judge, memory_file, outcome_of, run_problem,
@@ -527,7 +527,8 @@ def test_what_cannot_be_examined(parts: Parts, work: Path, monkeypatch: pytest.M
     """Because it takes too long; or for the machine's sake, where a library is missing."""
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with monkeypatch.context() as limited:
-        limited.setattr("grader.gate.examine.LIMITS", replace(LIMITS, cpu_seconds=1, time_seconds=1))
+        limited.setattr("grader.build.submission.EXAMINE_LIMITS",
+                        replace(EXAMINE_LIMITS, cpu_seconds=1, time_seconds=1))
         with pytest.raises(NotBuilt, match="time or memory"):
             examine(parts.jail, "source", str(work / "kernel.cu"))
     bare = work / "python"
