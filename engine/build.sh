@@ -80,7 +80,10 @@ cu) # a file of this project
     ;;
 
 source) carry "$out" ;;
-prelude) to_cpp /dev/null "$out" $flags $dependencies -MT "$out" && mv "$out.new" "$out" ;;
+prelude)
+    rm -f "$out.gch" "$out.marked.gch"
+    to_cpp /dev/null "$out" $flags $dependencies -MT "$out" && mv "$out.new" "$out"
+    ;;
 text) # C++ of kernel.cu, at every make: whatever it includes counts; and its source
     carry "$base.source"
     macros_only=1 to_cpp "$KERNEL" "$base" $flags || exit 2

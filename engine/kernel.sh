@@ -84,12 +84,24 @@ compile() { # C++ that was CUDA, object, flags
 
 # A prelude is what cuda_runtime.h declares, preprocessed with a build's own flags. So the text of a kernel.cu, which has
 # only its macros, is the same in all builds. The first line of a text names the file that is compiled.
+#
+# Most of the time that it takes is the prelude's. Where gcc compiles for the second time, it first keeps what it makes of
+# the prelude, and reads that instead. If it cannot, the prelude itself is compiled, and what is said then is shown.
 compile_behind() { # prelude, C++ that was CUDA, object, flags
-    prelude=$1 whole=${3%.o}.whole.ii
-    { head -n 1 "$2" && cat "$prelude" "$2"; } >"$whole" || return
+    prelude=$1 behind=$2 kept=$1.gch whole=${3%.o}.whole.ii
+    [ -e "$kept" ] || [ ! -e "$3" ] || [ ! "$PRECOMPILE" ] || keep_prelude "$@"
     shift 2
-    compile "$whole" "$@"
+    if [ -e "$kept" ]; then
+        { head -n 1 "$behind" && echo "#pragma GCC pch_preprocess \"$kept\"" && cat "$behind"; } >"$whole" &&
+            compile "$whole" "$@" 2>"$whole.said" && cat "$whole.said" >&2 && return
+    fi
+    { head -n 1 "$behind" && cat "$prelude" "$behind"; } >"$whole" && compile "$whole" "$@"
 }
+
+keep_prelude() ( # as compile_behind
+    shift 3
+    run $CXX "$@" $PRECOMPILE "$prelude" -o "$kept.new" 2>/dev/null && mv "$kept.new" "$kept"
+)
 
 # Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces/main.c says which): status 1. Nothing is
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some

@@ -72,8 +72,9 @@ case $out in
     gcc) # -O3 takes twice as long to compile a large kernel; all that it gains is short loops unrolled. Two calls that
         # look alike stay two: a launch is named by its line.
         flags="-O2 -fpeel-loops -fno-tree-tail-merge -fno-crossjumping" few=-fmax-errors=3
+        precompile="-fpreprocessed -x c++-header"
         ;;
-    clang) flags=-O3 few=-ferror-limit=3 ;;
+    clang) flags=-O3 few=-ferror-limit=3 precompile= ;;
     esac
     # Local variables without a value begin with a pattern, where the compiler can do that (gcc 12): so both builds
     # compute the same with it, and no zero happens to be there. With stack-clash protection a local array that is too
@@ -84,7 +85,7 @@ case $out in
     # unsigned, narrowing in dim3{...} or a pragma of nvcc's: that is everybody's style.
     flags="-std=c++17 $flags -g -pipe -pthread -fno-strict-aliasing -fstack-clash-protection $filled -Wall"
     flags="$flags -Wno-sign-compare -Wno-unknown-pragmas -Wno-narrowing -Wno-unused-variable"
-    setting CXX "$CXX" FEW_ERRORS $few EMULATED_FLAGS "${EMULATED_FLAGS-$flags}"
+    setting CXX "$CXX" FEW_ERRORS $few PRECOMPILE "$precompile" EMULATED_FLAGS "${EMULATED_FLAGS-$flags}"
     ;;
 */check/*)
     # -O1: at -O0 local variables would be watched too. Not vectorized: 16 bytes at once are to be the kernel's own

@@ -132,6 +132,21 @@ static bool recognized(struct call *call, int count, char **arguments) {
     return preprocessed ? !call->dependencies : call->dependencies && is(dot, ".c");
 }
 
+// With what a source says is to be read in place of a prelude (engine/kernel.sh): with that one.
+static hash hash_with_prelude(hash hash, const char *source) {
+    static const char words[] = "\n#pragma GCC pch_preprocess \"";
+    struct text text = text_of(source);
+    const char *first = text.bytes ? strchr(text.bytes, '\n') : NULL;
+    if (first && !strncmp(first, words, sizeof words - 1)) {
+        char *name = strdup(first + sizeof words - 1);
+        name[strcspn(name, "\"")] = '\0';
+        name[strlen(name) - strlen(".gch")] = '\0';
+        hash = hash_with_file(hash, name);
+    }
+    free(text.bytes);
+    return hash;
+}
+
 // Of the compiler, the working directory's length, the arguments and the source.
 static hash hash_of(struct call call) {
     hash hash = hash_of_nothing;
@@ -143,6 +158,7 @@ static hash hash_of(struct call call) {
             hash = hash_with(hash, copy);
             free(copy.bytes);
         }
+    hash = hash_with_prelude(hash, call.source);
     return hash_with_file(hash_with(hash, (struct text){nowhere, strlen(nowhere)}), call.source);
 }
 

@@ -291,6 +291,25 @@ def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
     assert verdict(fresh_tree) == 0
 
 
+def test_a_kept_prelude_changes_no_object(tree: Tree) -> None:
+    """gcc keeps what it makes of CUDA's declarations when it compiles for the second time (engine/kernel.sh).
+    What it cannot read is as good as none."""
+    kept, made = tree.path / "build/cpu/prelude.gch", tree.path / "build/cpu/kernel.o"
+    objects = []
+    for before in ("first", "kept", "spoiled"):
+        if before == "first":
+            tree.make_first()
+            kept.unlink(missing_ok=True)
+            made.unlink(missing_ok=True)
+        elif before == "spoiled":
+            kept.write_text("no object of gcc's")
+        tree.make("build/cpu/kernel.o", "BACKEND=cpu", "CXX=g++", "KERNEL=instructor/solutions/2_tiled.cu")
+        objects.append(made.read_bytes())
+        tree.make("build/cpu/kernel.o", "BACKEND=cpu", "CXX=g++", "KERNEL=instructor/solutions/1_naive.cu")
+        assert kept.exists() and made.read_bytes() != objects[0]
+    assert objects[0] == objects[1] == objects[2]
+
+
 def test_a_changed_kernel_or_header_is_built(tree, tmp_path):
     """Also when its date does not show it: an unpacked archive sets dates as it likes. And a kernel of the
     same name in another directory is another one."""
