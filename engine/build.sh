@@ -124,7 +124,8 @@ lab) check_kernel build/lab.sh "$folder/kernel.o" && build "$@" ;;
 
 # Parts of make check; empty where they do not compile, for which another compilation says why.
 locals) # the program once more, from a kernel.cu that says which local variables come into scope
-    if locals_object build/check/insert build/check/prelude build/cpu/kernel.ii "$out"; then build "$@"; else : >"$out"; fi
+    locals_object build/check/insert build/check/prelude build/cpu/kernel.ii "$out" || { : >"$out" && exit; }
+    build "$@"
     ;;
 quietly) build "$@" 2>/dev/null || : >"$out" ;;
 embed) embed "$(basename "$base")" "$1" "$out" ;;

@@ -82,11 +82,11 @@ compile() { # C++ that was CUDA, object, flags
     run $CXX "$@" -x c++-cpp-output -c "$text" -o "$object"
 }
 
-# A prelude is what cuda_runtime.h declares, preprocessed with a build's own flags. So the text of a kernel.cu, which has
-# only its macros, is the same in all builds. The first line of a text names the file that is compiled.
+# A prelude is what cuda_runtime.h declares, preprocessed with a build's own flags. So the text of a kernel.cu, which
+# has only its macros, is the same in all builds. The first line of a text names the file that is compiled.
 #
-# Most of the time that it takes is the prelude's. Where gcc compiles for the second time, it first keeps what it makes of
-# the prelude, and reads that instead. If it cannot, the prelude itself is compiled, and what is said then is shown.
+# The prelude takes most of the time. Where gcc compiles for the second time, it first keeps what it makes of it, and
+# reads that instead. If it cannot, the prelude itself is compiled, and what is said then is shown.
 compile_behind() { # prelude, C++ that was CUDA, object, flags
     prelude=$1 behind=$2 kept=$1.gch whole=${3%.o}.whole.ii
     [ -e "$kept" ] || [ ! -e "$3" ] || [ ! "$PRECOMPILE" ] || keep_prelude "$@"
