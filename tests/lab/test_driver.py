@@ -287,7 +287,7 @@ ODD = PRINTED | {
     "crashes": ("C[0] = 1;", ""),
     "crashes at the end": ("atexit(abort);", ""),
     "takes long": ('printf("in %d.", (int)getpid()); ' + LAUNCH_1,
-                   "for (volatile int i = 0; i < 150000000; i = i + 1) continue;"),
+                   "for (long long end = clock64() + 500000000; clock64() < end;) continue;"),  # ns, or cycles
     "right once": (f"static bool done; if (!done) {LAUNCH_1} done = true;", PRODUCT),
     # The error is cleared: without a word of it, nothing was launched.
     "keeps an error to itself": (launch("0, 1") + " cudaGetLastError();", ""),
