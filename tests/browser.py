@@ -1,8 +1,6 @@
 """A real browser (Chromium, driven by selenium) for tests of pages. A plugin of pytest's
 (conftest.py), so that all of them have the fixture `driver`."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """Building ./sgemm-check in several compiler settings, and running it: for all tests that do. A plugin
 of pytest's (conftest.py), so that all of them have the fixture `checker`."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

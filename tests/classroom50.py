@@ -2,8 +2,6 @@
 those that its runner checks beside the schema, written down from its documentation (wiki page
 "Advanced Autograding", schemas/result-v1.schema.json)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field

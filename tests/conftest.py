@@ -8,8 +8,6 @@ A tool that is not installed skips its tests on a user's machine, with the reaso
 where the environment variable CI is set: there, everything is to run.
 """
 
-from __future__ import annotations
-
 import compileall
 import fcntl
 import gc

@@ -30,8 +30,6 @@ Lines of the code end in /* <- here */ where the finding is, and in /* <- other 
 party is. Without a mark the finding has no line; several marks: any of them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

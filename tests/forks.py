@@ -11,8 +11,6 @@ starts a Python of its own.
                                 the process that was started
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import gc
@@ -60,7 +58,7 @@ class Python:
         """Its status. `streams`: standard output and standard error, by path."""
         return self.ask(request(words, environment, streams, cwd or self.folder))
 
-    def start(self, words: Sequence[str], environment: Mapping[str, str]) -> Started:
+    def start(self, words: Sequence[str], environment: Mapping[str, str]) -> "Started":
         """In a session of its own."""
         return Started(self, words, environment)
 
@@ -111,7 +109,7 @@ class Started:
             file.seek(0)
         return self.files[0].read().decode(), self.files[1].read().decode()
 
-    def __enter__(self) -> Started:
+    def __enter__(self) -> "Started":
         return self
 
     def __exit__(self, *_: object) -> None:

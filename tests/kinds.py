@@ -1,8 +1,6 @@
 """The kinds of findings, and the causes that `make check` can prove behind them, as the tables of
 the engine and of the lab have them: their rows are calls in Python as in C."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Vector addition, a lab in a folder of its own, made from the blocks of docs/lab.md: for tests of what
 takes any lab."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -16,8 +16,6 @@ core: where two blocks race, the same one wins. There is a job for each core, wh
 A kernel takes three seconds of processor time. Only Python's own library is used.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import os

@@ -2,8 +2,6 @@
 cases nothing stands in a student's page; what the grader writes is what course/ reads; the command on a page
 shows the mistake. Screenshots are left in build/screenshots."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

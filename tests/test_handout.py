@@ -3,8 +3,6 @@ the step says; the trace it shows is a run's; its points are those of the test c
 
 `make grade` is not run here: `make release` grades a solution, and refuses less than all points."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

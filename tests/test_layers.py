@@ -5,8 +5,6 @@ A unit is a C file with the header of its name. An arrow is an #include, or a sy
 leaves undefined and another one defines.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

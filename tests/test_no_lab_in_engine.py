@@ -4,8 +4,6 @@ in none of its strings.
 A failure here means that a host of the engine without this lab would read of matrices and tiles, or
 that a second lab could not be added without a change of the engine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 They promise what support.h promises; each file lists its tests with --list and runs those named.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

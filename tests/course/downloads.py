@@ -1,7 +1,5 @@
 """What the tests of a class share: zips, tables and standings, made on the spot."""
 
-from __future__ import annotations
-
 import csv
 import io
 import warnings

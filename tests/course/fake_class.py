@@ -4,8 +4,6 @@
         pupils.add("alice", "score 3", "sleep 0.1")
 """
 
-from __future__ import annotations
-
 import compileall
 import csv
 import functools
@@ -67,7 +65,7 @@ class Class:
         self.environment = {**kept, "COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self.temporary),
                             "FAKE_CALLS": str(self.calls), **more}
 
-    def __enter__(self) -> Class:
+    def __enter__(self) -> "Class":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Records as course/ reads them, of those that the grader writes for staff and for students."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import grades

@@ -1,8 +1,6 @@
 """A Slurm of one node, in a folder of its own, on loopback: munged, slurmctld and slurmd of Debian's
 packages munge and slurm-wlm, started as root and ended again. slurm.conf(5) explains the settings."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

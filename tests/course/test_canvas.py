@@ -1,8 +1,6 @@
 """Canvas's download and gradebook, in the shape that its content_zipper.rb and gradebook_exporter.rb
 write and gradebook_importer.rb reads."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

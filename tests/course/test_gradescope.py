@@ -1,7 +1,5 @@
 """Gradescope's export of submissions in the shape that public tools read."""
 
-from __future__ import annotations
-
 import zipfile
 from datetime import datetime, timedelta, timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hand-ins as they come: one that cannot be taken is a row with a reason, and the others go on."""
 
-from __future__ import annotations
-
 import os
 import struct
 import tracemalloc

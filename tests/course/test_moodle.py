@@ -1,7 +1,5 @@
 """Moodle's download and grading worksheet, in the shape that mod/assign writes and reads."""
 
-from __future__ import annotations
-
 import zipfile
 from datetime import datetime
 from pathlib import Path

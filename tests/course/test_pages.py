@@ -5,8 +5,6 @@ student away, can be changed by what a submission says, asks for anything from o
 used by everybody.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

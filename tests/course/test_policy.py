@@ -1,7 +1,5 @@
 """Which attempt counts, what being late costs, and what an instructor changes by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a cluster does that one of these tests cannot do: with a Slurm that only answers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace

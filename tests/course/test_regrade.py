@@ -1,7 +1,5 @@
 """What a change of the cases would do is shown before it is taken, and taken as a whole."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

@@ -1,7 +1,5 @@
 """A roster comes from four systems in any encoding; a hand-in is its author's or nobody's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

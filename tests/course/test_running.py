@@ -1,7 +1,5 @@
 """A class is graded to the end, whatever interrupts it: nothing is lost, and nothing done twice."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,8 +1,6 @@
 """A mistake in class.toml or an option is told in a line that says what, where and what to do, and
 nothing is graded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

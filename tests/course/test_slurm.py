@@ -1,8 +1,6 @@
 """A class as a job array of a real Slurm, of one node with several slots, which these tests start:
 whatever happens to tasks, the node or the run that submitted them, nothing is lost or done twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """What people read of a class beside its pages: the tables, and what stands on the terminal."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

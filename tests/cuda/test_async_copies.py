@@ -4,8 +4,6 @@ Kernels with the usual mistakes are in instructor/faulty/20_*; here are small on
 do not show. Without the checker: tests/cuda/programs/async_copy.cu.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

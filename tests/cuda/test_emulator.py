@@ -16,8 +16,6 @@ The sanitized build leaves the faults out: AddressSanitizer would report each it
 program, before the emulator sees a signal.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Sequence

@@ -10,8 +10,6 @@ nvcc refuses, at which it is refused here, too, ends with a phrase of the messag
 nvcc's front end needs no GPU: where it is installed, the programs are held against it.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

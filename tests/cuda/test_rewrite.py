@@ -14,8 +14,6 @@ That the output compiles and means the same is what tests/cuda/programs are for
 refuses it, tests/cuda/refused/syntax.cu.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

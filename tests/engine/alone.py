@@ -1,8 +1,6 @@
 """The engine alone: a copy of engine/ in an empty folder, with nothing else of the repository. One for
 each process that runs tests."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -7,8 +7,6 @@ holds indigo_sources, indigo_include and input. Nothing of it is kept here. Exit
 missed that HiRace's names have, or one was reported where there is none.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

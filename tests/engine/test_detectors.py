@@ -1,8 +1,6 @@
 """engine/watch/detector.h: a detector is one structure and a line in the table of detectors.c. With an empty table
 the watch finds nothing, and the program runs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

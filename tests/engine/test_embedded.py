@@ -1,7 +1,5 @@
 """A host of one's own, linked with a kernel under watch: engine.h, as engine/README.md shows it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

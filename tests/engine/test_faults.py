@@ -1,8 +1,6 @@
 """A reduction, a histogram and a transpose: correct, nothing is said of them; with a mistake, it is named at its line.
 (Mistakes of the host's code: test_program.py. A scan and a stencil: labs.)"""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """Accesses of parts of words in shared memory: bytes of one word are accessed by different threads,
 which race where they meet in a byte, and nowhere else. Threads run in order up to a barrier."""
 
-from __future__ import annotations
-
 from alone import the_engine
 
 # What each thread t does before it waits for the others; | is a barrier.

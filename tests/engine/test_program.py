@@ -1,7 +1,5 @@
 """make program CHECK=1: what it says, what it returns, and that the program runs as if nobody watched."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

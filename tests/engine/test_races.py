@@ -9,8 +9,6 @@ global memory and in shared memory, ordered by fences, by a whole warp's operati
 Which thread comes when is said by atomics without a fence, which order nothing else.
 """
 
-from __future__ import annotations
-
 from alone import the_engine
 
 # All kernels are one program; its arguments say which is launched, and what a and b are.

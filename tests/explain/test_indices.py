@@ -4,8 +4,6 @@ blockIdx, m, n and k (engine/show/indices.c).
 A failure here means that a student who asks is shown another index than the kernel's, or none.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ does not end, what of a tile is not stored.
 Each case is the tiled kernel with a mistake; @NAME marks a line, {NAME} is its number.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

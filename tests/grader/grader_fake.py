@@ -21,8 +21,6 @@ And what `make check` proves, by its kind and line in this text:
     python tests/grader/grader_fake.py pytest ...   # as python -m pytest grader
 """
 
-from __future__ import annotations
-
 import sys
 
 if __name__ == "__main__":

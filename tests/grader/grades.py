@@ -1,7 +1,5 @@
 """Records as the grader writes them, made on the spot, for tests of what is made of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kinds import words_of

@@ -1,8 +1,6 @@
 """A lab in a folder of its own is graded as SGEMM is: vector addition, with cases and a criterion of its
 own, from the blocks of docs/lab.md."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

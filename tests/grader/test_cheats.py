@@ -3,8 +3,6 @@ and is named for what it tried. One that earns some points honestly has the crit
 not get behind `loses:`. Those whose heads say `fails: speed` are right, and only pretend to
 be fast: they keep what they earn on the CPU, and get no point for speed on a GPU."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -2,8 +2,6 @@
 of it with a core that compiles and runs nothing (grader_fake.py), the last part with the real
 one."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """grader/process.py: programs that the grader relies on."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

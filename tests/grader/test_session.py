@@ -2,8 +2,6 @@
 and what is on disk is whole at every moment. With a core that compiles and runs nothing
 (grader_fake.py)."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import random

@@ -3,8 +3,6 @@ that one can be read, tested or replaced without what stands on it. course/ impo
 it. And grader/ and course/ know no lab: what one computes, and what it calls things, is said in its folder and
 nowhere else."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

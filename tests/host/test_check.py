@@ -8,8 +8,6 @@ of which test_solutions.py runs. A failure here means that a student is sent to 
 right code is wrong.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import resource

@@ -1,8 +1,6 @@
 """`make check` asks ./sgemm, too (engine/host/check/programs.c): it says of no kernel that C is right which the
 program that `make` builds calls wrong."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Without a GPU a fake replaces compiling and the grader's clock (grader_fake.py);
 (marked gpu) kernels are measured.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import random

@@ -1,8 +1,6 @@
 """The bundles for Gradescope, Autolab and Classroom 50: what is in them, and how they grade in
 directories laid out as those systems do it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """`make hidden` draws suites of the kinds of instructor/hidden, the same ones for the same seed, and
 replaces the hidden cases only by sound ones; what was graded before is not graded again."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

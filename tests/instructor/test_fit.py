@@ -1,8 +1,6 @@
 """The model of the last rung, and fit.py, which moves its constants: both count the same, and the
 constants that it prints choose no worse than those that it began with."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import random

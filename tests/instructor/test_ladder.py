@@ -11,8 +11,6 @@ copies among them and stores left out, where m and n are whole tiles: what ./sge
 calls the elements of all loads, four bytes each.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`make mutants`, in a repository of a few lines."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

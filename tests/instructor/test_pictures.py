@@ -1,7 +1,5 @@
 """docs/pictures: true, in the colors of the walkthrough, and readable by themselves wherever they are shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree

@@ -4,8 +4,6 @@ A failure here means that a solution or a hidden case gets into students' hands,
 with a copy that does not build, or that a test case is published which correct kernels fail.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

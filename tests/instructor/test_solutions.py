@@ -3,8 +3,6 @@
 A failure here means that a student with correct code is told it is wrong.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

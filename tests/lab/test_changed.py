@@ -1,8 +1,6 @@
 """docs/instructor.md, on changing the assignment: each change is made as the page says. Another tile is in
 test_handout.py, a larger reuse in grader/verdict/test_score.py."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """What pages show of the mistakes that `make check` names: `make diagnosis` writes each of mistakes.toml
 as it is printed, and docs/check.md and docs/look.md have an example."""
 
-from __future__ import annotations
-
 import shutil
 
 from checked import Builder, run_check

@@ -6,8 +6,6 @@ machine's, or a run passes that never took place. What options_parse() and verif
 themselves is in test_support.c.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

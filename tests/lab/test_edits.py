@@ -1,8 +1,6 @@
 """The faulty kernels that are edits of right ones: instructor/faulty/faults.toml. What is found in them:
 test_check.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

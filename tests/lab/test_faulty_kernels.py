@@ -4,8 +4,6 @@ A failure here means that a student hands in a wrong kernel and believes it righ
 points for it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

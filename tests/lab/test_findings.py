@@ -1,8 +1,6 @@
 """findings.def of the engine, and causes.def of it and of the lab, are the tables of findings and causes:
 what is made from them says the same."""
 
-from __future__ import annotations
-
 from conftest import REPOSITORY
 from kinds import CAUSES, KINDS
 

@@ -5,8 +5,6 @@ A failure here means that a student is shown a symptom, or another mistake than 
 styles themselves are right: test_check.py.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """LAB=: a lab in a folder of its own, made from the blocks of docs/lab.md; what a lab need not say."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -5,8 +5,6 @@ The figures are those of --counts, which test_counts.py checks. The kernels are 
 edit, and some of the right ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

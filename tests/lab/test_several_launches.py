@@ -3,8 +3,6 @@
 A failure here means that a page or a table is of another launch than it says, that a mistake is not named
 where it is, or that a launch is blamed for what another one does in its place."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

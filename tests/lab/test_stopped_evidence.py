@@ -6,8 +6,6 @@ small, and nothing of that is so; or that a cause is lost that the run has shown
 
 The kernels stop where m is odd: they are checked on sizes that are even, and the evidence is on primes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ of trees, is what they compute.
 
 `make grade` is not run here."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The labs of labs/: their solutions are right and silent, and each of their mistakes is named at its line.
 (reduction and stencil were written from docs/lab.md alone.)"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """labs/scan is graded: what its solutions, mistakes and cheats get, on the public cases."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

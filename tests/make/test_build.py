@@ -4,8 +4,6 @@ A failure here means that somebody's first two words, `make && ./sgemm`, end in 
 cannot make sense of, or run another program than the one they think.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -21,19 +19,9 @@ from pathlib import Path
 import pytest
 from checked import usual
 from conftest import (
-    REPOSITORY,
-    RUN_SECONDS,
-    UNSPACED,
-    clean_environment,
-    finished,
-    in_terminal,
-    need,
-    need_nvcc,
-    repository_files,
-    run_sgemm,
-    sample,
-    screen,
-)
+    REPOSITORY, RUN_SECONDS, UNSPACED, clean_environment, finished, in_terminal, need, need_nvcc, repository_files,
+    run_sgemm, sample, screen,
+)  # fmt: skip
 from elftools.elf.elffile import ELFFile
 
 TILED = "instructor/solutions/2_tiled.cu"
@@ -291,7 +279,7 @@ def test_built_again_exactly_when_something_changed(fresh_tree, compilers):
     assert verdict(fresh_tree) == 0
 
 
-def test_a_kept_prelude_changes_no_object(tree: Tree) -> None:
+def test_a_kept_prelude_changes_no_object(tree):
     """gcc keeps what it makes of CUDA's declarations when it compiles for the second time (engine/kernel.sh).
     What it cannot read is as good as none."""
     kept, made = tree.path / "build/cpu/prelude.gch", tree.path / "build/cpu/kernel.o"

@@ -1,8 +1,6 @@
 """What clangd, which editors ask, says of a file: nothing where nothing is wrong, on a machine without
 CUDA too, and something where something is (.clangd, engine/cuda/editor/)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

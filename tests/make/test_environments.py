@@ -1,8 +1,6 @@
 """Where the assignment can be worked on without installing it: .devcontainer/ and the notebook for
 Colab. Neither Docker nor Colab is to be had here."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

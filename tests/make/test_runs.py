@@ -1,7 +1,5 @@
 """tests/quick.txt lists tests that exist."""
 
-from __future__ import annotations
-
 import re
 
 from conftest import REPOSITORY

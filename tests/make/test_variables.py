@@ -1,7 +1,5 @@
 """What is given to make is used or refused, in every target (engine/given.awk), and none of it runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

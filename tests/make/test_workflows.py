@@ -1,8 +1,6 @@
 """The workflows: what linters say of them, what this project demands of them, and their steps run
 here, one after the other, as a runner would."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """Words are made of a record alone: engine/report/ needs nothing else of this repository."""
 
-from __future__ import annotations
-
 from conftest import Tree, finished, need
 
 

@@ -5,8 +5,6 @@ Nsight Compute read from the counters of an H200 for the same kernels (docs/look
 here means that a student is told a number that is not so.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

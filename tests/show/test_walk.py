@@ -5,8 +5,6 @@ A failure here means that the page shows a run that did not happen, or names ano
 finding; or that a student's text could run as a script.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import resource

@@ -3,8 +3,6 @@
 A failure here means that the page cannot be opened for another lab than SGEMM, or speaks of SGEMM
 there."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -5,8 +5,6 @@ A failure here means that the page shows something else than the run, cannot be 
 or asks for anything from outside. Screenshots of its main states are left in build/screenshots.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -2,8 +2,6 @@
 correct kernels are not accused, the tests of all of them say; an index that leads from one array to another,
 test_first_finding.py.)"""
 
-from __future__ import annotations
-
 import platform
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Which finding a run is reported with: the first, except that what no GPU could do, or what hides
 from the checker, does not hide behind an earlier mistake (event.c)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

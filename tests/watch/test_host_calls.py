@@ -4,8 +4,6 @@ store through a pointer are watched, and all else is as it was. guard() of engin
 Calls by device code itself are refused before (emulator/spaces); by a __host__ __device__ function,
 nvcc only warns about them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

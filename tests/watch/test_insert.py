@@ -1,8 +1,6 @@
 """Which declarations engine/watch/locals/insert.c finds: those of local variables without a value, and of
 arrays; nothing else, and no line moves."""
 
-from __future__ import annotations
-
 import re
 
 from conftest import Tree, finished

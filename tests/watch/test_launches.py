@@ -1,8 +1,6 @@
 """Every finding shows the launch that it belongs to: kernel, grid, block, the line of `<<<...>>>`,
 beside the size of C (engine/watch/launches.c). And a call that failed shows its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

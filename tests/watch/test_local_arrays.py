@@ -2,8 +2,6 @@
 however far an index leads from it; such a store could change what the checker knows. (access.c, and
 the flags in engine/settings.sh.)"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

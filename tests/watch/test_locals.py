@@ -4,8 +4,6 @@ that is right; each line that is to be named ends in a mark. How either may be d
 arrays and sums: the mistakes tiles-not-shared, one-tile-not-shared and sum-without-a-value of
 instructor/faulty/mistakes.toml.)"""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Grids with far more blocks than write anything: all that write are watched, and a sample of the
 others (engine/watch/surplus.c). What is a mistake there is found all the same."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

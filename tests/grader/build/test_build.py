@@ -1,8 +1,6 @@
 """What a grade depends on is hashed: a file that is left out could be changed without a class being
 graded again. And how long a compiler may take, and what is said where it takes longer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

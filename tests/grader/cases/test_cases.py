@@ -1,8 +1,6 @@
 """Test cases are data: what is shipped keeps the promises of docs/grading.md, what is wrong with a
 file is reported in one line that names file, case, key and what is allowed, whatever its bytes."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Submissions for the clock, and what it says of each: the naive kernel of the ladder with one change each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from conftest import REPOSITORY

@@ -5,8 +5,6 @@ submission may make. (What reads and plans recordings is tested in test_clock.c.
 With one (-m gpu): each submission of clocked.py is recorded and timed, and judged as it declares.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -2,8 +2,6 @@
 nobody points, and on a machine without a GPU nothing is lost. The clock itself is docs/clock.md's;
 here programs stand in for it that say what a test wants to be said."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json

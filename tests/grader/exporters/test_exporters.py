@@ -1,8 +1,6 @@
 """Each exporter against the rules of the system that reads its output: its schema where there is
 one, else what its source code does with it. Hostile text is made by hypothesis."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

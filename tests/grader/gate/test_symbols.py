@@ -1,7 +1,5 @@
 """grader/gate/text.py and objects.py: what the text and the object file of a submission may hold."""
 
-from __future__ import annotations
-
 import functools
 import os
 import random

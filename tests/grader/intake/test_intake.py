@@ -1,8 +1,6 @@
 """A submission is an untrusted file. Whatever is at its path, the result is a Submission or one
 clear line; nothing blocks, no link is followed, and what is compiled is UTF-8 with LF."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

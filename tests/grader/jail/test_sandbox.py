@@ -1,8 +1,6 @@
 """grader/jail/sandbox.py and grader/jail/jail.c: hostile programs, run for real in each kind of sandbox
 that this machine allows. None of these tests rests on how fast something is."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import json

@@ -2,8 +2,6 @@
 points. A failure here means that a student is told another mistake, that a submission can write what
 it likes on a page, or that this costs someone points."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

@@ -1,8 +1,6 @@
 """The grader's core: what is built without a submission, what a submission becomes, and what comes of
 a run: the worker's word beside the judge's."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import mmap

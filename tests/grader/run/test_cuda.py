@@ -1,7 +1,5 @@
 """Grading with the plain build on a GPU; the checked build stays on the CPU. Skipped where no GPU is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 the other, and how it ends. grader/worker/host_process.c. Compiled without the gate of names, which
 refuses all of this; so these are no files of instructor/cheats."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

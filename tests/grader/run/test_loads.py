@@ -2,8 +2,6 @@
 copies of them; and what threads of a block read that others of them have stored. The correct kernels
 and the cheats say the rest (tests/kernels/right, instructor/cheats/38_* and 39_*)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

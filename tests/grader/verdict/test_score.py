@@ -3,8 +3,6 @@
 Each criterion is lost for one reason; of a hidden case a student sees the kind of the mistake and
 nothing else; no text of a submission is a command to a terminal or a CI runner."""
 
-from __future__ import annotations
-
 import json
 import re
 import textwrap
