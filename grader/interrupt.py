@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 STATUS = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -30,11 +31,30 @@ def once(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-@contextmanager
-def raised() -> Iterator[None]:
+def raised() -> AbstractContextManager[None]:
     """Raises KeyboardInterrupt at the first signal."""
+    return handled_by(once)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Around what must not be left half done: a signal that comes meanwhile is heeded behind it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal raises anything in it
+        return
+    came: list[int] = []
+    try:
+        with handled_by(lambda number, frame: came.append(number)):
+            yield
+    finally:
+        if came:
+            signal.raise_signal(came[0])
+
+
+@contextmanager
+def handled_by(action: object) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    handle(once)
+    handle(action)
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from .cases.model import Case, Performance
 from .clock.measure import measure
 from .errors import MachineFault, NotBuilt, Refused
 from .jail.sandbox import Command, Ran, Sandbox
+from .process import TemporaryFolder
 from .record.model import Build, Cause, Finding, Refusal, Test, Timing
 from .run.cause import find_cause
 from .run.once import run_problem
@@ -60,7 +61,7 @@ class Runner:
         self._programs: Programs | None = None
         self.explained: dict[str, repair.Explained] = {}
         """Cases whose result is explained by a formula, by their keys."""
-        self._work: list[tempfile.TemporaryDirectory[str]] = []
+        self._work: list[TemporaryFolder] = []
 
     def compile(self) -> None:
         """Sets `build` and `refusal`. Raises MachineFault."""

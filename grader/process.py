@@ -1,5 +1,6 @@
 """Runs the programs that the grader relies on (make, the judge, the clock): a command goes in, its status
-and output come out, and nothing of it is left running, also after an interrupt."""
+and output come out, and nothing of it is left running, also after an interrupt; nor is a temporary folder
+left behind."""
 
 from __future__ import annotations
 
@@ -8,9 +9,12 @@ import errno
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
+
+from . import interrupt
 
 SECONDS_TO_END = 10.0
 
@@ -62,3 +66,15 @@ def end(process: subprocess.Popen[Any]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(SECONDS_TO_END)
             return
+
+
+class TemporaryFolder(tempfile.TemporaryDirectory[str]):
+    """One that an interrupt leaves nothing of, also while it is made or removed."""
+
+    def __init__(self, prefix: str, place: str | os.PathLike[str] | None = None):
+        with interrupt.held():
+            super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+
+    def cleanup(self) -> None:
+        with interrupt.held():
+            super().cleanup()

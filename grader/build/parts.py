@@ -29,7 +29,7 @@ from pathlib import Path
 from .. import ROOT, interrupt, lab
 from ..errors import BadInput, MachineFault
 from ..lab import Lab
-from ..process import completed
+from ..process import TemporaryFolder, completed
 
 OF_ALL = ("Makefile", "support.c", "support.h", "engine")
 SOURCES = (*OF_ALL, "grader/grader.mk", "grader/worker", "grader/judge", "grader/jail", "grader/clock")
@@ -234,15 +234,13 @@ def kept(key: str, make: Callable[[Path], None]) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if made.is_dir():
             return made
-        stage = Path(tempfile.mkdtemp(prefix="new-", dir=cache))
         try:
-            make(stage)
-            stage.rename(made)
+            with TemporaryFolder("new-", cache) as stage:
+                make(Path(stage))
+                os.rename(stage, made)
         except OSError as error:
             raise MachineFault(f"{cache}: {error.strerror or error}; the grader's own parts "
                                "cannot be built there (GRADER_CACHE names another place)") from error
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
     return made
 
 

@@ -14,7 +14,6 @@ import re
 import shutil
 import stat
 import sys
-import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from .. import ROOT
 from ..errors import MachineFault, NotBuilt, Refused
 from ..gate.check import BUILDS, LONGEST, OBJECTS, PRELUDE, READY, TEXTS
 from ..jail.sandbox import Command, Limits, Sandbox
+from ..process import TemporaryFolder
 from .parts import Parts
 
 KERNEL = "kernel.cu"
@@ -148,10 +148,10 @@ def examine(jail: Path, *words: str) -> None:
         raise Refused(**refused)
 
 
-def work_directory() -> tempfile.TemporaryDirectory[str]:
+def work_directory() -> TemporaryFolder:
     """A temporary one for build_submission(), through which the sandbox's uid can pass. Raises
     OSError."""
-    made = tempfile.TemporaryDirectory(prefix="cuda-grade-", ignore_cleanup_errors=True)
+    made = TemporaryFolder("cuda-grade-")
     Path(made.name).chmod(0o711)
     return made
 

@@ -174,6 +174,8 @@ class Sandbox:
                 finally:
                     if process.returncode is None:
                         end(process)
+                        with suppress(subprocess.TimeoutExpired):  # bubblewrap is gone before all that is in it
+                            drain(process, time.monotonic() + LATE_SECONDS, 0)
             return ran_of(report.read().decode(errors="replace"), output, truncated, words[0])
 
     def _launcher(self, command: Command, uid: int | None) -> list[str]:

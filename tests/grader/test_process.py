@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader import process
-from grader.process import completed
+from grader import interrupt, process
+from grader.process import TemporaryFolder, completed
 
 
 def test_what_it_is_asked_what_it_prints_and_how_it_ends() -> None:
@@ -31,6 +32,25 @@ def test_an_interrupt_ends_the_program(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt):
         completed(["sh", "-c", f"trap 'rm {temporary}; exit' TERM; echo started;" "while :; do sleep 0.1; done"])
     assert not temporary.exists()
+
+
+@pytest.mark.parametrize("call", ["mkdir", "unlink"])
+def test_an_interrupt_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """Also one that comes while the folder is made or removed."""
+    real = getattr(os, call)
+
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        real(*arguments, **more)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), interrupt.raised():
+        with monkeypatch.context() as patched:
+            if call == "mkdir":
+                patched.setattr(os, call, interrupted)
+            with TemporaryFolder("new-", tmp_path) as folder:
+                Path(folder, "file").touch()
+                patched.setattr(os, call, interrupted)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_program_that_is_still_being_written_is_started_later(tmp_path: Path) -> None:

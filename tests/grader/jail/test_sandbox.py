@@ -23,6 +23,7 @@ import pytest
 from conftest import REPOSITORY, missing, need, slow_but
 
 from grader.errors import MachineFault
+from grader.jail import sandbox
 from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, with_few_files
 
 LIMITS = Limits(cpu_seconds=60, memory_bytes=1 << 30, processes=24, file_bytes=1 << 20,
@@ -415,6 +416,23 @@ def wait_until(true: object) -> None:
     while not true():  # type: ignore[operator]
         assert time.monotonic() < late
         time.sleep(0.05)
+
+
+def test_an_interrupted_run_has_ended(place: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With bubblewrap, whose own process ends first, all that is in the sandbox: it might still write."""
+    launcher = place / "launcher"
+    launcher.write_text(f"#!/bin/sh\nsetsid sh -c 'echo begun; sleep 0.5; : >{work}/late' &\nsleep 60\n")
+    launcher.chmod(0o755)
+
+    def interrupted(process: subprocess.Popen[bytes], *more: Any) -> Any:
+        assert process.stdout and process.stdout.read(6) == b"begun\n"
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sandbox, "drain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Sandbox("none", "", launcher).run(Command([], LIMITS, cwd=work))
+    assert (work / "late").exists()
 
 
 def test_links_and_pipes_do_not_stay(box: Sandbox, work: Path) -> None:
