@@ -26,8 +26,7 @@
  * and the checked build name the student's own lines. What it does not understand it leaves as it
  * is, for the compiler to report.
  *
- * The order below: tokens, places, nesting, the rules one by one, input and output,
- * main.
+ * The order below: tokens, places, nesting, the rules one by one, input and output, main.
  */
 
 #define _GNU_SOURCE
@@ -59,8 +58,7 @@ static const char STATIC_SHARED[] = "static __thread __attribute__((__used__)) "
  * reference would be bound in one OS thread only, it becomes an extern declaration with the symbol
  * that the runtime defines. */
 static const char DYNAMIC_REFERENCE[] = "__attribute__((unused)) ";
-static const char DYNAMIC_REFERENCE_VALUE[] = " = ::emulator::dynamic_shared()";
-static const char DYNAMIC_REFERENCE_NAME[] = ") = ::emulator::dynamic_shared()";
+static const char DYNAMIC_REFERENCE_VALUE[] = ") = ::emulator::dynamic_shared()";
 static const char DYNAMIC_EXTERN[] = "extern __thread ";
 static const char DYNAMIC_EXTERN_SYMBOL[] = " __asm__(\"emulator_dynamic_shared\")";
 
@@ -102,7 +100,7 @@ struct piece {
 };
 
 struct source {
-    char *text;
+    char *text; /* with a zero behind it */
     size_t length;
     struct token *tokens;
     size_t count;
@@ -122,18 +120,16 @@ static _Noreturn void trouble(const char *what) {
     exit(EXIT_TROUBLE);
 }
 
-/* Doubles an array that is full. */
-static void *grow(void *array, size_t *capacity, size_t element) {
-    size_t wanted = *capacity ? *capacity * 2 : 1024;
-    void *larger = wanted <= SIZE_MAX / element ? realloc(array, wanted * element) : NULL;
-    if (!larger) trouble("out of memory");
-    *capacity = wanted;
-    return larger;
+/* The array, twice as large if it is full. */
+static void *with_room(void *array, size_t count, size_t *capacity, size_t element) {
+    if (count < *capacity) return array;
+    *capacity = *capacity ? *capacity * 2 : 1024;
+    array = reallocarray(array, *capacity, element);
+    if (!array) trouble("out of memory");
+    return array;
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
+static const char BLANKS[] = " \t\r\f\v";
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -143,25 +139,20 @@ static bool is_identifier_char(char c) {
            c == '$' || (unsigned char)c >= 0x80;
 }
 
-static size_t skip_blanks(const struct source *s, size_t at, size_t end) {
-    while (at < end && is_blank(s->text[at])) at++;
-    return at;
+static size_t skip_blanks(const struct source *s, size_t at) {
+    return at + strspn(s->text + at, BLANKS);
 }
 
 static size_t skip_identifier(const struct source *s, size_t at) {
-    while (at < s->length && is_identifier_char(s->text[at])) at++;
+    while (is_identifier_char(s->text[at])) at++;
     return at;
 }
 
 /* A number: 0x1F, 1.5f, 1'000'000. Of 1.5e-3f three tokens are made, which does no harm. */
 static size_t skip_number(const struct source *s, size_t at) {
-    for (; at < s->length; at++) {
-        const char c = s->text[at];
-        const bool separator =
-            c == '\'' && at + 1 < s->length && is_identifier_char(s->text[at + 1]);
-        if (c != '.' && !separator && !is_identifier_char(c)) break;
-    }
-    return at;
+    const char *c = s->text + at;
+    while (*c == '.' || is_identifier_char(*c) || (*c == '\'' && is_identifier_char(c[1]))) c++;
+    return (size_t)(c - s->text);
 }
 
 /* A string or character constant, from its opening quote. One that is not closed ends with its
@@ -180,15 +171,10 @@ static size_t skip_quoted(const struct source *s, size_t at) {
 static size_t skip_raw_string(const struct source *s, size_t at) {
     enum { LONGEST_DELIMITER = 16 }; /* C++ allows no longer one */
     const char *delimiter = s->text + at + 1;
+    const size_t size = strcspn(delimiter, "(\"\n"), inside = at + size + 2; /* behind the ( */
     char end[LONGEST_DELIMITER + 3];
-    size_t size = 0;
-    while (at + 1 + size < s->length && size <= LONGEST_DELIMITER &&
-           !strchr("(\"\n", delimiter[size]))
-        size++;
-    if (at + 1 + size >= s->length || delimiter[size] != '(' || size > LONGEST_DELIMITER)
-        return skip_quoted(s, at);
+    if (delimiter[size] != '(' || size > LONGEST_DELIMITER) return skip_quoted(s, at);
     const int length = snprintf(end, sizeof end, ")%.*s\"", (int)size, delimiter);
-    const size_t inside = at + size + 2; /* behind the ( */
     const char *found = memmem(s->text + inside, s->length - inside, end, (size_t)length);
     return found ? (size_t)(found - s->text) + (size_t)length : s->length;
 }
@@ -207,10 +193,13 @@ static size_t skip_punctuator(const struct source *s, size_t at) {
     static const char *const longer[] = {"::", "->", "<=", ">=", "..."};
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         const size_t length = strlen(longer[i]);
-        if (s->length - at >= length && memcmp(s->text + at, longer[i], length) == 0)
-            return at + length;
+        if (strncmp(s->text + at, longer[i], length) == 0) return at + length;
     }
     return at + 1;
+}
+
+static size_t end_of_token(const struct source *s, size_t i) {
+    return s->tokens[i].start + s->tokens[i].length;
 }
 
 /* What `# 12 "kernel.cu" 1 3` or `#line 12 "kernel.cu"` says about the line after it. */
@@ -222,15 +211,17 @@ struct linemarker {
     bool system;
 };
 
-static bool read_linemarker(const struct source *s, size_t at, size_t end, struct linemarker *m) {
-    at = skip_blanks(s, at + 1, end);
-    if (end - at >= 4 && memcmp(s->text + at, "line", 4) == 0) at = skip_blanks(s, at + 4, end);
-    if (at >= end || !is_digit(s->text[at])) return false;
-    *m = (struct linemarker){.line = 0};
-    for (; at < end && is_digit(s->text[at]); at++)
-        m->line = m->line < SIZE_MAX / 20 ? m->line * 10 + (size_t)(s->text[at] - '0') : m->line;
-    at = skip_blanks(s, at, end);
-    if (at >= end || s->text[at] != '"') return true;
+/* False: token i is neither. */
+static bool read_linemarker(const struct source *s, size_t i, struct linemarker *m) {
+    const size_t end = end_of_token(s, i);
+    size_t at = skip_blanks(s, s->tokens[i].start + 1);
+    char *behind;
+    if (s->tokens[i].kind != DIRECTIVE) return false;
+    if (strncmp(s->text + at, "line", 4) == 0) at = skip_blanks(s, at + 4);
+    if (!is_digit(s->text[at])) return false;
+    *m = (struct linemarker){.line = strtoul(s->text + at, &behind, 10)};
+    at = skip_blanks(s, (size_t)(behind - s->text));
+    if (s->text[at] != '"') return true;
     m->name = at + 1;
     at = skip_quoted(s, at);
     m->name_end = at - 1;
@@ -242,7 +233,7 @@ static bool read_linemarker(const struct source *s, size_t at, size_t end, struc
 }
 
 static void add_token(struct source *s, enum token_kind kind, size_t start, size_t end, bool user) {
-    if (s->count == s->capacity) s->tokens = grow(s->tokens, &s->capacity, sizeof *s->tokens);
+    s->tokens = with_room(s->tokens, s->count, &s->capacity, sizeof *s->tokens);
     s->tokens[s->count++] =
         (struct token){.start = start, .length = end - start, .kind = kind, .user = user};
 }
@@ -254,8 +245,8 @@ static size_t end_of_line(const struct source *s, size_t at) {
 
 /* The kind of the token that begins at this place, which is no directive, and where it ends. */
 static enum token_kind read_token(const struct source *s, size_t at, size_t *end) {
-    const char c = s->text[at], next = at + 1 < s->length ? s->text[at + 1] : '\0';
-    if (is_digit(c) || (c == '.' && is_digit(next))) {
+    const char c = s->text[at];
+    if (is_digit(c) || (c == '.' && is_digit(s->text[at + 1]))) {
         *end = skip_number(s, at);
         return LITERAL;
     }
@@ -268,8 +259,7 @@ static enum token_kind read_token(const struct source *s, size_t at, size_t *end
         return PUNCTUATOR;
     }
     *end = skip_identifier(s, at);
-    if (*end == s->length || s->text[*end] != '"' ||
-        !has_word("R LR uR UR u8R", s->text + at, *end - at))
+    if (s->text[*end] != '"' || !has_word("R LR uR UR u8R", s->text + at, *end - at))
         return IDENTIFIER;
     *end = skip_raw_string(s, *end);
     return LITERAL;
@@ -282,12 +272,12 @@ static void tokenize(struct source *s) {
         const char c = s->text[at];
         end = at + 1;
         line_start = line_start || c == '\n';
-        if (c == '\n' || is_blank(c)) continue;
+        if (c == '\n' || memchr(BLANKS, c, sizeof BLANKS - 1)) continue;
         if (c == '#' && line_start) {
             struct linemarker m;
             end = end_of_line(s, at);
             add_token(s, DIRECTIVE, at, end, user);
-            if (read_linemarker(s, at, end, &m) && m.name != NONE) user = !m.system;
+            if (read_linemarker(s, s->count - 1, &m) && m.name != NONE) user = !m.system;
         } else {
             const enum token_kind kind = read_token(s, at, &end);
             add_token(s, kind, at, end, user);
@@ -325,6 +315,12 @@ static bool begins_with(const struct source *s, size_t i, const char *prefix) {
     const size_t length = strlen(prefix);
     const struct token *t = &s->tokens[i];
     return t->length >= length && memcmp(s->text + t->start, prefix, length) == 0;
+}
+
+static bool same_token(const struct source *s, size_t i, const struct source *u, size_t j) {
+    const size_t length = s->tokens[i].length;
+    return length == u->tokens[j].length &&
+           memcmp(s->text + s->tokens[i].start, u->text + u->tokens[j].start, length) == 0;
 }
 
 /* The character of a punctuator of one character, else 0. */
@@ -365,15 +361,13 @@ static struct linemarker place_of(const struct source *s, size_t i) {
     struct linemarker place = {.line = 1}, m;
     size_t from = 0;
     for (size_t j = 0; j < i; j++) {
-        const struct token *t = &s->tokens[j];
-        if (t->kind != DIRECTIVE || !read_linemarker(s, t->start, t->start + t->length, &m))
-            continue;
+        if (!read_linemarker(s, j, &m)) continue;
         if (m.name == NONE) {
             m.name = place.name;
             m.name_end = place.name_end;
         }
         place = m;
-        from = t->start + t->length + 1; /* the line after the marker */
+        from = end_of_token(s, j) + 1; /* the line after the marker */
     }
     for (size_t at = from; at < s->tokens[i].start; at++) place.line += s->text[at] == '\n';
     return place;
@@ -461,8 +455,7 @@ struct levels {
 /* Ends a statement, or a piece that is noted, with token `last`. */
 static void end_piece(struct source *s, struct level *level, size_t last) {
     if (level->outside && level->piece.first != NONE && s->tokens[last].user) {
-        if (s->piece_count == s->piece_capacity)
-            s->pieces = grow(s->pieces, &s->piece_capacity, sizeof *s->pieces);
+        s->pieces = with_room(s->pieces, s->piece_count, &s->piece_capacity, sizeof *s->pieces);
         level->piece.last = last;
         s->pieces[s->piece_count++] = level->piece;
     }
@@ -631,10 +624,6 @@ static void put_place(struct merge *m, const struct source *s, size_t i) {
     fputs("\"\n", m->out);
 }
 
-static size_t end_of_token(const struct source *s, size_t i) {
-    return s->tokens[i].start + s->tokens[i].length;
-}
-
 /* The host's text as far as token i, or to its end. */
 static void copy_host(struct merge *m, size_t i) {
     size_t end = i == NONE ? m->host->length : m->host->tokens[i].start;
@@ -643,9 +632,9 @@ static void copy_host(struct merge *m, size_t i) {
 }
 
 static void insert_piece(struct merge *m, const struct piece *p, size_t before) {
+    const size_t start = m->device->tokens[p->first].start;
     copy_host(m, before);
     put_place(m, m->device, p->first);
-    size_t start = m->device->tokens[p->first].start;
     fwrite(m->device->text + start, 1, end_of_token(m->device, p->last) - start, m->out);
     fputc('\n', m->out);
     put_place(m, m->host, before);
@@ -662,16 +651,12 @@ static void leave_out_piece(struct merge *m, const struct piece *p) {
 static bool same_piece(const struct merge *m, const struct piece *h, const struct piece *d,
                        size_t *at) {
     size_t i = h->first, j = d->first;
-    *at = i;
-    if (i == NONE || j == NONE) return false;
-    for (;; i = next_token(m->host, i), j = next_token(m->device, j)) {
-        const struct token *t = &m->host->tokens[i], *u = &m->device->tokens[j];
-        *at = i;
-        if (t->length != u->length ||
-            memcmp(m->host->text + t->start, m->device->text + u->start, t->length) != 0)
-            return false;
+    for (*at = i; i != NONE && j != NONE && same_token(m->host, i, m->device, j); *at = i) {
         if (i == h->last || j == d->last) return i == h->last && j == d->last;
+        i = next_token(m->host, i);
+        j = next_token(m->device, j);
     }
+    return false;
 }
 
 static const char ARCH_FOR_BOTH[] =
@@ -740,10 +725,9 @@ static const char TOOLKIT[] =
 
 /* Whether a text begins with one of these, which blanks separate. */
 static bool begins_with_one(const char *beginnings, const char *text) {
-    for (const char *known = beginnings; *known; known += *known == ' ') {
-        size_t length = strcspn(known, " ");
-        if (strncmp(text, known, length) == 0) return true;
-        known += length;
+    for (size_t length; *beginnings; beginnings += length + (beginnings[length] == ' ')) {
+        length = strcspn(beginnings, " ");
+        if (strncmp(text, beginnings, length) == 0) return true;
     }
     return false;
 }
@@ -767,12 +751,9 @@ static void refuse_toolkit(const struct source *s) {
     char path[4096], ours[4096] = "";
     size_t include = NONE; /* by which the text leaves the student's files */
     for (size_t i = 0; i < s->count; i++) {
-        const struct token *t = &s->tokens[i];
         struct linemarker m;
-        if (t->kind != DIRECTIVE || !read_linemarker(s, t->start, t->start + t->length, &m) ||
-            !m.enters || m.name == NONE)
-            continue;
-        if (t->user) include = i;
+        if (!read_linemarker(s, i, &m) || !m.enters || m.name == NONE) continue;
+        if (s->tokens[i].user) include = i;
         snprintf(path, sizeof path, "%.*s", (int)(m.name_end - m.name), s->text + m.name);
         const char *end = strstr(path, "/cuda_runtime.h");
         if (!*ours && end) memcpy(ours, path, (size_t)(end + 1 - path));
@@ -785,8 +766,6 @@ static void refuse_toolkit(const struct source *s) {
                    strncmp(name, "cccl/", 5) == 0 ? name + 5 : name);
     }
 }
-
-#define ONLY_ON_GPU "runs only on a GPU; build with BACKEND=cuda on a machine that has one"
 
 /* The beginnings of the names of those functions of CUDA 13's runtime API that the emulator lacks.
  * A test holds them against its headers and, where it is installed, the toolkit's. */
@@ -816,7 +795,7 @@ static const char LACKED[] =
 
 /* A call of one of them. Not in a file that declares such functions itself, for which *declared is
  * set: what that one means the linker finds out. */
-static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declared) {
+static void refuse_lacked_call(const struct source *s, size_t i, bool *declared) {
     static const char no_types[] = "return else do case throw goto";
     char name[LONGEST_NAME];
     if (!is(s, next_token(s, i), "(")) return;
@@ -831,11 +810,12 @@ static void refuse_gpu_only_call(const struct source *s, size_t i, bool *declare
 /* Whether token i is this word with a capital letter behind it. */
 static bool has_capital_behind(const struct source *s, size_t i, const char *word) {
     const char *behind = s->text + s->tokens[i].start + strlen(word);
-    return begins_with(s, i, word) && s->tokens[i].length > strlen(word) && *behind >= 'A' &&
-           *behind <= 'Z';
+    return begins_with(s, i, word) && *behind >= 'A' && *behind <= 'Z';
 }
 
-/* What token i belongs to, if that runs only on a GPU; else NULL. */
+/* What token i belongs to, if that runs only on a GPU; else NULL. The headers that define these
+ * names exist as empty stubs: an #include that a template left behind does no harm, a use is
+ * refused. */
 static const char *gpu_only(const struct source *s, size_t i) {
     const bool is_scope = is(s, next_token(s, i), "::");
     if (is(s, i, "asm __asm__ __asm")) return "inline PTX (asm)";
@@ -848,13 +828,6 @@ static const char *gpu_only(const struct source *s, size_t i) {
         has_capital_behind(s, i, "curand"))
         return "cuRAND";
     return NULL;
-}
-
-/* The headers that define these names exist as empty stubs: an #include that a template left
- * behind does no harm, a use is refused. */
-static void refuse_gpu_only(const struct source *s, size_t i) {
-    const char *what = gpu_only(s, i);
-    if (what) refuse(s, i, "%s " ONLY_ON_GPU, what);
 }
 
 /* ---- Rule 2: launches ------------------------------------------------------------------------ */
@@ -878,11 +851,6 @@ static void replace_run(struct source *s, const size_t run[3], const char *by) {
     s->tokens[run[2]].replacement = "";
 }
 
-static bool same_token(const struct source *s, size_t i, size_t j) {
-    const struct token *t = &s->tokens[i], *u = &s->tokens[j];
-    return t->length == u->length && memcmp(s->text + t->start, s->text + u->start, t->length) == 0;
-}
-
 /* The name of what is launched, the token before <<< or its template arguments; NONE: it is none.
  */
 static size_t launched_name(const struct source *s, size_t before) {
@@ -894,38 +862,32 @@ static size_t launched_name(const struct source *s, size_t before) {
  * launched or declared with parameters, or behind :: and the like. */
 static bool may_be_variable(const struct source *s, size_t name) {
     for (size_t i = 0; i < s->count; i++)
-        if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, name) &&
+        if (s->tokens[i].user && is_identifier(s, i) && same_token(s, i, s, name) &&
             (!is(s, next_token(s, i), "( <") || is(s, previous_token(s, i), QUALIFIERS)))
             return true;
     return false;
 }
 
-/* The next function by this name, behind the piece with number *at, or the first one for 0; null:
- * there is none. *at becomes its piece's number, counted from 1. */
-static const struct piece *next_by_name(const struct source *s, size_t name, size_t *at) {
+/* The next function, or kernel, by this name, from the piece with number *at on, which becomes that
+ * behind it; null: there is none. */
+static const struct piece *next_by_name(const struct source *s, size_t name, bool kernel,
+                                        size_t *at) {
     while (*at < s->piece_count) {
         const struct piece *p = &s->pieces[(*at)++];
-        if (p->name != NONE && same_token(s, name, p->name)) return p;
+        if (p->name != NONE && same_token(s, name, s, p->name) && (p->kernel || !kernel)) return p;
     }
     return NULL;
 }
 
-static const struct piece *next_kernel(const struct source *s, size_t name, size_t *at) {
-    const struct piece *p = next_by_name(s, name, at);
-    while (p && !p->kernel) p = next_by_name(s, name, at);
-    return p;
-}
-
 static bool names_kernel(const struct source *s, size_t name) {
-    size_t at = 0;
-    return next_kernel(s, name, &at);
+    return next_by_name(s, name, true, &(size_t){0});
 }
 
 /* The launch of a function that is no kernel, where all functions of the name are none. */
 static void refuse_no_kernel(const struct source *s, size_t launch, size_t name) {
     const struct piece *found = NULL;
     size_t at = 0;
-    for (const struct piece *p; (p = next_by_name(s, name, &at));) {
+    for (const struct piece *p; (p = next_by_name(s, name, false, &at));) {
         if (p->kernel) return;
         if (!found || p->device) found = p;
     }
@@ -1002,7 +964,7 @@ static const char *spell_defaults(const struct source *s, const struct list *par
 static void add_defaults(struct source *s, size_t name, const struct list *given) {
     const char **before = &s->tokens[given->end].before;
     size_t at = 0;
-    for (const struct piece *p; !*before && (p = next_kernel(s, name, &at));) {
+    for (const struct piece *p; !*before && (p = next_by_name(s, name, true, &at));) {
         const struct list list = read_list(s, p->parameters);
         if (given->count < list.count) *before = spell_defaults(s, &list, given->count);
     }
@@ -1022,7 +984,7 @@ static const char UNCOUNTABLE[] = "< ...";
 static void refuse_count(const struct source *s, size_t name, const struct list *given) {
     size_t at = 0, wanted = given->count;
     if (list_has(s, given, UNCOUNTABLE)) return;
-    for (const struct piece *p; (p = next_kernel(s, name, &at));) {
+    for (const struct piece *p; (p = next_by_name(s, name, true, &at));) {
         const struct list list = read_list(s, p->parameters);
         const size_t first = next_token(s, list.open);
         wanted = is(s, first, "void") && next_token(s, first) == list.end ? 0 : list.count;
@@ -1089,8 +1051,8 @@ static void find_packs(const struct source *s, struct packs *packs) {
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
         size_t name = next_token(s, i);
         if (!is(s, i, "...") || !is_identifier(s, name)) continue;
-        if (packs->count == packs->capacity)
-            packs->words = grow(packs->words, &packs->capacity, sizeof *packs->words);
+        packs->words =
+            with_room(packs->words, packs->count, &packs->capacity, sizeof *packs->words);
         packs->words[packs->count++] =
             (struct word){s->text + s->tokens[name].start, s->tokens[name].length};
     }
@@ -1181,7 +1143,7 @@ static void mark_body(struct source *s, const struct piece *p) {
 
 /* Looks at all functions, and marks what only a GPU runs. */
 static void check_functions(struct source *s) {
-    struct packs packs = {0};
+    static struct packs packs;
     find_packs(s, &packs);
     for (size_t i = 0; i < s->piece_count; i++) {
         const struct piece *p = &s->pieces[i];
@@ -1189,7 +1151,6 @@ static void check_functions(struct source *s) {
         if (p->device) refuse_ellipsis(s, &packs, p);
         if (p->kernel && p->name != NONE) refuse_return_type(s, p);
     }
-    free(packs.words);
 }
 
 /* A launch that is written k<<grid, block>>(x), a statement of its own: no value of a kernel's can
@@ -1358,8 +1319,7 @@ static void place_dynamic(struct source *s, const struct declarator *d, bool fil
     }
     s->tokens[d->name].before = "(&";
     s->tokens[d->name].after = ")";
-    s->tokens[d->last].after =
-        d->last == d->name ? DYNAMIC_REFERENCE_NAME : DYNAMIC_REFERENCE_VALUE;
+    s->tokens[d->last].after = DYNAMIC_REFERENCE_VALUE + (d->last != d->name); /* one ) */
 }
 
 static const char SHARED_IN_HOST[] =
@@ -1531,8 +1491,12 @@ static void rewrite(struct source *s) {
         if (!s->tokens[i].user) continue;
         if (s->tokens[i].kind == DIRECTIVE) drop_unroll(s, i);
         if (is_identifier(s, i)) {
-            refuse_gpu_only(s, i);
-            refuse_gpu_only_call(s, i, &declared);
+            const char *what = gpu_only(s, i);
+            if (what)
+                refuse(s, i,
+                       "%s runs only on a GPU; build with BACKEND=cuda on a machine that has one",
+                       what);
+            refuse_lacked_call(s, i, &declared);
             refuse_uncalled(s, i);
             if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
         }
@@ -1551,20 +1515,19 @@ static const char USAGE[] = "usage: rewrite [DEVICE.ii [MARKED.ii]] < preprocess
                             "       rewrite --headers < preprocessed.ii\n";
 
 static void read_input(struct source *s, FILE *in) {
-    size_t capacity = 1 << 20;
-    s->text = malloc(capacity);
-    if (!s->text) trouble("out of memory");
-    size_t got;
-    while ((got = fread(s->text + s->length, 1, capacity - s->length, in)) > 0) {
+    size_t capacity = 0, got;
+    do {
+        s->text = with_room(s->text, s->length + 1, &capacity, 1);
+        got = fread(s->text + s->length, 1, capacity - s->length - 1, in);
         s->length += got;
-        if (s->length == capacity) s->text = grow(s->text, &capacity, 1);
-    }
+    } while (got > 0);
+    s->text[s->length] = '\0';
     if (ferror(in)) trouble("cannot read its input");
 }
 
 /* Merges the device's text into `host`, if they differ. */
 static void read_device(struct source *host, const char *name) {
-    struct source device = {0};
+    static struct source device; /* until the program ends */
     FILE *in = fopen(name, "r");
     if (!in) {
         fprintf(stderr, "rewrite: '%s': %s\n%s", name, strerror(errno), USAGE);
@@ -1577,9 +1540,6 @@ static void read_device(struct source *host, const char *name) {
         read_nesting(&device);
         merge(host, &device);
     }
-    free(device.tokens);
-    free(device.pieces);
-    free(device.text);
 }
 
 /* The text with the replacements; or, if that is wanted, the marked one. */
@@ -1591,12 +1551,11 @@ static void write_output(const struct source *s, FILE *out, bool marked) {
         if (!t->before && !replacement && !t->after) continue;
         fwrite(s->text + done, 1, t->start - done, out);
         if (t->before) fputs(t->before, out);
-        if (replacement)
-            fputs(replacement, out);
-        else
-            fwrite(s->text + t->start, 1, t->length, out);
+        done = replacement ? end_of_token(s, i) : t->start;
+        if (replacement) fputs(replacement, out);
+        fwrite(s->text + done, 1, end_of_token(s, i) - done, out);
         if (t->after) fputs(t->after, out);
-        done = t->start + t->length;
+        done = end_of_token(s, i);
     }
     fwrite(s->text + done, 1, s->length - done, out);
 }
