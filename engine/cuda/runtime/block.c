@@ -24,14 +24,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#if defined __SANITIZE_ADDRESS__
-#define WITH_ASAN 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifdef WITH_ASAN
+#ifdef EMULATOR_SANITIZED
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -100,7 +93,7 @@ struct block {
     uint64_t never;                 /* a gate that is always open: no ticket equals its counter */
     fiber scheduler;
     struct warp warps[MAX_WARPS];
-    unsigned idle_count;
+    unsigned idle_count, stack_count;
     struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
@@ -114,8 +107,6 @@ static struct block *this_block(void) { return (struct block *)this_worker; }
 static struct thread *running(void) { return (struct thread *)emulator_schedule.current; }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
-
-static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 struct worker *worker_create(void) {
     const size_t bytes = (size_t)MAX_BLOCK_THREADS * STACK_BYTES;
@@ -138,24 +129,20 @@ struct worker *worker_create(void) {
 
 static void thread_main(void);
 
-/* Gives slot number `slot` its stack, with a guard page below it: a thread whose local arrays do
- * not fit is stopped before it writes to its neighbor's. (Where the system's limit on the number
- * of mappings is reached, the page stays open; that costs the check, nothing else.) */
-static struct stack *stack_make(struct block *block, unsigned slot) {
-    struct stack *stack = &block->stacks[slot];
-    char *low = block->worker.memory.stacks.begin + (size_t)slot * STACK_BYTES;
-    (void)mprotect(low, page_bytes(), PROT_NONE);
-    stack->bottom = low + page_bytes();
-    stack->bytes = STACK_BYTES - page_bytes() - slot * STACK_STAGGER % page_bytes();
-    fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main);
-    return stack;
-}
-
+/* An idle stack, or the next one, with a guard page below it: a thread whose local arrays do not
+ * fit is stopped before it writes to its neighbor's. (Where the system's limit on the number of
+ * mappings is reached, the page stays open; that costs the check, nothing else.) */
 static struct stack *stack_take(struct block *block) {
     if (block->idle_count) return block->idle[--block->idle_count];
-    unsigned slot = 0; /* a block has no more threads than there are slots */
-    while (block->stacks[slot].bottom) slot++;
-    return stack_make(block, slot);
+    const unsigned slot = block->stack_count++;
+    struct stack *stack = &block->stacks[slot];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *low = block->worker.memory.stacks.begin + (size_t)slot * STACK_BYTES;
+    (void)mprotect(low, page, PROT_NONE);
+    stack->bottom = low + page;
+    stack->bytes = STACK_BYTES - page - slot * STACK_STAGGER % page;
+    fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main);
+    return stack;
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -202,7 +189,7 @@ static void open_to_all(struct block *block, struct thread *thread) {
 }
 
 static void switch_stacks(fiber *save, const fiber *to, const struct stack *stack) {
-#ifdef WITH_ASAN
+#ifdef EMULATOR_SANITIZED
     void *fake = NULL;
     __sanitizer_start_switch_fiber(&fake, stack ? stack->bottom : NULL, stack ? stack->bytes : 0);
     fiber_switch(save, to);
@@ -250,9 +237,8 @@ static struct thread *begin_next(struct block *block, struct stack *stack) {
 
 /* Likewise, to be switched to. */
 static struct thread *begin_next_idle(struct block *block) {
-    struct stack *stack = stack_take(block);
-    struct thread *thread = begin_next(block, stack);
-    thread->turn.context = stack->idle;
+    struct thread *thread = begin_next(block, stack_take(block));
+    thread->turn.context = thread->stack->idle;
     open_to_all(block, thread);
     return thread;
 }
@@ -351,10 +337,8 @@ static bool is_passed_by(const struct block *block, const void *barrier, const v
 }
 
 /* Stops the launch on account of two lanes of a warp. */
-static void refuse_divergence(struct block *block, const struct thread *thread,
-                              const struct thread *other) __attribute__((noreturn));
-static void refuse_divergence(struct block *block, const struct thread *thread,
-                              const struct thread *other) {
+static _Noreturn void refuse_divergence(struct block *block, const struct thread *thread,
+                                        const struct thread *other) {
     if (!is_passed_by(block, barrier_of(block, thread), barrier_of(block, other))) {
         const struct thread *first = thread;
         thread = other;
@@ -608,7 +592,7 @@ static __attribute__((noinline)) void run_thread(const struct launch *launch) {
 void emulator_end_thread(void) { longjmp(running()->end, 1); }
 
 static void thread_main(void) {
-#ifdef WITH_ASAN
+#ifdef EMULATOR_SANITIZED
     __sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
     for (;;) { /* variables would be lost where a thread is ended */

@@ -9,8 +9,7 @@
 
 enum { FRAMES = 16 };
 
-static cudaError_t last;
-static cudaError_t sticky;
+static cudaError_t last, sticky;
 static bool sticky_seen;
 
 /* The first call that failed since the last error was forgotten: what went wrong later often comes
@@ -32,15 +31,41 @@ static void remember(cudaError_t error, bool is_launch) {
     first.frame_count = fault_backtrace(first.frames, FRAMES);
 }
 
-cudaError_t error_set(cudaError_t error) {
+void error_set_by_launch(cudaError_t error) { remember(error, true); }
+void error_set_sticky(cudaError_t error) { sticky = error; }
+
+static cudaError_t set(cudaError_t error) {
     if (error == cudaSuccess) return error;
-    if (far_device) return far_device->error(ERROR_SET, error);
     remember(error, false);
     if (observer) observer->failed(error);
     return error;
 }
 
-void error_set_by_launch(cudaError_t error) { remember(error, true); }
+cudaError_t error_call(enum error_call call, cudaError_t error) {
+    if (far_device) return far_device->error(call, error);
+    switch (call) {
+    case ERROR_SET: return set(error);
+    case ERROR_STICKY: return sticky;
+    case ERROR_SURFACE: sticky_seen |= sticky != cudaSuccess; return set(sticky);
+    case ERROR_GET_LAST:
+        error = last;
+        if (!sticky_seen) last = first.error = cudaSuccess;
+        if (observer) observer->looked(error, last == cudaSuccess);
+        return error;
+    case ERROR_PEEK:
+        if (observer) observer->looked(last, false);
+        return last;
+    }
+    return cudaErrorInvalidValue;
+}
+
+cudaError_t error_set(cudaError_t error) {
+    return error == cudaSuccess ? error : error_call(ERROR_SET, error);
+}
+cudaError_t error_sticky(void) { return error_call(ERROR_STICKY, cudaSuccess); }
+cudaError_t error_surface(void) { return error_call(ERROR_SURFACE, cudaSuccess); }
+cudaError_t cudaGetLastError(void) { return error_call(ERROR_GET_LAST, cudaSuccess); }
+cudaError_t cudaPeekAtLastError(void) { return error_call(ERROR_PEEK, cudaSuccess); }
 
 cudaError_t error_first(struct failed_call *call) {
     *call = (struct failed_call){.is_kernel = sticky != cudaSuccess, .is_launch = first.is_launch};
@@ -60,53 +85,11 @@ void failed_call_describe(const struct failed_call *call, char *text, size_t byt
 cudaError_t emulator_failed_call(char *text, size_t bytes) {
     struct failed_call call;
     const cudaError_t error = error_first(&call);
-    char what[sizeof call.place.called + sizeof "a call of the CUDA runtime failed"];
-    failed_call_describe(&call, what, sizeof what);
-    if (call.place.line)
-        snprintf(text, bytes, "%s:%d: %s", call.place.file, call.place.line, what);
-    else
-        snprintf(text, bytes, "%s", what);
+    int place = 0;
+    if (call.place.line) place = snprintf(text, bytes, "%s:%d: ", call.place.file, call.place.line);
+    if ((size_t)place < bytes) failed_call_describe(&call, text + place, bytes - (size_t)place);
     return error;
-}
-
-void error_set_sticky(cudaError_t error) { sticky = error; }
-
-cudaError_t error_sticky(void) {
-    return far_device ? far_device->error(ERROR_STICKY, cudaSuccess) : sticky;
-}
-
-cudaError_t error_surface(void) {
-    if (far_device) return far_device->error(ERROR_SURFACE, cudaSuccess);
-    if (sticky == cudaSuccess) return cudaSuccess;
-    sticky_seen = true;
-    return error_set(sticky);
-}
-
-cudaError_t cudaGetLastError(void) {
-    if (far_device) return far_device->error(ERROR_GET_LAST, cudaSuccess);
-    cudaError_t error = last;
-    if (!sticky_seen) last = first.error = cudaSuccess;
-    if (observer) observer->looked(error, last == cudaSuccess);
-    return error;
-}
-
-cudaError_t cudaPeekAtLastError(void) {
-    if (far_device) return far_device->error(ERROR_PEEK, cudaSuccess);
-    if (observer) observer->looked(last, false);
-    return last;
-}
-
-cudaError_t error_call(enum error_call call, cudaError_t error) {
-    switch (call) {
-    case ERROR_SET: return error_set(error);
-    case ERROR_STICKY: return error_sticky();
-    case ERROR_SURFACE: return error_surface();
-    case ERROR_GET_LAST: return cudaGetLastError();
-    case ERROR_PEEK: return cudaPeekAtLastError();
-    }
-    return cudaErrorInvalidValue;
 }
 
 const char *cudaGetErrorName(cudaError_t error) { return cuda_error_name((int)error); }
-
 const char *cudaGetErrorString(cudaError_t error) { return cuda_error_text((int)error); }

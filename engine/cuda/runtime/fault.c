@@ -110,8 +110,7 @@ static const char *access_of(const ucontext_t *context) {
 #endif
 }
 
-static void park(void) __attribute__((noreturn));
-static void park(void) {
+static _Noreturn void park(void) {
     if (this_worker) this_worker->parked = true;
     for (;;) pause();
 }
@@ -232,8 +231,7 @@ static void claim_fault(cudaError_t error, enum fault_code code) {
 }
 
 /* Wakes the launch. */
-static void complete_fault(void) __attribute__((noreturn));
-static void complete_fault(void) {
+static _Noreturn void complete_fault(void) {
     __atomic_store_n(&fault.complete, true, __ATOMIC_SEQ_CST);
     if (fault.event) sem_post(fault.event);
     park();
@@ -318,24 +316,17 @@ static void host_fault(int signal, const siginfo_t *info) {
 
 /* --- stopping at the time limit --------------------------------------------------------------- */
 
-/* Which workers have stopped. A signal brings a number and no address: another process, in which
- * host code runs, can send one, too. */
-static struct {
-    bool *all;
-    int count;
-} stopped_workers;
-enum { ONLY_SEE = -1 };
+static bool is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
-/* Runs on a worker, with its number; or it is only asked where it is. A worker inside a library
- * function may hold a lock, and one between two fibers has no location, so they go on and are asked
- * again. */
+/* Runs on a worker, which is to stop if that has begun, or is only asked where it is. (Another
+ * process, in which host code runs, can send this signal, too.) A worker inside a library function
+ * may hold a lock, and one between two fibers has no location, so they go on and are asked again.
+ */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     const void *here = program_counter(context);
-    const int number = info->si_value.sival_int;
-    bool *stopped =
-        number >= 0 && number < stopped_workers.count ? &stopped_workers.all[number] : NULL;
+    const bool stop = is_set(&limit.began);
     (void)signal;
-    if (info->si_code != SI_QUEUE) return;
+    if (info->si_code != SI_QUEUE || !this_worker) return;
     bool runs = worker_in_kernel() && !this_worker->parked;
     if (runs) {
         bool yields = this_worker->yielding; /* a library call that holds no lock */
@@ -344,39 +335,34 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
             note_location(&limit.report, &limit.frames);
             __atomic_store_n(&limit.complete, true, __ATOMIC_SEQ_CST);
         }
-        if (!stopped || (!yields && !place_in_program(here))) return;
+        if (!stop || (!yields && !place_in_program(here))) return;
     }
-    if (stopped) __atomic_store_n(stopped, true, __ATOMIC_SEQ_CST);
+    if (stop) __atomic_store_n(&this_worker->stopped, true, __ATOMIC_SEQ_CST);
     if (runs) park();
 }
-
-static bool is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
 static void pause_between_tries(void) {
     const struct timespec moment = {.tv_nsec = STOP_WAIT_NS};
     nanosleep(&moment, NULL);
 }
 
-void fault_see_worker(pthread_t worker) {
+void fault_see_worker(const struct worker *worker) {
     for (int i = 0; i < SEE_TRIES && !is_set(&limit.complete); ++i) {
-        pthread_sigqueue(worker, SIGNAL_STOP, (union sigval){.sival_int = ONLY_SEE});
+        pthread_sigqueue(worker->thread, SIGNAL_STOP, (union sigval){0});
         pause_between_tries();
     }
 }
 
-void fault_stop_workers(const pthread_t *workers, int count) {
-    bool *stopped = calloc((size_t)count, sizeof *stopped); /* kept: handlers may yet write to it */
-    int running = stopped ? count : 0;
-    stopped_workers.all = stopped;
-    stopped_workers.count = running;
+void fault_stop_workers(struct worker *const *workers, int count) {
+    int running = count;
     __atomic_store_n(&limit.began, true, __ATOMIC_SEQ_CST);
     for (int try = 0; try < STOP_TRIES && running; ++try) {
         for (int i = 0; i < count; ++i)
-            if (!is_set(&stopped[i]))
-                pthread_sigqueue(workers[i], SIGNAL_STOP, (union sigval){.sival_int = i});
+            if (!is_set(&workers[i]->stopped))
+                pthread_sigqueue(workers[i]->thread, SIGNAL_STOP, (union sigval){0});
         pause_between_tries();
         running = 0;
-        for (int i = 0; i < count; ++i) running += !is_set(&stopped[i]);
+        for (int i = 0; i < count; ++i) running += !is_set(&workers[i]->stopped);
     }
     if (running) flockfile(stdout); /* for good: a kernel that prints waits for it */
 }

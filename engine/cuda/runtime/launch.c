@@ -24,19 +24,6 @@ enum {
     LOOKS = 16                        /* at the workers, within a block's time limit */
 };
 
-/* A worker, and how often it has begun or ended a block: odd while it runs one. */
-struct pace {
-    uint64_t steps;
-    struct worker *worker;
-} __attribute__((aligned(64)));
-
-/* What the waiting thread has seen of a worker, by its clock. */
-struct look {
-    double launched;
-    uint64_t steps;
-    double since; /* it is at this step */
-};
-
 static struct {
     pthread_mutex_t one_launch; /* host threads take turns */
     pthread_mutex_t lock;       /* guards what follows */
@@ -45,9 +32,7 @@ static struct {
     struct launch *launch;
     int busy;
     int count;
-    pthread_t *threads;
-    struct pace *paces; /* of each worker */
-    struct look *looks;
+    struct worker **workers;
     sem_t event; /* a launch has ended, or a worker has faulted */
     bool running;
     struct time_limits limits;
@@ -98,15 +83,15 @@ static bool is_chosen(const struct launch *launch, uint64_t block, size_t *at) {
     return *at < only->count && only->run[*at].first <= block;
 }
 
-static void run_blocks(struct launch *launch, struct pace *pace) {
+static void run_blocks(struct launch *launch, struct worker *worker) {
     size_t at = 0;
     while (!__atomic_load_n(&launch->stop, __ATOMIC_RELAXED)) {
         uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED), work = 0;
         if (block >= launch->blocks) return;
         if (is_chosen(launch, block, &at)) {
-            __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&worker->steps, worker->steps + 1, __ATOMIC_RELAXED);
             work = worker_run_block(launch, block);
-            __atomic_store_n(&pace->steps, pace->steps + 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&worker->steps, worker->steps + 1, __ATOMIC_RELAXED);
         }
         if (launch->noted) writers_block_ended(block, work);
         if (!count_block(launch, work)) __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
@@ -114,9 +99,9 @@ static void run_blocks(struct launch *launch, struct pace *pace) {
 }
 
 static void *worker_main(void *argument) {
-    struct pace *pace = argument;
+    struct worker *worker = argument;
     uint64_t seen = 0;
-    worker_attach(pace->worker);
+    worker_attach(worker);
     fault_thread_stack();
     pthread_mutex_lock(&pool.lock);
     for (;;) {
@@ -124,7 +109,7 @@ static void *worker_main(void *argument) {
         seen = pool.launches;
         struct launch *launch = pool.launch;
         pthread_mutex_unlock(&pool.lock);
-        if (pace == pool.paces || !launch->alone) run_blocks(launch, pace);
+        if (worker == pool.workers[0] || !launch->alone) run_blocks(launch, worker);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0) sem_post(&pool.event);
     }
@@ -133,11 +118,10 @@ static void *worker_main(void *argument) {
 
 static bool start_worker(int index) {
     pthread_attr_t attributes;
-    struct pace *pace = &pool.paces[index];
-    pace->worker = worker_create();
-    if (!pace->worker || pthread_attr_init(&attributes) != 0) return false;
+    struct worker *worker = pool.workers[index] = worker_create();
+    if (!worker || pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
-    int failed = pthread_create(&pool.threads[index], &attributes, worker_main, pace);
+    int failed = pthread_create(&worker->thread, &attributes, worker_main, worker);
     pthread_attr_destroy(&attributes);
     return !failed;
 }
@@ -147,11 +131,8 @@ static bool start_pool(void) {
     if (pool.count) return true;
     int wanted = cpu_count();
     if (pool.limit_workers && wanted > pool.limit_workers) wanted = pool.limit_workers;
-    pool.threads = calloc((size_t)wanted, sizeof *pool.threads);
-    pool.looks = calloc((size_t)wanted, sizeof *pool.looks);
-    pool.paces = aligned_alloc(sizeof *pool.paces, (size_t)wanted * sizeof *pool.paces);
-    if (!pool.threads || !pool.looks || !pool.paces) return false;
-    memset(pool.paces, 0, (size_t)wanted * sizeof *pool.paces);
+    pool.workers = calloc((size_t)wanted, sizeof(struct worker *));
+    if (!pool.workers) return false;
     sem_init(&pool.event, 0, 0);
     fault_install();
     fault_wake(&pool.event);
@@ -161,16 +142,6 @@ static bool start_pool(void) {
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static struct timespec deadline_after(double seconds) {
-    const long long second = 1000000000;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    const long long nanoseconds = now.tv_nsec + (long long)(seconds * 1e9);
-    now.tv_sec += (time_t)(nanoseconds / second);
-    now.tv_nsec = (long)(nanoseconds % second);
-    return now;
-}
-
 static double seconds_of(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -179,43 +150,43 @@ static double seconds_of(clockid_t clock) {
 
 /* Waits so many seconds at most for the launch's end. False: it did not come. */
 static bool wait_for_event(double seconds) {
-    const struct timespec deadline = deadline_after(seconds);
+    const long long second = 1000000000;
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    const long long nanoseconds = deadline.tv_nsec + (long long)(seconds * 1e9);
+    deadline.tv_sec += (time_t)(nanoseconds / second);
+    deadline.tv_nsec = (long)(nanoseconds % second);
     while (sem_timedwait(&pool.event, &deadline) != 0)
         if (errno == ETIMEDOUT) return false;
     return true;
 }
 
 /* The clock that limits are counted on for this worker. */
-static double seconds_of_worker(int worker) {
+static double seconds_of_worker(const struct worker *worker) {
     clockid_t clock = CLOCK_MONOTONIC;
-    if (pool.limits.processor_time) pthread_getcpuclockid(pool.threads[worker], &clock);
+    if (pool.limits.processor_time) pthread_getcpuclockid(worker->thread, &clock);
     return seconds_of(clock);
 }
 
 /* What the launch has taken so far. */
 struct taken {
-    double seconds;       /* of the worker that has used most */
-    double block_seconds; /* of the running block that has been running longest ... */
-    int worker;           /* ... on this one */
+    double seconds;              /* of the worker that has used most */
+    double block_seconds;        /* of the running block that has been running longest ... */
+    const struct worker *worker; /* ... on this one */
 };
 
-static void begin_to_look(void) {
+static struct taken look_at_workers(bool launched) {
+    struct taken taken = {.worker = pool.workers[0]};
     for (int i = 0; i < pool.count; ++i) {
-        double now = seconds_of_worker(i);
-        pool.looks[i] = (struct look){now, pool.paces[i].steps, now};
-    }
-}
-
-static struct taken look_at_workers(void) {
-    struct taken taken = {0};
-    for (int i = 0; i < pool.count; ++i) {
-        struct look *look = &pool.looks[i];
-        uint64_t steps = __atomic_load_n(&pool.paces[i].steps, __ATOMIC_RELAXED);
-        double now = seconds_of_worker(i);
-        if (steps != look->steps) look->steps = steps, look->since = now;
+        struct worker *worker = pool.workers[i];
+        struct look *look = &worker->look;
+        uint64_t steps = __atomic_load_n(&worker->steps, __ATOMIC_RELAXED);
+        double now = seconds_of_worker(worker);
+        if (launched) look->launched = now;
+        if (launched || steps != look->steps) look->steps = steps, look->since = now;
         if (now - look->launched > taken.seconds) taken.seconds = now - look->launched;
         if (steps % 2 && now - look->since > taken.block_seconds)
-            taken.block_seconds = now - look->since, taken.worker = i;
+            taken.block_seconds = now - look->since, taken.worker = worker;
     }
     return taken;
 }
@@ -237,12 +208,11 @@ static bool wait_in_time(struct taken *taken) {
         while (sem_wait(&pool.event) != 0) continue;
         return true;
     }
-    begin_to_look();
+    *taken = look_at_workers(true);
     do {
-        *taken = look_at_workers();
         double left = limits->seconds - taken->seconds;
         if (wait_for_event(left > tick ? tick : left > 1e-3 ? left : 1e-3)) return true;
-        *taken = look_at_workers();
+        *taken = look_at_workers(false);
     } while (!is_over(taken, seconds_of(CLOCK_MONOTONIC) - begin));
     return false;
 }
@@ -271,9 +241,9 @@ static cudaError_t run_on_pool(struct launch *launch) {
     writers_launch_ended(launch, pool.launched, in_time && !fault_happened());
     if (in_time && !fault_happened())
         return launch->blocks_ended == launch->blocks ? cudaSuccess : report_limit(launch, &taken);
-    if (!in_time) fault_see_worker(pool.threads[taken.worker]);
+    if (!in_time) fault_see_worker(taken.worker);
     __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
-    fault_stop_workers(pool.threads, pool.count);
+    fault_stop_workers(pool.workers, pool.count);
     return in_time ? fault_report() : report_limit(launch, &taken);
 }
 

@@ -99,8 +99,15 @@ struct worker_memory {
 /* What the runtime's files know of a worker; block.c's own part lies behind it. */
 struct worker {
     struct worker_memory memory;
+    pthread_t thread;
     struct copies *copies;          /* null: no kernel has made an asynchronous copy */
     volatile bool yielding, parked; /* in sched_yield; in fault.c until the process ends */
+    bool stopped;                   /* at a time limit: outside kernels, or parked */
+    uint64_t steps;                 /* blocks begun and ended: odd while it runs one */
+    struct look {                   /* launch.c's: what it has seen, by the worker's clock */
+        double launched, since;     /* the worker is at this step */
+        uint64_t steps;
+    } look;
 };
 extern __thread struct worker *this_worker; /* null in the host's threads */
 
@@ -310,11 +317,11 @@ void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, s
                     const void *address, const void *second_address) __attribute__((noreturn));
 
 /* Notes where a worker is in its kernel, for fault_report_limit. It goes on. */
-void fault_see_worker(pthread_t worker);
+void fault_see_worker(const struct worker *worker);
 
 /* Parks workers wherever they are in a kernel. One inside a library, which may hold a lock there,
  * is asked again a number of times, and then left to run; but what it prints is held back. */
-void fault_stop_workers(const pthread_t *workers, int count);
+void fault_stop_workers(struct worker *const *workers, int count);
 
 /* Code addresses from here outwards, at most `most`; those of calls lie inside the call. */
 int fault_backtrace(void **frames, int most);
