@@ -40,25 +40,27 @@ enum cudaSharedCarveout {
     cudaSharedmemCarveoutMaxL1 = 0,
     cudaSharedmemCarveoutMaxShared = 100
 };
-enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxBlockDimX = 2,
-    cudaDevAttrMaxBlockDimY = 3,
-    cudaDevAttrMaxBlockDimZ = 4,
-    cudaDevAttrMaxGridDimX = 5,
-    cudaDevAttrMaxGridDimY = 6,
-    cudaDevAttrMaxGridDimZ = 7,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrTotalConstantMemory = 9,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrMaxRegistersPerBlock = 12,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
-};
+/* Each with the member of cudaDeviceProp that holds it. */
+#define EMULATOR_DEVICE_ATTRIBUTES(ROW)                                                            \
+    ROW(cudaDevAttrMaxThreadsPerBlock, 1, maxThreadsPerBlock)                                      \
+    ROW(cudaDevAttrMaxBlockDimX, 2, maxThreadsDim[0])                                              \
+    ROW(cudaDevAttrMaxBlockDimY, 3, maxThreadsDim[1])                                              \
+    ROW(cudaDevAttrMaxBlockDimZ, 4, maxThreadsDim[2])                                              \
+    ROW(cudaDevAttrMaxGridDimX, 5, maxGridSize[0])                                                 \
+    ROW(cudaDevAttrMaxGridDimY, 6, maxGridSize[1])                                                 \
+    ROW(cudaDevAttrMaxGridDimZ, 7, maxGridSize[2])                                                 \
+    ROW(cudaDevAttrMaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                                  \
+    ROW(cudaDevAttrTotalConstantMemory, 9, totalConstMem)                                          \
+    ROW(cudaDevAttrWarpSize, 10, warpSize)                                                         \
+    ROW(cudaDevAttrMaxRegistersPerBlock, 12, regsPerBlock)                                         \
+    ROW(cudaDevAttrMultiProcessorCount, 16, multiProcessorCount)                                   \
+    ROW(cudaDevAttrMaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)                   \
+    ROW(cudaDevAttrComputeCapabilityMajor, 75, major)                                              \
+    ROW(cudaDevAttrComputeCapabilityMinor, 76, minor)                                              \
+    ROW(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor)               \
+    ROW(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)
+#define EMULATOR_ATTRIBUTE(name, number, property) name = number,
+enum cudaDeviceAttr { EMULATOR_DEVICE_ATTRIBUTES(EMULATOR_ATTRIBUTE) };
 
 typedef struct cudaUUID_t {
     char bytes[16];

@@ -40,15 +40,12 @@ cudaError_t cudaGetDevice(int *device) {
     return error_surface();
 }
 
-cudaError_t cudaDriverGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
 cudaError_t cudaRuntimeGetVersion(int *version) {
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
+
+cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
     (void)config; /* a hint, and there is no such cache */
@@ -98,42 +95,23 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     cudaError_t error = cudaGetDeviceProperties(&p, device);
     if (error != cudaSuccess) return error;
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
-    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
-    case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
-    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = (int)p.sharedMemPerMultiprocessor;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
-    default: return error_set(cudaErrorInvalidValue);
+#define GET(name, number, property)                                                                \
+    case name: *value = (int)p.property; return cudaSuccess;
+        EMULATOR_DEVICE_ATTRIBUTES(GET)
     }
-    return cudaSuccess;
+    return error_set(cudaErrorInvalidValue);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
 struct CUstream_st {
-    unsigned magic;
+    enum { STREAM_MAGIC = 0x57EA3 } magic;
 };
 struct CUevent_st {
-    unsigned magic;
+    enum { EVENT_MAGIC = 0xE7E27 } magic;
     bool recorded, timing;
     struct timespec when;
 };
-
-enum { STREAM_MAGIC = 0x57EA3, EVENT_MAGIC = 0xE7E27 };
 
 static bool is_stream(cudaStream_t stream) {
     return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
@@ -238,21 +216,20 @@ long long emulator_clock(void) {
 /* --- kernels ---------------------------------------------------------------------------------- */
 
 /* The limit set by cudaFuncSetAttribute; the name and static shared memory, looked up once. */
-struct function {
+static struct function {
     struct function *next;
     const void *kernel;
     char name[256];
-    size_t static_shared;
-    size_t dynamic_limit;
-};
-static struct function *functions;
+    size_t static_shared, dynamic_limit;
+} * functions;
 static pthread_mutex_t functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Null: `kernel` is null, or memory is lacking. */
 static struct function *function_find(const void *kernel) {
     struct function *f;
     pthread_mutex_lock(&functions_lock);
     for (f = functions; f && f->kernel != kernel; f = f->next) continue;
-    if (!f && (f = calloc(1, sizeof *f))) {
+    if (kernel && !f && (f = calloc(1, sizeof *f))) {
         f->kernel = kernel;
         image_symbol_name(kernel, f->name, sizeof f->name);
         f->static_shared = image_static_shared(kernel);
@@ -282,24 +259,19 @@ cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
-    struct function *f = kernel ? function_find(kernel) : NULL;
+    struct function *f = function_find(kernel);
     if (!f) return error_set(cudaErrorInvalidDeviceFunction);
     if (far_device) {
         cudaError_t error = far_device->set_attribute(kernel, attribute, value);
         if (error != cudaSuccess) return error; /* else it is kept here, too, to be asked for */
     }
-    switch (attribute) {
-    case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || (size_t)value + f->static_shared > SHARED_PER_BLOCK_OPTIN)
-            return error_set(cudaErrorInvalidValue);
-        f->dynamic_limit = (size_t)value;
-        return error_surface();
-    case cudaFuncAttributePreferredSharedMemoryCarveout: /* a hint */
-        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
-            return error_set(cudaErrorInvalidValue);
-        return error_surface();
-    }
-    return error_set(cudaErrorInvalidValue);
+    const bool is_limit = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0 &&
+                          (size_t)value + f->static_shared <= SHARED_PER_BLOCK_OPTIN;
+    const bool is_hint = attribute == cudaFuncAttributePreferredSharedMemoryCarveout &&
+                         value >= cudaSharedmemCarveoutDefault &&
+                         value <= cudaSharedmemCarveoutMaxShared;
+    if (is_limit) f->dynamic_limit = (size_t)value;
+    return is_limit || is_hint ? error_surface() : error_set(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config) {
@@ -308,7 +280,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
 }
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel) {
-    struct function *f = kernel ? function_find(kernel) : NULL;
+    struct function *f = function_find(kernel);
     if (!attributes) return error_set(cudaErrorInvalidValue);
     if (!f) return error_set(cudaErrorInvalidDeviceFunction);
     *attributes = (struct cudaFuncAttributes){
@@ -322,7 +294,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 }
 
 cudaError_t cudaFuncGetName(const char **name, const void *kernel) {
-    struct function *f = kernel ? function_find(kernel) : NULL;
+    struct function *f = function_find(kernel);
     if (!name) return error_set(cudaErrorInvalidValue);
     if (!f || !f->name[0]) return error_set(cudaErrorInvalidDeviceFunction);
     *name = f->name;
@@ -333,7 +305,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *kernel) {
  * on a GPU. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int threads, size_t dynamic_bytes) {
-    struct function *f = kernel ? function_find(kernel) : NULL;
+    struct function *f = function_find(kernel);
     if (!blocks || threads < 1) return error_set(cudaErrorInvalidValue);
     if (!f) return error_set(cudaErrorInvalidDeviceFunction);
     int in_whole_warps = (threads + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
