@@ -65,7 +65,7 @@ static const char *read_string(struct reader *r) {
 /* --- values of attributes --------------------------------------------------------------------- */
 
 struct unit {
-    const struct dwarf_sections *in;
+    struct image_section info, str, line_str;
     size_t offset;  /* bytes of an offset into a section: 4, or 8 in the 64-bit format */
     size_t address; /* bytes of an address */
     struct reader entries;
@@ -143,8 +143,8 @@ static struct value read_value(const struct unit *u, struct reader *r, uint64_t 
         if (!r->bad) value.block.end = r->at;
         break;
     case STRING: value.text = read_string(r); break;
-    case STR: value.text = string_at(&u->in->str, number); break;
-    case LINE_STR: value.text = string_at(&u->in->line_str, number); break;
+    case STR: value.text = string_at(&u->str, number); break;
+    case LINE_STR: value.text = string_at(&u->line_str, number); break;
     default: r->bad = true; break;
     }
     return value;
@@ -233,7 +233,7 @@ static void read_entries(struct unit *u, struct reader abbreviations,
     while (r->at < r->end && !r->bad) {
         struct dwarf_entry entry = {.tls_offset = -1};
         uint64_t tag = 0;
-        entry.at = (size_t)(r->at - (const unsigned char *)u->in->info.bytes);
+        entry.at = (size_t)(r->at - (const unsigned char *)u->info.bytes);
         uint64_t code = read_leb(r);
         if (code == 0) continue; /* the end of a list of children */
         struct reader form = find_abbreviation(abbreviations, code, &tag);
@@ -253,7 +253,7 @@ static void read_entries(struct unit *u, struct reader abbreviations,
 /* The head of the first unit (7.5.1); sets where its abbreviations are. False: not of a version or
  * kind that is known. */
 static bool read_head(struct unit *u, uint64_t *abbreviations) {
-    struct reader r = reader_of(&u->in->info, 0);
+    struct reader r = reader_of(&u->info, 0);
     uint64_t length = read_fixed(&r, 4);
     u->offset = 4;
     if (length == 0xffffffff) {
@@ -275,24 +275,40 @@ static bool read_head(struct unit *u, uint64_t *abbreviations) {
     return (version == 4 || version == 5) && !r.bad;
 }
 
-struct dwarf_entries dwarf_read(const struct dwarf_sections *sections) {
-    struct unit u = {.in = sections};
-    struct dwarf_entries entries = {NULL, 0, 0};
-    uint64_t abbreviations = 0;
-    if (sections->info.size && sections->abbrev.size && read_head(&u, &abbreviations))
-        read_entries(&u, reader_of(&sections->abbrev, abbreviations), &entries);
-    return entries;
+static int by_place_in_file(const void *at, const void *entry) {
+    const size_t a = *(const size_t *)at, b = ((const struct dwarf_entry *)entry)->at;
+    return (a > b) - (a < b);
 }
 
 const struct dwarf_entry *dwarf_entry_at(const struct dwarf_entries *entries, size_t at) {
-    size_t low = 0, high = entries->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (entries->list[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
+    if (!at || !entries->count) return NULL;
+    return bsearch(&at, entries->list, entries->count, sizeof *entries->list, by_place_in_file);
+}
+
+/* Gives entries what they leave to the ones that they complete. */
+static void complete(const struct dwarf_entries *entries) {
+    for (size_t i = 0; i < entries->count; ++i) {
+        struct dwarf_entry *e = &entries->list[i];
+        const struct dwarf_entry *origin = dwarf_entry_at(entries, e->origin);
+        for (int depth = 0; origin && depth < 4; ++depth) {
+            if (!e->name) e->name = origin->name;
+            if (!e->type) e->type = origin->type;
+            if (e->tls_offset < 0) e->tls_offset = origin->tls_offset;
+            e->artificial |= origin->artificial;
+            origin = dwarf_entry_at(entries, origin->origin);
+        }
     }
-    const bool found = at && low < entries->count && entries->list[low].at == at;
-    return found ? &entries->list[low] : NULL;
+}
+
+struct dwarf_entries dwarf_read(struct image_section (*section)(const char *name)) {
+    const struct image_section abbrev = section(".debug_abbrev");
+    struct unit u = {.info = section(".debug_info"),
+                     .str = section(".debug_str"),
+                     .line_str = section(".debug_line_str")};
+    struct dwarf_entries entries = {NULL, 0, 0};
+    uint64_t abbreviations = 0;
+    if (u.info.size && abbrev.size && read_head(&u, &abbreviations))
+        read_entries(&u, reader_of(&abbrev, abbreviations), &entries);
+    complete(&entries);
+    return entries;
 }

@@ -41,19 +41,6 @@ static bool is_runtimes(const char *symbol) {
 
 static struct dwarf_entries entries;
 
-static void read_program(void) {
-    const struct dwarf_sections sections = {.info = image_find_section(".debug_info"),
-                                            .abbrev = image_find_section(".debug_abbrev"),
-                                            .str = image_find_section(".debug_str"),
-                                            .line_str = image_find_section(".debug_line_str")};
-    entries = dwarf_read(&sections);
-}
-
-static void entries_needed(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_program);
-}
-
 /* What a type is, behind its other names; null: not known. */
 static const struct dwarf_entry *real_type(size_t at) {
     const struct dwarf_entry *type = dwarf_entry_at(&entries, at);
@@ -112,19 +99,6 @@ static void add_dimensions(struct shared_name *name, size_t at) {
     name->type = element_of(type);
 }
 
-/* An entry with what it leaves to the one that it completes. */
-static struct dwarf_entry completed(const struct dwarf_entry *entry) {
-    struct dwarf_entry v = *entry;
-    const struct dwarf_entry *origin = dwarf_entry_at(&entries, v.origin);
-    for (int depth = 0; origin && depth < 4; ++depth) {
-        if (!v.name) v.name = origin->name;
-        if (!v.type) v.type = origin->type;
-        if (v.tls_offset < 0) v.tls_offset = origin->tls_offset;
-        origin = dwarf_entry_at(&entries, origin->origin);
-    }
-    return v;
-}
-
 /* By its place; where the compiler does not give that (gcc on aarch64), by its name. */
 static bool is_named(const struct shared_name *name, const struct dwarf_entry *v) {
     if (v->tls_offset >= 0) return name->offset == (size_t)v->tls_offset;
@@ -176,12 +150,11 @@ static void listed(void) {
 
 static void read_names(void) {
     listed();
-    entries_needed();
+    entries = dwarf_read(image_find_section);
     for (size_t i = 0; i < entries.count; ++i) {
         if (entries.list[i].tag != DWARF_VARIABLE) continue;
-        const struct dwarf_entry variable = completed(&entries.list[i]);
-        join_static(&variable);
-        join_dynamic(&variable);
+        join_static(&entries.list[i]);
+        join_dynamic(&entries.list[i]);
     }
 }
 
@@ -296,7 +269,7 @@ static size_t bytes_behind(size_t at) {
 size_t name_points_to(const char *name) {
     size_t bytes = 0;
     bool found = false;
-    entries_needed();
+    names_needed();
     for (size_t i = 0; i < entries.count; ++i) {
         const struct dwarf_entry *e = &entries.list[i];
         if ((e->tag != DWARF_VARIABLE && e->tag != DWARF_PARAMETER) || !e->type || !e->name ||

@@ -224,8 +224,8 @@ enum dwarf_tag {
 
 struct dwarf_entry {
     enum dwarf_tag tag;
-    size_t at;                       /* where the entry is; what type and origin refer to */
-    size_t type, origin;             /* origin: the entry that this one completes; 0: none */
+    size_t at;           /* where the entry is; what type and origin refer to */
+    size_t type, origin; /* origin: that this one completes, and has taken over from; or 0 */
     const char *name, *linkage_name; /* in the file; null: none */
     long tls_offset;                 /* in thread-local storage; -1: not there, or not known */
     size_t count;                    /* of a subrange; 0: not known */
@@ -234,19 +234,14 @@ struct dwarf_entry {
     bool artificial;                 /* the compiler's, not the source's */
 };
 
-/* .debug_info and .debug_abbrev, and the strings of .debug_str and .debug_line_str; those that a
- * file does not have are empty. */
-struct dwarf_sections {
-    struct image_section info, abbrev, str, line_str;
-};
-
 /* The entries with one of the tags, in the order of the file, in memory that is the caller's; none
- * where there is no debug information, or none of version 4 or 5. */
+ * where there is no debug information, or none of version 4 or 5. `section` finds one by its name;
+ * one that the file does not have is empty. */
 struct dwarf_entries {
     struct dwarf_entry *list;
     size_t count, room;
 };
-struct dwarf_entries dwarf_read(const struct dwarf_sections *sections);
+struct dwarf_entries dwarf_read(struct image_section (*section)(const char *name));
 
 /* The one that is there; null: none is. */
 const struct dwarf_entry *dwarf_entry_at(const struct dwarf_entries *entries, size_t at);

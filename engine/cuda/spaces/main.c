@@ -16,29 +16,21 @@
 
 enum { MOST_SHOWN = 3, MOST_KEPT = 64, DEEPEST = 16 };
 
-struct mistake {
+static const char *path;
+static bool *on_device; /* of functions for both, and of implicit ones: device code calls them */
+
+static struct mistake {
     struct place place;
     char text[768];
-};
-
-struct check {
-    const char *path;
-    const struct elf_file *object;
-    enum space *spaces;
-    bool *on_device; /* of functions for both, and of implicit ones: device code calls them */
-    struct mistake mistakes[MOST_KEPT];
-    int count;
-};
+} mistakes[MOST_KEPT];
+static int mistake_count;
 
 /* A function's references, while they are visited; those of an implicit function, by one of whose
  * callers' references, `site`, it is reached. */
 struct visit {
-    struct check *check;
     unsigned function;
     const struct reference *site;
     int depth;
-    bool grown; /* on_device has */
-    bool of_template;
 };
 
 static const char *const SPACE_WORDS[] = {
@@ -49,18 +41,17 @@ static const char *const SPACE_WORDS[] = {
 /* With a message as printf() makes it. */
 __attribute__((format(printf, 3, 4))) static void add(struct visit *v, const struct reference *r,
                                                       const char *format, ...) {
-    struct check *c = v->check;
     va_list arguments;
-    if (c->count == MOST_KEPT) return;
-    struct mistake *m = &c->mistakes[c->count];
+    if (mistake_count == MOST_KEPT) return;
+    struct mistake *m = &mistakes[mistake_count];
     if (v->site) r = v->site;
-    m->place = place_in_object(c->path, elf_section_name(c->object, r->section), r->offset);
+    m->place = place_in_object(path, elf_section_name(&object, r->section), r->offset);
     va_start(arguments, format);
     vsnprintf(m->text, sizeof m->text, format, arguments);
     va_end(arguments);
-    for (int i = 0; i < c->count; i++)
-        if (place_same_line(&c->mistakes[i].place, &m->place)) return; /* one of a line is enough */
-    c->count++;
+    for (int i = 0; i < mistake_count; i++)
+        if (place_same_line(&mistakes[i].place, &m->place)) return; /* one of a line is enough */
+    mistake_count++;
 }
 
 /* What may be written instead of a function of the library. */
@@ -83,20 +74,18 @@ static const char *instead_of(const char *called) {
            "function";
 }
 
-static struct shown_name show(const struct visit *v, unsigned symbol) {
-    return name_show(elf_symbol_name(v->check->object, symbol));
-}
+static struct shown_name show(unsigned symbol) { return name_show(object_name(symbol)); }
 
 static void add_call_of_host(struct visit *v, const struct reference *r, unsigned called,
                              bool of_library) {
-    const char *symbol = elf_symbol_name(v->check->object, called), *in;
-    const struct shown_name name = show(v, called);
+    const char *symbol = object_name(called), *in;
+    const struct shown_name name = show(called);
     size_t length;
-    enum space space = v->check->spaces[v->function];
+    enum space space = spaces[v->function];
     if (space == SPACE_IMPLICIT) space = SPACE_DEVICE;
     const bool lambda = name_is_lambdas(symbol, &in, &length);
     add(v, r, "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
-        lambda ? "a lambda" : name.text, SPACE_WORDS[space], show(v, v->function).text,
+        lambda ? "a lambda" : name.text, SPACE_WORDS[space], show(v->function).text,
         of_library ? instead_of(name.text) : "write __device__ before ",
         of_library ? ""
         : lambda   ? "its parameters, and compile with --extended-lambda"
@@ -108,12 +97,11 @@ static void add_call_of_device(struct visit *v, const struct reference *r, const
     add(v, r,
         "calling a __device__ function (%s) from a %s function (%s) is not allowed; only kernels "
         "and __device__ functions can call it",
-        name_show(called).text, SPACE_WORDS[v->check->spaces[v->function]],
-        show(v, v->function).text);
+        name_show(called).text, SPACE_WORDS[spaces[v->function]], show(v->function).text);
 }
 
 static void add_call_of_kernel(struct visit *v, const struct reference *r, unsigned called) {
-    const struct shown_name name = show(v, called);
+    const struct shown_name name = show(called);
     add(v, r,
         "a __global__ function call must be configured: host code launches %s with "
         "%s<<<grid, block>>>(...)",
@@ -133,9 +121,8 @@ typedef void visitor(struct visit *v, const struct reference *r);
 
 /* Of the function's code. */
 static void visit_references(struct visit *v, visitor *visit) {
-    const struct elf_file *o = v->check->object;
-    struct reference r = {.section = o->symbols[v->function].st_shndx};
-    while (object_next(o, &r)) visit(v, &r);
+    struct reference r = {.section = object.symbols[v->function].st_shndx};
+    while (object_next(&r)) visit(v, &r);
 }
 
 /* --- device code ------------------------------------------------------------------------------ */
@@ -144,24 +131,21 @@ static void visit_device(struct visit *v, const struct reference *r);
 
 /* A reference of device code to a function that the object defines. */
 static void device_function(struct visit *v, const struct reference *r, unsigned target) {
-    struct check *c = v->check;
-    const char *symbol = elf_symbol_name(c->object, target);
-    const bool of_both = c->spaces[v->function] == SPACE_BOTH;
-    switch (c->spaces[target]) {
+    const char *symbol = object_name(target);
+    const bool of_both = spaces[v->function] == SPACE_BOTH;
+    switch (spaces[target]) {
     case SPACE_HOST:
         if (!of_both && !name_is_device_function(symbol) && !name_is(NAME_ALLOCATORS, symbol))
             add_call_of_host(v, r, target,
                              name_is(NAME_STD, symbol) || name_is(NAME_CUDAS, symbol));
         break;
     case SPACE_GLOBAL:
-        if (object_is_call(c->object, r)) add_call_of_kernel(v, r, target);
+        if (object_is_call(r)) add_call_of_kernel(v, r, target);
         break;
     case SPACE_IMPLICIT:
         if (v->depth < DEEPEST) {
-            struct visit inner = {.check = c,
-                                  .function = target,
-                                  .site = v->site ? v->site : r,
-                                  .depth = v->depth + 1};
+            struct visit inner = {
+                .function = target, .site = v->site ? v->site : r, .depth = v->depth + 1};
             if (!of_both) visit_references(&inner, visit_device);
         }
         break;
@@ -171,42 +155,32 @@ static void device_function(struct visit *v, const struct reference *r, unsigned
 
 /* ... to something of a library's. */
 static void device_undefined(struct visit *v, const struct reference *r, unsigned target) {
-    const char *symbol = elf_symbol_name(v->check->object, target);
-    static const char *const host_only[] = {"cudaDeviceSynchronize", "cudaMemcpy"};
-    static const char *const data[] = {"stdin",     "stdout",    "stderr",   "_ZSt3cin",
-                                       "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"};
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        if (strcmp(symbol, data[i]) == 0) add_use_of_data(v, r, symbol);
-    if (!object_is_call(v->check->object, r) || name_is(NAME_EMULATORS, symbol)) return;
-    if (name_is(NAME_EXCEPTIONS, symbol)) {
+    const char *symbol = object_name(target);
+    if (name_is(NAME_STREAMS, symbol)) add_use_of_data(v, r, symbol);
+    if (!object_is_call(r) || name_is(NAME_EMULATORS, symbol)) return;
+    if (name_is(NAME_EXCEPTIONS, symbol))
         add(v, r, "device code does not support exception handling: take throw, try and catch out");
-        return;
-    }
-    bool refused = !name_is_device_function(symbol) && !name_is(NAME_ALLOCATORS, symbol) &&
-                   (strncmp(symbol, "_Z", 2) != 0 || name_is(NAME_STD, symbol));
-    for (size_t i = 0; i < sizeof host_only / sizeof *host_only; i++)
-        refused |= strcmp(symbol, host_only[i]) == 0;
-    if (refused) add_call_of_host(v, r, target, true);
+    else if (!name_is_device_function(symbol) && !name_is(NAME_ALLOCATORS, symbol) &&
+             (strncmp(symbol, "_Z", 2) != 0 || name_is(NAME_STD, symbol)))
+        add_call_of_host(v, r, target, true);
 }
 
 static void device_variable(struct visit *v, const struct reference *r, unsigned target) {
-    const struct elf_file *o = v->check->object;
-    const char *symbol = elf_symbol_name(o, target);
+    const char *symbol = object_name(target);
     if (name_is(NAME_LOCAL_VARIABLE, symbol) || name_is(NAME_COMPILERS, symbol) ||
-        name_is(NAME_EMULATORS, symbol) || marks_is_device_variable(o, target) ||
-        marks_is_constant_structure(o, target))
+        name_is(NAME_EMULATORS, symbol) || marks_is_device_variable(target) ||
+        marks_is_constant_structure(target))
         return;
     add_use_of_data(v, r, symbol);
 }
 
 static void visit_device(struct visit *v, const struct reference *r) {
-    const struct elf_file *o = v->check->object;
-    const unsigned target = object_target(o, r);
+    const unsigned target = object_target(r);
     if (!target) return;
-    const Elf64_Sym *symbol = &o->symbols[target];
+    const Elf64_Sym *symbol = &object.symbols[target];
     const int type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF) {
-        if (v->check->spaces[v->function] != SPACE_BOTH) device_undefined(v, r, target);
+        if (spaces[v->function] != SPACE_BOTH) device_undefined(v, r, target);
     } else if (type == STT_FUNC) {
         device_function(v, r, target);
     } else if (type == STT_OBJECT) {
@@ -219,66 +193,59 @@ static void visit_device(struct visit *v, const struct reference *r) {
 /* A call of device code by a function that is the host's, too. In a template, nvcc lets what
  * depends on its arguments pass. */
 static void visit_host(struct visit *v, const struct reference *r) {
-    const struct elf_file *o = v->check->object;
-    const unsigned target = object_target(o, r);
-    if (!target || !object_is_call(o, r)) return;
-    const char *symbol = elf_symbol_name(o, target);
+    const unsigned target = object_target(r);
+    if (!target || !object_is_call(r)) return;
+    const char *symbol = object_name(target);
     if (name_is(NAME_BARRIERS, symbol))
         add_call_of_device(v, r, "__syncthreads()");
     else if (strcmp(symbol, "emulator_warp_active") == 0)
         add_call_of_device(v, r, "__activemask()");
-    else if (o->symbols[target].st_shndx == SHN_UNDEF || name_is(NAME_EMULATORS, symbol))
+    else if (object.symbols[target].st_shndx == SHN_UNDEF || name_is(NAME_EMULATORS, symbol))
         return;
-    else if (v->check->spaces[target] == SPACE_GLOBAL)
+    else if (spaces[target] == SPACE_GLOBAL)
         add_call_of_kernel(v, r, target);
-    else if (v->check->spaces[target] == SPACE_DEVICE && !v->of_template)
+    else if (spaces[target] == SPACE_DEVICE && !name_is_template(object_name(v->function)))
         add_call_of_device(v, r, symbol);
 }
 
 /* --- all functions ---------------------------------------------------------------------------- */
 
-static bool is_for_device(const struct check *c, unsigned function) {
-    return c->spaces[function] == SPACE_DEVICE || c->spaces[function] == SPACE_GLOBAL ||
-           c->on_device[function];
+static bool is_for_device(unsigned function) {
+    return spaces[function] == SPACE_DEVICE || spaces[function] == SPACE_GLOBAL ||
+           on_device[function];
 }
+
+static bool grown; /* on_device has */
 
 static void visit_reached(struct visit *v, const struct reference *r) {
-    const unsigned target = object_target(v->check->object, r);
-    const enum space space = target ? v->check->spaces[target] : SPACE_NONE;
-    if ((space != SPACE_BOTH && space != SPACE_IMPLICIT) || v->check->on_device[target]) return;
-    v->check->on_device[target] = v->grown = true;
-}
-
-static bool visit_function(struct check *c, unsigned function, visitor *visit) {
-    struct visit v = {.check = c,
-                      .function = function,
-                      .of_template = name_is_template(elf_symbol_name(c->object, function))};
-    visit_references(&v, visit);
-    return v.grown;
+    const unsigned target = object_target(r);
+    const enum space space = target ? spaces[target] : SPACE_NONE;
+    (void)v;
+    if ((space != SPACE_BOTH && space != SPACE_IMPLICIT) || on_device[target]) return;
+    on_device[target] = grown = true;
 }
 
 /* Of the names for one function's code, one. */
-static bool is_function(const struct elf_file *o, unsigned symbol) {
-    const Elf64_Sym *s = &o->symbols[symbol];
+static bool is_function(unsigned symbol) {
+    const Elf64_Sym *s = &object.symbols[symbol];
     return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-           s->st_shndx < o->section_count && object_first_in(s->st_shndx) == symbol;
+           s->st_shndx < object.section_count && object_first_in(s->st_shndx) == symbol;
 }
 
-static void check_functions(struct check *c) {
-    const struct elf_file *o = c->object;
-    for (bool grown = true; grown;) {
+static void check_functions(void) {
+    do {
         grown = false;
-        for (unsigned i = 1; i < o->symbol_count; i++)
-            if (is_function(o, i) && is_for_device(c, i))
-                grown |= visit_function(c, i, visit_reached);
-    }
-    for (unsigned i = 1; i < o->symbol_count; i++) {
-        if (!is_function(o, i)) continue;
-        if (c->spaces[i] != SPACE_IMPLICIT && is_for_device(c, i))
-            visit_function(c, i, visit_device);
-        if (c->spaces[i] == SPACE_BOTH ||
-            (c->spaces[i] == SPACE_HOST && !name_is(NAME_STD, elf_symbol_name(o, i))))
-            visit_function(c, i, visit_host);
+        for (unsigned i = 1; i < object.symbol_count; i++)
+            if (is_function(i) && is_for_device(i))
+                visit_references(&(struct visit){.function = i}, visit_reached);
+    } while (grown);
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        struct visit v = {.function = i};
+        if (!is_function(i)) continue;
+        if (spaces[i] != SPACE_IMPLICIT && is_for_device(i)) visit_references(&v, visit_device);
+        if (spaces[i] == SPACE_BOTH ||
+            (spaces[i] == SPACE_HOST && !name_is(NAME_STD, object_name(i))))
+            visit_references(&v, visit_host);
     }
 }
 
@@ -289,31 +256,26 @@ static int by_place(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-    static struct elf_file object;
-    static struct check check = {.object = &object};
     if (argc != 2) {
         fputs("usage: spaces OBJECT\n", stderr);
         return 2;
     }
-    check.path = argv[1];
-    const char *wrong = object_open(&object, argv[1]);
-    if (!wrong) {
-        check.spaces = marks_read(&object);
-        check.on_device = calloc(object.symbol_count, sizeof *check.on_device);
-        if (!check.spaces || !check.on_device) wrong = "is too large";
-    }
+    path = argv[1];
+    const char *wrong = object_open(path);
+    if (!wrong && !(on_device = calloc(object.symbol_count, sizeof *on_device)))
+        wrong = "is too large";
     if (wrong) {
-        fprintf(stderr, "spaces: %s %s\n", argv[1], wrong);
+        fprintf(stderr, "spaces: %s %s\n", path, wrong);
         return 3;
     }
-    check_functions(&check);
-    qsort(check.mistakes, (size_t)check.count, sizeof *check.mistakes, by_place);
-    for (int i = 0; i < check.count && i < MOST_SHOWN; i++) {
-        const struct mistake *m = &check.mistakes[i];
+    check_functions();
+    qsort(mistakes, (size_t)mistake_count, sizeof *mistakes, by_place);
+    for (int i = 0; i < mistake_count && i < MOST_SHOWN; i++) {
+        const struct mistake *m = &mistakes[i];
         if (m->place.line)
             fprintf(stderr, "%s:%d: %s\n", m->place.file, m->place.line, m->text);
         else
             fprintf(stderr, "kernel.cu: %s\n", m->text);
     }
-    return check.count > 0;
+    return mistake_count > 0;
 }

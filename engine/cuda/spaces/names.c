@@ -28,6 +28,7 @@ static const char *const patterns[] = {
     [NAME_INHERITED] = "_Z[NZ].*CI[12].*",
     [NAME_EXCEPTIONS] = "__cxa_(throw|rethrow|allocate_exception|begin_catch|end_catch|"
                         "get_exception_ptr)",
+    [NAME_STREAMS] = "stdin|stdout|stderr|_ZSt(3cin|4cout|4cerr|4clog)",
 };
 
 bool name_is(enum name_kind kind, const char *symbol) { return matches(symbol, patterns[kind]); }
@@ -84,6 +85,7 @@ bool name_is_template(const char *symbol) {
     "remquo|rint|round|scalbln|scalbn|sin|sincos|sinh|sqrt|tan|tanh|tgamma|trunc|y0|y1|yn"
 
 bool name_is_device_function(const char *symbol) {
+    if (matches(symbol, "cudaDeviceSynchronize|cudaMemcpy")) return false;
     return matches(symbol,
                    "(" OF_MATH ")f?|abs|labs|llabs|clock|printf|vprintf|malloc|free|memcpy|"
                    "memset|_Z(n[wa]|d[la])[mPv].*|"

@@ -20,21 +20,25 @@ struct reference {
     size_t next;
 };
 
-/* Opens the only object of this program. Returns NULL, or what is wrong with the file. */
-const char *object_open(struct elf_file *o, const char *path);
+/* The only object of this program. */
+extern struct elf_file object;
+static inline const char *object_name(unsigned symbol) { return elf_symbol_name(&object, symbol); }
+
+/* Opens it, and finds its marks. Returns NULL, or what is wrong with the file. */
+const char *object_open(const char *path);
 
 /* The first symbol of a function or data in a section. */
 unsigned object_first_in(unsigned section);
 
 /* The function or data that a reference leads to: its symbol, where it names a section the symbol
  * in there. NO_SYMBOL: nothing that has a name, as a string. */
-unsigned object_target(const struct elf_file *o, const struct reference *r);
+unsigned object_target(const struct reference *r);
 /* A call, by which nothing else can be done than to call it. */
-bool object_is_call(const struct elf_file *o, const struct reference *r);
+bool object_is_call(const struct reference *r);
 
 /* The next relocation of r->section, from the first one on where nothing else in *r is set. False:
  * there are no more. */
-bool object_next(const struct elf_file *o, struct reference *r);
+bool object_next(struct reference *r);
 
 /* --- its marks --------------------------------------------------------------------------------
  *
@@ -59,14 +63,14 @@ enum space {
     SPACE_NONE      /* the emulator's or the compiler's: not checked */
 };
 
-/* The space of each symbol that is a function. Returns NULL where memory is lacking. */
-enum space *marks_read(const struct elf_file *o);
+/* The space of each symbol that is a function. */
+extern enum space *spaces;
 
 /* A variable of the device's memory. */
-bool marks_is_device_variable(const struct elf_file *o, unsigned symbol);
+bool marks_is_device_variable(unsigned symbol);
 
 /* A constant structure of the host's: nvcc knows the values of its members. */
-bool marks_is_constant_structure(const struct elf_file *o, unsigned symbol);
+bool marks_is_constant_structure(unsigned symbol);
 
 /* --- names.c: what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ------- */
 
@@ -83,7 +87,8 @@ enum name_kind {
     NAME_MAY_BE_IMPLICIT, /* a constructor, destructor or assignment, which compilers make where a
                              class has none */
     NAME_INHERITED,       /* a constructor that a class has inherited (using Base::Base) */
-    NAME_EXCEPTIONS       /* what throws or catches an exception */
+    NAME_EXCEPTIONS,      /* what throws or catches an exception */
+    NAME_STREAMS          /* stdout, std::cout and their kind, which are data */
 };
 bool name_is(enum name_kind kind, const char *symbol);
 /* The same function; of a constructor or destructor any of its kinds. */
