@@ -100,6 +100,7 @@ struct worker_memory {
 struct worker {
     struct worker_memory memory;
     pthread_t thread;
+    pid_t tid;                      /* its number for the system */
     struct copies *copies;          /* null: no kernel has made an asynchronous copy */
     volatile bool yielding, parked; /* in sched_yield; in fault.c until the process ends */
     bool stopped;                   /* at a time limit: outside kernels, or parked */
