@@ -344,18 +344,6 @@ static size_t opening_angle(const struct source *s, size_t i) {
     return NONE;
 }
 
-static void print_file_name(const struct source *s, const struct linemarker *m) {
-    if (m->name == NONE) {
-        fputs("<stdin>", stderr);
-        return;
-    }
-    for (size_t i = m->name; i < m->name_end; i++) {
-        if (s->text[i] == '\\' && i + 1 < m->name_end) i++;
-        unsigned char c = (unsigned char)s->text[i];
-        fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
-    }
-}
-
 /* File and line of token i. */
 static struct linemarker place_of(const struct source *s, size_t i) {
     struct linemarker place = {.line = 1}, m;
@@ -379,7 +367,12 @@ __attribute__((format(printf, 3, 4))) static _Noreturn void refuse(const struct 
                                                                    const char *format, ...) {
     struct linemarker place = place_of(s, i);
     va_list arguments;
-    print_file_name(s, &place);
+    if (place.name == NONE) fputs("<stdin>", stderr);
+    for (size_t at = place.name; at < place.name_end; at++) {
+        if (s->text[at] == '\\' && at + 1 < place.name_end) at++;
+        const unsigned char c = (unsigned char)s->text[at];
+        fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
+    }
     fprintf(stderr, ":%zu: ", place.line);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
@@ -1374,17 +1367,7 @@ static void drop_unroll(struct source *s, size_t i) {
     if (t->user && end && !is_identifier_char(line[end])) t->replacement = "";
 }
 
-/* ---- Rule 5: __noinline__ -------------------------------------------------------------------- */
-
-/* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays as it is. */
-static void rewrite_noinline(struct source *s, size_t i) {
-    char c = punctuator(s, previous_token(s, i));
-    if (c == '(' || c == ',') return;
-    s->tokens[i].before = "__attribute__((";
-    s->tokens[i].after = "))";
-}
-
-/* ---- Rule 6: execution and memory spaces ------------------------------------------------------
+/* ---- Rule 5: execution and memory spaces ------------------------------------------------------
  */
 
 /* What the words become in the marked text; spaces/spaces.h says what is made of it. */
@@ -1464,8 +1447,7 @@ static void mark_others(struct source *s, size_t i) {
     }
 }
 
-/* ---- Rule 7: what is no call ------------------------------------------------------------------
- */
+/* ---- All rules over the whole file ----------------------------------------------------------- */
 
 /* Refuses the name of a barrier or fence that is a statement without its parentheses: nothing
  * happens there. nvcc says so, too, in a warning. */
@@ -1477,8 +1459,6 @@ static void refuse_uncalled(const struct source *s, size_t i) {
         refuse(s, i, "%.*s without parentheses does nothing: write %.*s();", SPELLED(s, i),
                SPELLED(s, i));
 }
-
-/* ---- All rules over the whole file ----------------------------------------------------------- */
 
 static void rewrite(struct source *s) {
     bool declared = false;
@@ -1498,7 +1478,11 @@ static void rewrite(struct source *s) {
                        what);
             refuse_lacked_call(s, i, &declared);
             refuse_uncalled(s, i);
-            if (is(s, i, "__noinline__")) rewrite_noinline(s, i);
+            /* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays. */
+            if (is(s, i, "__noinline__") && !is(s, previous_token(s, i), "( ,")) {
+                s->tokens[i].before = "__attribute__((";
+                s->tokens[i].after = "))";
+            }
         }
         if (is(s, i, "<")) i = read_launch(s, i);
         if (!is(s, i, "__shared__")) continue;

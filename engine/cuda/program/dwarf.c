@@ -1,8 +1,6 @@
 /* DWARF versions 4 and 5, chapter 7: units, abbreviations, attributes. Every read is checked
  * against the end of its section; whatever does not fit ends the visit. */
 #include "program.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum attribute {
     AT_LOCATION = 0x02,

@@ -2,8 +2,6 @@
 #include "program.h"
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

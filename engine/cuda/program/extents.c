@@ -9,7 +9,6 @@
  * uses (std::cout) lie with the others and are recognized by their names. */
 #define _GNU_SOURCE
 #include "program.h"
-#include <string.h>
 #include <sys/mman.h>
 
 extern const char kernel_data_begins, kernel_data_ends, kernel_bss_begins, kernel_bss_ends;

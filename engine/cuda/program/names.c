@@ -5,9 +5,6 @@
 #define _GNU_SOURCE
 #include "program.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NAMES = 128 };
 

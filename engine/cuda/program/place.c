@@ -4,9 +4,6 @@
 #include "program.h"
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

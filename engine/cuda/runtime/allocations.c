@@ -9,9 +9,9 @@
 #include "../../report/element_type.h"
 #include "../../report/text/text.h"
 #include "runtime.h"
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum {
     GAP_BYTES = 16 << 20, /* address space only; wider than a few rows of any array here */
@@ -111,13 +111,13 @@ void memory_describe(const void *address, char *text, size_t bytes) {
 }
 
 enum allocation_kind allocation_kind_of(const void *address, size_t bytes) {
-    const char *at = address;
+    const uintptr_t at = (uintptr_t)address;
     enum allocation_kind kind = ALLOCATION_NONE;
     pthread_mutex_lock(&memory.lock);
-    for (const struct allocation *a = memory.first; a; a = a->next)
-        if (at >= a->begin && at <= a->begin + a->bytes &&
-            bytes <= (size_t)(a->begin + a->bytes - at))
-            kind = a->kind;
+    for (const struct allocation *a = memory.first; a; a = a->next) {
+        const size_t offset = at - (uintptr_t)a->begin;
+        if (offset <= a->bytes && bytes <= a->bytes - offset) kind = a->kind;
+    }
     pthread_mutex_unlock(&memory.lock);
     return kind;
 }
@@ -137,11 +137,6 @@ bool memory_touches_device(const void *address, size_t bytes) {
 }
 
 /* --- allocating and freeing ------------------------------------------------------------------- */
-
-static void poison(char *begin, size_t bytes) {
-    uint32_t *words = (uint32_t *)(void *)begin;
-    for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = POISON_MALLOC;
-}
 
 static size_t whole_pages(size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -186,7 +181,7 @@ void *memory_allocate(size_t bytes, enum allocation_kind kind) {
         free(a);
         return NULL;
     }
-    poison(a->begin, a->mapped);
+    wmemset((wchar_t *)(void *)a->begin, (wchar_t)POISON_MALLOC, a->mapped / sizeof(wchar_t));
     return keep(a);
 }
 
@@ -281,21 +276,17 @@ bool writers_faulted(const void *address) {
     return true;
 }
 
-static void add(uint64_t block) {
+void writers_block_ended(uint64_t block, uint64_t work) {
     struct block_run *last = into->runs > now.first ? &into->run[into->runs - 1] : NULL;
+    if (!now.writes) return;
+    now.writes = false;
+    now.writers_work += work;
     if (last && last->last + 1 == block)
         last->last = block;
     else if (into->runs < WRITERS_RUNS)
         into->run[into->runs++] = (struct block_run){block, block};
     else
         now.full = true;
-}
-
-void writers_block_ended(uint64_t block, uint64_t work) {
-    if (!now.writes) return;
-    now.writes = false;
-    now.writers_work += work;
-    add(block);
     refuse_writes();
 }
 

@@ -17,9 +17,6 @@
 #include <link.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -53,7 +50,8 @@ struct thread {
     const uint64_t *gate;
     uint64_t ticket;
     struct stack *stack;
-    jmp_buf end; /* where thread_main() goes on when the thread is ended */
+    const void *waits_at; /* code, for the message */
+    jmp_buf end;          /* where thread_main() goes on when the thread is ended */
 };
 
 /* One operation of the lanes of a warp that name each other in one mask: collecting until all have
@@ -97,9 +95,8 @@ struct block {
     struct stack *idle[MAX_BLOCK_THREADS]; /* last in, first out: the warm one again */
     struct stack stacks[MAX_BLOCK_THREADS];
     struct thread threads[1 + MAX_BLOCK_THREADS + 1]; /* the first and the last never run */
-    const void *waits_at[MAX_BLOCK_THREADS]; /* code that a thread waits in, for the message */
-    const void *last_barrier;                /* the code of one that opened the last barrier */
-    char divergence[160];                    /* of a fault, behind its words */
+    const void *last_barrier; /* the code of one that opened the last barrier */
+    char divergence[160];     /* of a fault, behind its words */
     struct warp_group groups[MAX_WARPS][WARP_SIZE];
 };
 
@@ -265,8 +262,7 @@ static struct thread *find_next_or_deadlock(const struct block *block, struct th
     struct thread *next = find_next(block, waiting);
     if (next) return next;
     fault_raise_at(cudaErrorLaunchTimeout, FAULT_DEADLOCK, "", waiting->turn.index,
-                   fiber_return_address(&waiting->turn.context),
-                   block->waits_at[waiting->turn.linear]);
+                   fiber_return_address(&waiting->turn.context), waiting->waits_at);
 }
 
 /* The running thread waits (its gate is set) or yields: another thread's turn. */
@@ -311,10 +307,10 @@ static void open_barrier(struct block *block) {
 
 /* Where a thread is at a barrier: behind the call, or the switch that is compiled into the
  * kernel. */
-static const void *barrier_of(const struct block *block, const struct thread *thread) {
+static const void *barrier_of(const struct thread *thread) {
     const void *code = thread->turn.context.code;
     const bool called = thread == running() || fiber_is_switching(code);
-    return called ? block->waits_at[thread->turn.linear] : code;
+    return called ? thread->waits_at : code;
 }
 
 /* Whether two barriers are different ones in the text; false where that is not known, as for one
@@ -339,7 +335,7 @@ static bool is_passed_by(const struct block *block, const void *barrier, const v
 /* Stops the launch on account of two lanes of a warp. */
 static _Noreturn void refuse_divergence(struct block *block, const struct thread *thread,
                                         const struct thread *other) {
-    if (!is_passed_by(block, barrier_of(block, thread), barrier_of(block, other))) {
+    if (!is_passed_by(block, barrier_of(thread), barrier_of(other))) {
         const struct thread *first = thread;
         thread = other;
         other = first;
@@ -347,9 +343,9 @@ static _Noreturn void refuse_divergence(struct block *block, const struct thread
     const struct uint3 *index = &other->turn.index;
     snprintf(block->divergence, sizeof block->divergence,
              ";\n    thread (%u,%u,%u), of the same warp, waits at the one in line %d", index->x,
-             index->y, index->z, place_before(barrier_of(block, other)).line);
+             index->y, index->z, place_before(barrier_of(other)).line);
     fault_raise_at(cudaErrorLaunchFailure, FAULT_DIVERGENCE, block->divergence, thread->turn.index,
-                   barrier_of(block, thread), NULL);
+                   barrier_of(thread), NULL);
 }
 
 /* A barrier is about to open to threads that have come to different ones. Whole warps may do that,
@@ -362,7 +358,7 @@ static void check_divergence(struct block *block) {
             const struct thread *next = &block->threads[1 + first + __builtin_ctz(left)];
             if (!one)
                 one = next;
-            else if (are_different(barrier_of(block, one), barrier_of(block, next)))
+            else if (are_different(barrier_of(one), barrier_of(next)))
                 refuse_divergence(block, one, next);
         }
     }
@@ -377,7 +373,7 @@ static inline void must_be_in_kernel(const char *what) {
  * last one, and goes on. In an instrumented kernel the observer sees who waits where. */
 static inline bool arrive(struct block *block, struct thread *self, unsigned place,
                           const void *code) {
-    block->waits_at[self->turn.linear] = code;
+    self->waits_at = code;
     const uint64_t arrival = EMULATOR_ARRIVAL(place);
     emulator_schedule.arrived += arrival;
     if (arrivals() == block->live) {
@@ -490,7 +486,7 @@ const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, uint64_
     open_group_if_complete(block, warp, group);
     if (group->generation == generation) {
         wait_at(self, &group->generation);
-        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+        self->waits_at = __builtin_return_address(0);
         hand_over(block, self);
     }
     leave_group(block, warp, group, lane);
@@ -517,7 +513,7 @@ unsigned emulator_warp_active(unsigned place) {
             open_to_all(block, self);
         else
             wait_at(self, &group->generation);
-        block->waits_at[self->turn.linear] = __builtin_return_address(0);
+        self->waits_at = __builtin_return_address(0);
         hand_over(block, self);
         if (group->arrived == arrived) /* as long as the group is closed, this lane is among them */
             open_group(block, warp, group);

@@ -8,8 +8,6 @@
  */
 #define _GNU_SOURCE
 #include "runtime.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     LARGEST = 16,         /* bytes of a copy */

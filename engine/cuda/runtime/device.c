@@ -5,8 +5,6 @@
 #include "../../report/text/text.h"
 #include "runtime.h"
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* --- synchronizing ---------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
  * later call: nothing can be computed any more. */
 #include "../../report/device.h"
 #include "runtime.h"
-#include <stdio.h>
 
 enum { FRAMES = 16 };
 

@@ -10,8 +10,6 @@
 #include "runtime.h"
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
@@ -39,23 +37,21 @@ struct frames {
     int count;
 };
 
-static struct {
-    bool claimed, complete; /* the first fault of a process is the one that is reported */
-    struct fault report;    /* all but its words and place */
+/* What is noted once: the first fault of a process is the one that is reported. Of `limit`, where a
+ * worker was first seen at the time limit. */
+static struct noted {
+    bool claimed, complete;
+    struct fault report; /* all but its words and place */
     struct frames frames;
-    const char *more; /* behind its words and advice; null: nothing */
-    const char *access;
-    sem_t *event; /* posted when it is complete */
-} fault;
-
-/* Where a worker was first seen at the time limit. */
-static struct {
-    bool began, claimed, complete;
-    struct fault report;
-    struct frames frames;
-} limit;
+} fault, limit;
+static const char *more_of_fault; /* behind its words and advice; null: nothing */
+static const char *access_of_fault;
+static sem_t *completed; /* posted when a fault is complete */
+static bool stopping;    /* at the time limit */
 
 /* --- noting ----------------------------------------------------------------------------------- */
+
+static bool is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *data) {
     struct frames *frames = data;
@@ -67,29 +63,25 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *dat
     return _URC_NO_REASON;
 }
 
-static void note_location(struct fault *f, struct frames *frames) {
-    f->kernel = worker_where(&f->block, &f->thread);
-    frames->count = 0;
-    _Unwind_Backtrace(note_frame, frames);
+static void note_location(struct noted *n) {
+    n->report.kernel = worker_where(&n->report.block, &n->report.thread);
+    n->frames.count = 0;
+    _Unwind_Backtrace(note_frame, &n->frames);
 }
 
-static struct {
-    void *const *frames;
-    int count;
-} caller;
+static struct frames caller;
 
 void fault_called_from(void *const *frames, int count) {
-    caller.frames = frames;
-    caller.count = count;
+    caller.count = count < FAULT_FRAMES ? count : FAULT_FRAMES;
+    if (count) memcpy(caller.at, frames, (size_t)caller.count * sizeof *frames);
 }
 
 int fault_backtrace(void **frames, int most) {
-    struct frames own = {.count = 0};
-    if (!caller.count) _Unwind_Backtrace(note_frame, &own);
-    const int known = caller.count ? caller.count : own.count;
-    const int count = known < most ? known : most;
-    memcpy(frames, caller.count ? caller.frames : own.at, (size_t)count * sizeof *frames);
-    return count;
+    struct frames found = caller;
+    if (!found.count) _Unwind_Backtrace(note_frame, &found);
+    if (found.count > most) found.count = most;
+    memcpy(frames, found.at, (size_t)found.count * sizeof *frames);
+    return found.count;
 }
 
 static const void *program_counter(const ucontext_t *context) {
@@ -139,7 +131,7 @@ static void print(const struct fault *f) {
     if (f->has_address) {
         char where[160];
         memory_describe(f->address, where, sizeof where);
-        fprintf(stderr, ": %s address %p", fault.access, f->address);
+        fprintf(stderr, ": %s address %p", access_of_fault, f->address);
         if (where[0]) fprintf(stderr, ",\n    %s", where);
     }
     fprintf(stderr, "\n");
@@ -172,7 +164,7 @@ static void report(struct fault *f, const struct frames *frames, const char *mor
 }
 
 cudaError_t fault_report(void) {
-    report(&fault.report, &fault.frames, fault.more);
+    report(&fault.report, &fault.frames, more_of_fault);
     return fault.report.error;
 }
 
@@ -181,7 +173,7 @@ void fault_report_limit(const struct launch *launch, double block_seconds, doubl
     const struct frames begin = {{(void *)(uintptr_t)launch->kernel}, 1};
     const bool endless = block_seconds > 0;
     struct fault f = {.kernel = false};
-    if (__atomic_load_n(&limit.complete, __ATOMIC_SEQ_CST)) {
+    if (is_set(&limit.complete)) {
         f = limit.report;
         f.place = place_find(limit.frames.at, limit.frames.count);
     }
@@ -211,7 +203,7 @@ static void describe_signal(int signal, const siginfo_t *info, const ucontext_t 
             f->facts.code = FAULT_ADDRESS;
             f->address = info->si_addr;
             f->has_address = true;
-            fault.access = access_of(context);
+            access_of_fault = access_of(context);
         }
         break;
     case SIGFPE: f->facts.code = FAULT_DIVISION; break;
@@ -223,9 +215,7 @@ static void describe_signal(int signal, const siginfo_t *info, const ucontext_t 
 /* The first fault goes on from here; a worker with any other is parked. One after the time limit
  * comes of memory that is closed again. */
 static void claim_fault(cudaError_t error, enum fault_code code) {
-    if (__atomic_load_n(&limit.began, __ATOMIC_SEQ_CST) ||
-        __atomic_exchange_n(&fault.claimed, true, __ATOMIC_SEQ_CST))
-        park();
+    if (is_set(&stopping) || __atomic_exchange_n(&fault.claimed, true, __ATOMIC_SEQ_CST)) park();
     fault.report.error = error;
     fault.report.facts.code = code;
 }
@@ -233,16 +223,16 @@ static void claim_fault(cudaError_t error, enum fault_code code) {
 /* Wakes the launch. */
 static _Noreturn void complete_fault(void) {
     __atomic_store_n(&fault.complete, true, __ATOMIC_SEQ_CST);
-    if (fault.event) sem_post(fault.event);
+    if (completed) sem_post(completed);
     park();
 }
 
-bool fault_happened(void) { return __atomic_load_n(&fault.complete, __ATOMIC_SEQ_CST); }
+bool fault_happened(void) { return is_set(&fault.complete); }
 
 static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *context) {
     claim_fault(cudaErrorLaunchFailure, FAULT_NONE);
     describe_signal(signal, info, context);
-    note_location(&fault.report, &fault.frames);
+    note_location(&fault);
     if (!place_in_program(program_counter(context))) {
         /* Inside a library function, which may hold a lock that the host will want. */
         fault_report();
@@ -253,7 +243,7 @@ static void kernel_fault(int signal, const siginfo_t *info, const ucontext_t *co
 
 void fault_raise(cudaError_t error, enum fault_code code) {
     claim_fault(error, code);
-    note_location(&fault.report, &fault.frames);
+    note_location(&fault);
     complete_fault();
 }
 
@@ -261,7 +251,7 @@ void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, s
                     const void *address, const void *second_address) {
     const void *const addresses[] = {address, second_address};
     claim_fault(error, code);
-    fault.more = more;
+    more_of_fault = more;
     fault.report.kernel = worker_where(&fault.report.block, &fault.report.thread);
     fault.report.thread = thread;
     for (int i = 0; i < 2; ++i) /* one byte less than a return address is inside the call */
@@ -281,8 +271,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
     struct uint3 block, thread;
     const bool kernel = worker_where(&block, &thread);
     if (kernel && observer) {
-        fault.report.facts.assertion =
-            assertion; /* of several threads' failures, any one will do */
+        fault.report.facts.assertion = assertion; /* of several threads' failures, any will do */
         fault_raise(cudaErrorAssert, FAULT_ASSERTION);
     }
     fault_begin_message();
@@ -303,20 +292,17 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
  * which gets the signal when the instruction is repeated. */
 static void host_fault(int signal, const siginfo_t *info) {
     const bool device = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
-    struct frames frames;
-    struct fault f = {.facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
-                                .signal = signal,
-                                .address = info->si_addr},
-                      .address = device ? info->si_addr : NULL};
-    note_location(&f, &frames);
-    report(&f, &frames, NULL);
+    struct noted n = {.report = {.facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
+                                           .signal = signal,
+                                           .address = info->si_addr},
+                                 .address = device ? info->si_addr : NULL}};
+    note_location(&n);
+    report(&n.report, &n.frames, NULL);
     for (int i = 0; i < FAULT_SIGNALS; ++i)
         if (fault_signals[i] == signal) sigaction(signal, &earlier[i], NULL);
 }
 
 /* --- stopping at the time limit --------------------------------------------------------------- */
-
-static bool is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
 /* Runs on a worker, which is to stop if that has begun, or is only asked where it is. (Another
  * process, in which host code runs, can send this signal, too.) A worker inside a library function
@@ -324,7 +310,7 @@ static bool is_set(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_SEQ
  */
 static void on_stop(int signal, siginfo_t *info, void *context) {
     const void *here = program_counter(context);
-    const bool stop = is_set(&limit.began);
+    const bool stop = is_set(&stopping);
     (void)signal;
     if (info->si_code != SI_QUEUE || !this_worker) return;
     bool runs = worker_in_kernel() && !this_worker->parked;
@@ -332,7 +318,7 @@ static void on_stop(int signal, siginfo_t *info, void *context) {
         bool yields = this_worker->yielding; /* a library call that holds no lock */
         if (!yields && fiber_is_switching(here)) return;
         if (!__atomic_exchange_n(&limit.claimed, true, __ATOMIC_SEQ_CST)) {
-            note_location(&limit.report, &limit.frames);
+            note_location(&limit);
             __atomic_store_n(&limit.complete, true, __ATOMIC_SEQ_CST);
         }
         if (!stop || (!yields && !place_in_program(here))) return;
@@ -355,7 +341,7 @@ void fault_see_worker(const struct worker *worker) {
 
 void fault_stop_workers(struct worker *const *workers, int count) {
     int running = count;
-    __atomic_store_n(&limit.began, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&stopping, true, __ATOMIC_SEQ_CST);
     for (int try = 0; try < STOP_TRIES && running; ++try) {
         for (int i = 0; i < count; ++i)
             if (!is_set(&workers[i]->stopped))
@@ -393,7 +379,7 @@ static void install_all(void) {
     install(SIGNAL_STOP, on_stop, NULL);
 }
 
-void fault_wake(sem_t *event) { fault.event = event; }
+void fault_wake(sem_t *event) { completed = event; }
 
 void fault_install(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -11,12 +11,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -225,8 +220,7 @@ static bool wait_in_time(struct taken *taken) {
         while (sem_wait(&pool.event) != 0) continue;
         return true;
     }
-    double queued_before =
-        0; /* in earlier launches; asked when this one takes longer than a tick */
+    double queued_before = 0; /* in earlier launches */
     *taken = look_at_workers(true);
     do {
         double left = limits->seconds - taken->seconds;

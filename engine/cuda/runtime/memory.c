@@ -1,13 +1,9 @@
 /* Device memory as CUDA's functions have it: how much there is, allocating, copying. */
 #define _GNU_SOURCE
 #include "runtime.h"
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PITCH_BYTES = 512 /* rows of cudaMallocPitch, as on a real GPU */ };
-
-static void (*copy_watcher)(const struct memory_copy *copy);
 
 /* --- what there is -----------------------------------------------------------------------------
  */
@@ -47,13 +43,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 
 /* --- allocating and freeing ------------------------------------------------------------------- */
 
-static bool fits(size_t bytes) {
-    size_t free_bytes, total_bytes;
-    cudaMemGetInfo(&free_bytes, &total_bytes);
-    return bytes <= free_bytes;
-}
-
 static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind kind) {
+    size_t free_bytes, total_bytes;
     if (!pointer) return error_set(cudaErrorInvalidValue);
     if (far_device && kind != ALLOCATION_DEVICE) return error_set(cudaErrorNotSupported);
     if (far_device) return far_device->allocate(pointer, bytes);
@@ -61,7 +52,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind k
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     fault_install();
-    if (fits(bytes)) *pointer = memory_allocate(bytes, kind);
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    if (bytes <= free_bytes) *pointer = memory_allocate(bytes, kind);
     if (!*pointer) return error_set(cudaErrorMemoryAllocation);
     if (observer) observer->allocated(*pointer, bytes, kind == ALLOCATION_DEVICE);
     return cudaSuccess;
@@ -158,19 +150,13 @@ static cudaError_t check_copy(const struct rows *to, const struct rows *from,
                                                                   : cudaErrorInvalidValue;
 }
 
-void memory_watch_copies(void (*watcher)(const struct memory_copy *copy)) {
-    copy_watcher = watcher;
-}
+static void (*copy_watcher)(const struct memory_copy *copy);
+
+void memory_watch_copies(void (*watcher)(const struct memory_copy *)) { copy_watcher = watcher; }
 
 /* Which end of a copy is a __device__ or __constant__ variable, which is the program's own memory.
  */
 enum symbol_end { SYMBOL_NONE, SYMBOL_TO, SYMBOL_FROM };
-
-static void report_copy(const char *to, const char *from, size_t bytes, enum symbol_end symbol) {
-    const struct memory_copy copy = {to, from, bytes, memory_is_device(to) || symbol == SYMBOL_TO,
-                                     memory_is_device(from) || symbol == SYMBOL_FROM};
-    if (copy_watcher) copy_watcher(&copy);
-}
 
 static cudaError_t copy_rows(const struct rows *to, const struct rows *from,
                              enum cudaMemcpyKind kind, enum symbol_end symbol) {
@@ -182,7 +168,13 @@ static cudaError_t copy_rows(const struct rows *to, const struct rows *from,
     if (!to->width || !to->height) return cudaSuccess;
     const cudaError_t error = check_copy(to, from, kind);
     if (error != cudaSuccess) return error_set(error);
-    report_copy(begin, from->begin, (to->height - 1) * to->pitch + to->width, symbol);
+    const struct memory_copy copy = {.to = begin,
+                                     .from = from->begin,
+                                     .bytes = (to->height - 1) * to->pitch + to->width,
+                                     .to_device = memory_is_device(begin) || symbol == SYMBOL_TO,
+                                     .from_device =
+                                         memory_is_device(from->begin) || symbol == SYMBOL_FROM};
+    if (copy_watcher) copy_watcher(&copy);
     memory_open();
     for (size_t row = 0; row < to->height; ++row)
         memmove(begin + row * to->pitch, from->begin + row * from->pitch, to->width);

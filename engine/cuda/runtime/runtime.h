@@ -22,9 +22,6 @@
 #include "../program/program.h"
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 /* Further limits of compute capability 9.0, beside those of report/device.h. */
 enum {
@@ -328,7 +325,7 @@ void fault_stop_workers(struct worker *const *workers, int count);
 int fault_backtrace(void **frames, int most);
 
 /* Until it is called with a count of 0, these are what fault_backtrace() gives: the call comes from
- * another process, out of these frames. They must outlive it. */
+ * another process, out of these frames. */
 void fault_called_from(void *const *frames, int count);
 
 /* The message that is printed to stderr next begins on a line of its own: stdout may end in the

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <link.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* The linker puts thread-local storage with initial values first, then a kernel's static shared
@@ -46,11 +45,6 @@ bool worker_stack_overflowed(const void *address) {
 
 /* --- shared memory ---------------------------------------------------------------------------- */
 
-static void add_shared(struct worker_memory *memory, char *begin, char *end) {
-    if (begin < end && memory->shared_ranges < SHARED_RANGES)
-        memory->shared[memory->shared_ranges++] = (struct range){begin, end};
-}
-
 static int by_address(const void *a, const void *b) {
     const struct range *x = a, *y = b;
     return (x->begin > y->begin) - (x->begin < y->begin);
@@ -65,23 +59,20 @@ static int find_shared(struct dl_phdr_info *info, size_t size, void *data) {
     size_t bytes = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i)
         if (info->dlpi_phdr[i].p_type == PT_TLS) bytes = info->dlpi_phdr[i].p_memsz;
-    struct range ours[] = {
-        {(char *)&running_index, (char *)(&running_index + 1)},
-        {(char *)&blockIdx, (char *)(&blockIdx + 1)},
-        {(char *)&emulator_schedule, (char *)(&emulator_schedule + 1)},
-        {(char *)&this_worker, (char *)(&this_worker + 1)},
-        {(char *)&observer_worker, (char *)(&observer_worker + 1)},
-        {(char *)&observer_fast, (char *)(&observer_fast + 1)},
-        {emulator_dynamic_shared, emulator_dynamic_shared + sizeof emulator_dynamic_shared},
-        {block + bytes, block + bytes},
-    };
+#define RANGE(variable)                                                                            \
+    { (char *)&variable, (char *)(&variable + 1) }
+    struct range ours[] = {RANGE(running_index),           RANGE(blockIdx),
+                           RANGE(emulator_schedule),       RANGE(this_worker),
+                           RANGE(observer_worker),         RANGE(observer_fast),
+                           RANGE(emulator_dynamic_shared), {block + bytes, block + bytes}};
     const size_t count = sizeof ours / sizeof *ours;
     if (!block || (char *)&running_index < block || (char *)&running_index >= block + bytes)
         return 0;
     memory->thread_local_storage = (struct range){block, block + bytes};
     qsort(ours, count, sizeof *ours, by_address);
     for (size_t i = 0; i < count; ++i) {
-        add_shared(memory, block, ours[i].begin);
+        if (block < ours[i].begin && memory->shared_ranges < SHARED_RANGES)
+            memory->shared[memory->shared_ranges++] = (struct range){block, ours[i].begin};
         block = ours[i].end;
     }
     return 1;

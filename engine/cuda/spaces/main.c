@@ -10,9 +10,6 @@
  * here. */
 #include "spaces.h"
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_SHOWN = 3, MOST_KEPT = 64, DEEPEST = 16 };
 

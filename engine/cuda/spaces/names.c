@@ -1,8 +1,5 @@
 #include "spaces.h"
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The whole name has to match. */
 static bool matches(const char *symbol, const char *pattern) {

@@ -1,6 +1,4 @@
 #include "spaces.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct elf_file object;
 enum space *spaces;
