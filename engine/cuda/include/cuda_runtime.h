@@ -128,24 +128,19 @@ template <class Bound, class... Arguments> struct launch {
     Bound bound; /* calls what it is given with the launch's arguments */
 };
 
-class launch_config {
-  public:
-    launch_config(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr)
-        : grid_(grid), block_(block), shared_bytes_(shared_bytes) {
-        (void)stream;
-    }
+struct launch_config {
+    dim3 grid, block;
+    size_t shared_bytes;
+    launch_config(dim3 grid_, dim3 block_, size_t shared_bytes_ = 0, cudaStream_t = nullptr)
+        : grid(grid_), block(block_), shared_bytes(shared_bytes_) {}
     /* Its argument, noexcept(kernel(a, b)), is not evaluated: it has the compiler check the
      * launch's arguments as they are written, since a literal 0 converts to a pointer and no other
      * int does. */
     const launch_config &checked(bool) const { return *this; }
     template <class... Arguments> auto operator()(Arguments... arguments) const {
         auto bound = [=](const auto &call) { call(arguments...); };
-        return launch<decltype(bound), Arguments...>{grid_, block_, shared_bytes_, bound};
+        return launch<decltype(bound), Arguments...>{grid, block, shared_bytes, bound};
     }
-
-  private:
-    dim3 grid_, block_;
-    size_t shared_bytes_;
 };
 
 /* A GPU is sent the bytes of the arguments; so is each thread here. What runs in it from then on,

@@ -36,9 +36,11 @@ long long emulator_clock(void);
 
 static const int warpSize = 32;
 
+#define EMULATOR_DEVICE static inline __device__
+
 /* --- barriers ------------------------------------------------------------------------------- */
 
-static inline __device__ void __syncthreads(void) { emulator_barrier_here<__COUNTER__>(); }
+EMULATOR_DEVICE void __syncthreads(void) { emulator_barrier_here<__COUNTER__>(); }
 /* Barriers at two places have to stay two, though both branches of an if end in one: the checker
  * names their lines. The same in all builds, so that one text is what is checked and what is run.
  */
@@ -50,45 +52,40 @@ static inline __device__ void __syncthreads(void) { emulator_barrier_here<__COUN
     })
 /* An instruction that differs from all others; a macro of this file, not an asm of the student's.
  */
-template <int number>
-static inline __device__ __attribute__((always_inline)) void emulator_different(void) {
+template <int number> EMULATOR_DEVICE __attribute__((always_inline)) void emulator_different(void) {
     __asm__ volatile("" : : "i"(number));
 }
-static inline __device__ int __syncthreads_count(int predicate) {
+EMULATOR_DEVICE int __syncthreads_count(int predicate) {
     return (int)emulator_barrier_vote(predicate).yes;
 }
-static inline __device__ int __syncthreads_and(int predicate) {
+EMULATOR_DEVICE int __syncthreads_and(int predicate) {
     emulator_votes votes = emulator_barrier_vote(predicate);
     return votes.yes == votes.arrived;
 }
-static inline __device__ int __syncthreads_or(int predicate) {
+EMULATOR_DEVICE int __syncthreads_or(int predicate) {
     return emulator_barrier_vote(predicate).yes != 0;
 }
-static inline __device__ void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
-    emulator_warp_exchange(mask, 0);
-}
+EMULATOR_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFFu) { emulator_warp_exchange(mask, 0); }
 
 /* Of different strength, so that the checker knows them apart. */
-static inline __device__ void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
-static inline __device__ void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline __device__ void __threadfence_system(void) {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-static inline __device__ void __nanosleep(unsigned) { emulator_spin(); }
-static inline __device__ void __trap(void) { emulator_trap(); }
-static inline __device__ long long clock64(void) { return emulator_clock(); }
+EMULATOR_DEVICE void __threadfence_block(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+EMULATOR_DEVICE void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+EMULATOR_DEVICE void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+EMULATOR_DEVICE void __nanosleep(unsigned) { emulator_spin(); }
+EMULATOR_DEVICE void __trap(void) { emulator_trap(); }
+EMULATOR_DEVICE long long clock64(void) { return emulator_clock(); }
 
 /* --- warps ---------------------------------------------------------------------------------- */
 
 /* A warp is 32 threads of consecutive linear index, x fastest. */
-static inline __device__ unsigned emulator_lane(void) {
+EMULATOR_DEVICE unsigned emulator_lane(void) {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
 /* The value of lane `source`, or this thread's own if `keep`. CUDA leaves undefined what a lane
  * that takes no part would give; here that is a NaN, so that it cannot pass for a result. */
 template <class T>
-static inline __device__ T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
+EMULATOR_DEVICE T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
@@ -99,46 +96,45 @@ static inline __device__ T emulator_shuffle(unsigned mask, T value, unsigned sou
     return value;
 }
 template <class T>
-static inline __device__ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+EMULATOR_DEVICE T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
     unsigned base = emulator_lane() & ~((unsigned)width - 1);
     return emulator_shuffle(mask, value, base + ((unsigned)source & ((unsigned)width - 1)), false);
 }
 template <class T>
-static inline __device__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+EMULATOR_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), base = lane & ~((unsigned)width - 1);
     return emulator_shuffle(mask, value, (lane - delta) & 31, delta > lane - base);
 }
 template <class T>
-static inline __device__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,
-                                            int width = 32) {
+EMULATOR_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), left = (unsigned)width - 1 - (lane & ((unsigned)width - 1));
     return emulator_shuffle(mask, value, (lane + delta) & 31, delta > left);
 }
 template <class T>
-static inline __device__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+EMULATOR_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
     unsigned lane = emulator_lane(), end = (lane & ~((unsigned)width - 1)) + (unsigned)width;
     unsigned source = lane ^ (unsigned)lane_mask;
     return emulator_shuffle(mask, value, source & 31, source >= end);
 }
 
-static inline __device__ unsigned __ballot_sync(unsigned mask, int predicate) {
+EMULATOR_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
     const emulator_warp_values *warp = emulator_warp_exchange(mask, predicate != 0);
     unsigned ballot = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
         ballot |= (unsigned)(warp->lanes >> lane & 1 && warp->value[lane]) << lane;
     return ballot;
 }
-static inline __device__ int __any_sync(unsigned mask, int predicate) {
+EMULATOR_DEVICE int __any_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, predicate) != 0;
 }
-static inline __device__ int __all_sync(unsigned mask, int predicate) {
+EMULATOR_DEVICE int __all_sync(unsigned mask, int predicate) {
     return __ballot_sync(mask, !predicate) == 0;
 }
 /* A macro, so that each place in the text has its own number: lanes in different branches do not
  * count together, though both branches call it. */
 #define __activemask() emulator_warp_active(__COUNTER__)
 
-template <class T> static inline __device__ unsigned __match_any_sync(unsigned mask, T value) {
+template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
@@ -150,7 +146,7 @@ template <class T> static inline __device__ unsigned __match_any_sync(unsigned m
 }
 
 #define EMULATOR_REDUCE(name, type, combine)                                                       \
-    static inline __device__ type name(unsigned mask, type value) {                                \
+    EMULATOR_DEVICE type name(unsigned mask, type value) {                                         \
         const emulator_warp_values *warp = emulator_warp_exchange(mask, (emulator_u64)value);      \
         type result = value;                                                                       \
         for (unsigned lane = 0; lane < 32; ++lane)                                                 \
@@ -166,7 +162,7 @@ EMULATOR_REDUCE(__reduce_max_sync, unsigned, other > result ? other : result)
 EMULATOR_REDUCE(__reduce_and_sync, unsigned, result &other)
 EMULATOR_REDUCE(__reduce_or_sync, unsigned, result | other)
 EMULATOR_REDUCE(__reduce_xor_sync, unsigned, result ^ other)
-static inline __device__ int __reduce_add_sync(unsigned mask, int value) {
+EMULATOR_DEVICE int __reduce_add_sync(unsigned mask, int value) {
     return (int)__reduce_add_sync(mask, (unsigned)value);
 }
 EMULATOR_REDUCE(__reduce_min_sync, int, other < result ? other : result)
@@ -174,28 +170,28 @@ EMULATOR_REDUCE(__reduce_max_sync, int, other > result ? other : result)
 
 /* --- loads and stores with a cache hint: plain ones here -------------------------------------- */
 
-template <class T> static inline __device__ T __ldg(const T *address) { return *address; }
-template <class T> static inline __device__ T __ldca(const T *address) { return *address; }
-template <class T> static inline __device__ T __ldcg(const T *address) { return *address; }
-template <class T> static inline __device__ T __ldcs(const T *address) { return *address; }
-template <class T> static inline __device__ T __ldlu(const T *address) { return *address; }
-template <class T> static inline __device__ T __ldcv(const T *address) { return *address; }
-template <class T> static inline __device__ void __stwb(T *address, T value) { *address = value; }
-template <class T> static inline __device__ void __stwt(T *address, T value) { *address = value; }
-template <class T> static inline __device__ void __stcg(T *address, T value) { *address = value; }
-template <class T> static inline __device__ void __stcs(T *address, T value) { *address = value; }
+template <class T> EMULATOR_DEVICE T __ldg(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE T __ldca(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE T __ldcg(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE T __ldcs(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE T __ldlu(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE T __ldcv(const T *address) { return *address; }
+template <class T> EMULATOR_DEVICE void __stwb(T *address, T value) { *address = value; }
+template <class T> EMULATOR_DEVICE void __stwt(T *address, T value) { *address = value; }
+template <class T> EMULATOR_DEVICE void __stcg(T *address, T value) { *address = value; }
+template <class T> EMULATOR_DEVICE void __stcs(T *address, T value) { *address = value; }
 
 /* --- atomics --------------------------------------------------------------------------------- */
 
 /* Each returns the old value. An operation that changes nothing is how a thread waits for another
  * (`while (atomicCAS(&lock, 0, 1));`), so it lets the others run. */
 #define EMULATOR_ATOMIC(name, type, builtin)                                                       \
-    static inline __device__ type name(type *address, type value) {                                \
+    EMULATOR_DEVICE type name(type *address, type value) {                                         \
         if (value == 0) emulator_spin();                                                           \
         return builtin(address, value, __ATOMIC_RELAXED);                                          \
     }
 #define EMULATOR_ATOMIC_LOOP(name, type, as, next)                                                 \
-    static inline __device__ type name(type *address, type value) {                                \
+    EMULATOR_DEVICE type name(type *address, type value) {                                         \
         as seen, wanted;                                                                           \
         __atomic_load((as *)address, &seen, __ATOMIC_RELAXED);                                     \
         type old, fresh;                                                                           \
@@ -208,7 +204,7 @@ template <class T> static inline __device__ void __stcs(T *address, T value) { *
         return old;                                                                                \
     }
 #define EMULATOR_ATOMIC_EXCHANGE(type, as)                                                         \
-    static inline __device__ type atomicExch(type *address, type value) {                          \
+    EMULATOR_DEVICE type atomicExch(type *address, type value) {                                   \
         as old, fresh;                                                                             \
         memcpy(&fresh, &value, sizeof fresh);                                                      \
         __atomic_exchange((as *)address, &fresh, &old, __ATOMIC_RELAXED);                          \
@@ -217,7 +213,7 @@ template <class T> static inline __device__ void __stcs(T *address, T value) { *
         return value;                                                                              \
     }
 #define EMULATOR_ATOMIC_CAS(type)                                                                  \
-    static inline __device__ type atomicCAS(type *address, type compare, type value) {             \
+    EMULATOR_DEVICE type atomicCAS(type *address, type compare, type value) {                      \
         type old = compare;                                                                        \
         if (!__atomic_compare_exchange_n(address, &old, value, false, __ATOMIC_RELAXED,            \
                                          __ATOMIC_RELAXED))                                        \
@@ -288,9 +284,7 @@ static inline __host__ __device__ double max(double a, float b) { return fmax(a,
 
 static inline __host__ __device__ float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline __host__ __device__ double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline __device__ float __saturatef(float x) {
-    return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x;
-}
+EMULATOR_DEVICE float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x; }
 /* These are macros because glibc's <math.h> has declared functions of the same names. */
 #define __expf(x) expf(x)
 #define __exp10f(x) powf(10.0f, (x))
@@ -301,14 +295,14 @@ static inline __device__ float __saturatef(float x) {
 #define __cosf(x) cosf(x)
 #define __tanf(x) tanf(x)
 #define __powf(x, y) powf((x), (y))
-static inline __device__ float __fdividef(float x, float y) { return x / y; }
+EMULATOR_DEVICE float __fdividef(float x, float y) { return x / y; }
 
 /* The _rn forms round once for each operation: the compiler must not join a product and a sum
  * into one fused operation, which a volatile result keeps it from. */
-static inline __device__ float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-static inline __device__ double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+EMULATOR_DEVICE float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+EMULATOR_DEVICE double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 #define EMULATOR_ROUNDED(name, type, sign)                                                         \
-    static inline __device__ type name(type x, type y) {                                           \
+    EMULATOR_DEVICE type name(type x, type y) {                                                    \
         volatile type result = x sign y;                                                           \
         return result;                                                                             \
     }
@@ -317,71 +311,65 @@ EMULATOR_ROUNDED(__fadd_rn, float, +)
 EMULATOR_ROUNDED(__fsub_rn, float, -)
 EMULATOR_ROUNDED(__dmul_rn, double, *)
 EMULATOR_ROUNDED(__dadd_rn, double, +)
-static inline __device__ float __fdiv_rn(float x, float y) { return x / y; }
-static inline __device__ float __frcp_rn(float x) { return 1.0f / x; }
-static inline __device__ float __fsqrt_rn(float x) { return sqrtf(x); }
-static inline __device__ float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
+EMULATOR_DEVICE float __fdiv_rn(float x, float y) { return x / y; }
+EMULATOR_DEVICE float __frcp_rn(float x) { return 1.0f / x; }
+EMULATOR_DEVICE float __fsqrt_rn(float x) { return sqrtf(x); }
+EMULATOR_DEVICE float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
 
 /* Conversions saturate and turn NaN into 0, as the GPU's do (C++ leaves both undefined). */
-static inline __device__ int emulator_to_int(double x) {
+EMULATOR_DEVICE int emulator_to_int(double x) {
     return x >= 2147483647.0 ? INT_MAX : x <= -2147483648.0 ? INT_MIN : x == x ? (int)x : 0;
 }
-static inline __device__ unsigned emulator_to_uint(double x) {
+EMULATOR_DEVICE unsigned emulator_to_uint(double x) {
     return x >= 4294967295.0 ? UINT_MAX : x > 0.0 ? (unsigned)x : 0u;
 }
-static inline __device__ int __float2int_rn(float x) { return emulator_to_int(rintf(x)); }
-static inline __device__ int __float2int_rz(float x) { return emulator_to_int(truncf(x)); }
-static inline __device__ int __float2int_ru(float x) { return emulator_to_int(ceilf(x)); }
-static inline __device__ int __float2int_rd(float x) { return emulator_to_int(floorf(x)); }
-static inline __device__ unsigned __float2uint_rn(float x) { return emulator_to_uint(rintf(x)); }
-static inline __device__ unsigned __float2uint_rz(float x) { return emulator_to_uint(truncf(x)); }
-static inline __device__ unsigned __float2uint_ru(float x) { return emulator_to_uint(ceilf(x)); }
-static inline __device__ unsigned __float2uint_rd(float x) { return emulator_to_uint(floorf(x)); }
-static inline __device__ int __double2int_rn(double x) { return emulator_to_int(rint(x)); }
-static inline __device__ int __double2int_rz(double x) { return emulator_to_int(trunc(x)); }
-static inline __device__ float __int2float_rn(int x) { return (float)x; }
-static inline __device__ float __uint2float_rn(unsigned x) { return (float)x; }
-static inline __device__ float __double2float_rn(double x) { return (float)x; }
+EMULATOR_DEVICE int __float2int_rn(float x) { return emulator_to_int(rintf(x)); }
+EMULATOR_DEVICE int __float2int_rz(float x) { return emulator_to_int(truncf(x)); }
+EMULATOR_DEVICE int __float2int_ru(float x) { return emulator_to_int(ceilf(x)); }
+EMULATOR_DEVICE int __float2int_rd(float x) { return emulator_to_int(floorf(x)); }
+EMULATOR_DEVICE unsigned __float2uint_rn(float x) { return emulator_to_uint(rintf(x)); }
+EMULATOR_DEVICE unsigned __float2uint_rz(float x) { return emulator_to_uint(truncf(x)); }
+EMULATOR_DEVICE unsigned __float2uint_ru(float x) { return emulator_to_uint(ceilf(x)); }
+EMULATOR_DEVICE unsigned __float2uint_rd(float x) { return emulator_to_uint(floorf(x)); }
+EMULATOR_DEVICE int __double2int_rn(double x) { return emulator_to_int(rint(x)); }
+EMULATOR_DEVICE int __double2int_rz(double x) { return emulator_to_int(trunc(x)); }
+EMULATOR_DEVICE float __int2float_rn(int x) { return (float)x; }
+EMULATOR_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
+EMULATOR_DEVICE float __double2float_rn(double x) { return (float)x; }
 
-template <class To, class From> static inline __device__ To emulator_bits(From from) {
+template <class To, class From> EMULATOR_DEVICE To emulator_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "reinterpreted values have one size");
     To to;
     memcpy(&to, &from, sizeof to);
     return to;
 }
-static inline __device__ int __float_as_int(float x) { return emulator_bits<int>(x); }
-static inline __device__ unsigned __float_as_uint(float x) { return emulator_bits<unsigned>(x); }
-static inline __device__ float __int_as_float(int x) { return emulator_bits<float>(x); }
-static inline __device__ float __uint_as_float(unsigned x) { return emulator_bits<float>(x); }
-static inline __device__ long long __double_as_longlong(double x) {
-    return emulator_bits<long long>(x);
-}
-static inline __device__ double __longlong_as_double(long long x) {
-    return emulator_bits<double>(x);
-}
+EMULATOR_DEVICE int __float_as_int(float x) { return emulator_bits<int>(x); }
+EMULATOR_DEVICE unsigned __float_as_uint(float x) { return emulator_bits<unsigned>(x); }
+EMULATOR_DEVICE float __int_as_float(int x) { return emulator_bits<float>(x); }
+EMULATOR_DEVICE float __uint_as_float(unsigned x) { return emulator_bits<float>(x); }
+EMULATOR_DEVICE long long __double_as_longlong(double x) { return emulator_bits<long long>(x); }
+EMULATOR_DEVICE double __longlong_as_double(long long x) { return emulator_bits<double>(x); }
 
-static inline __device__ int emulator_low24(int x) {
+EMULATOR_DEVICE int emulator_low24(int x) {
     return (int)(((unsigned)x & 0xFFFFFFu) ^ 0x800000u) - 0x800000;
 }
-static inline __device__ int __mul24(int x, int y) {
+EMULATOR_DEVICE int __mul24(int x, int y) {
     return (int)(unsigned)((long long)emulator_low24(x) * emulator_low24(y));
 }
-static inline __device__ unsigned __umul24(unsigned x, unsigned y) {
+EMULATOR_DEVICE unsigned __umul24(unsigned x, unsigned y) {
     return (x & 0xFFFFFF) * (y & 0xFFFFFF);
 }
-static inline __device__ int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
-static inline __device__ unsigned __umulhi(unsigned x, unsigned y) {
+EMULATOR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
+EMULATOR_DEVICE unsigned __umulhi(unsigned x, unsigned y) {
     return (unsigned)(((unsigned long long)x * y) >> 32);
 }
-static inline __device__ int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline __device__ int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline __device__ int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-static inline __device__ int __clzll(long long x) {
-    return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-static inline __device__ int __ffs(int x) { return __builtin_ffs(x); }
-static inline __device__ int __ffsll(long long x) { return __builtin_ffsll(x); }
-static inline __device__ unsigned __brev(unsigned x) {
+EMULATOR_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
+EMULATOR_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+EMULATOR_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+EMULATOR_DEVICE int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+EMULATOR_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
+EMULATOR_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
+EMULATOR_DEVICE unsigned __brev(unsigned x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0F0F0F0Fu) | (x & 0x0F0F0F0Fu) << 4;
