@@ -19,6 +19,16 @@ MEDIA = {
 }  # fmt: skip
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What opens a page comes first, so that one worker has it all: each more would start a browser. And tests of
+    one page (`tiled` of test_walk_page.py) follow each other."""
+    def place(item: pytest.Item) -> int:
+        names = getattr(item, "fixturenames", ())
+        return ("tiled" not in names) if "driver" in names else 2
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Any]:
     from selenium import webdriver

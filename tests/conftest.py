@@ -46,9 +46,9 @@ NOT_INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "KERNEL", 
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core and three more, since tests wait, too; each more would import and collect all tests
-    again, and build trees of its own."""
-    return min(len(os.sched_getaffinity(0)) + 3, 16)
+    """One worker a core and two more, since tests wait, too; each more would import and collect all tests
+    again, and have copies of the repository and processes of its own."""
+    return min(len(os.sched_getaffinity(0)) + 2, 16)
 
 
 @pytest.hookimpl(wrapper=True)
