@@ -7,6 +7,7 @@ nvcc refuses, at which it is refused here, too, ends with a phrase of the messag
     ...
         mysgemm(C); // refused: a __global__ function call must be configured
 
+Of three files, indented lines at a program's end that are in no function are the body of BODIES' one.
 nvcc's front end needs no GPU: where it is installed, the programs are held against it.
 """
 
@@ -37,9 +38,15 @@ class Refused(NamedTuple):
     phrase: str
 
 
+KERNEL = "__global__ void mysgemm(int n, float *C) {"
+BODIES = {"host_data": KERNEL, "host_functions": KERNEL, "device_code_in_host": "void basicSgemm(int n, dim3 *grid) {"}
+
+
 def read_programs(path: Path) -> Iterator[tuple[str, Refused]]:
     _, *parts = re.split(r"^// ==== (\w+).*\n", path.read_text(), flags=re.MULTILINE)
     for name, text in zip(parts[::2], parts[1::2]):
+        if path.stem in BODIES:
+            text = re.sub(r"((?:^    .*\n)+)\n*\Z", rf"{BODIES[path.stem]}\n\1}}\n", text, flags=re.MULTILINE)
         [(number, line)] = [(i, line) for i, line in enumerate(text.splitlines(), 1) if MARK in line]
         yield name, Refused(text, number, line.partition(MARK)[2].strip())
 

@@ -9,7 +9,6 @@ import signal
 import stat
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -40,14 +40,3 @@ def test_right_in_another_style(tree: Tree, kernel: Path, backend: str) -> None:
     """There is more than one way to write it, and none is to be punished. In `make test` a tenth
     of them, and others in test_check.py."""
     assert_passes(tree, kernel, backend, *SOME_SHAPES)
-
-
-ORDERS = {"orders_of_summation", "split_k", "warp_shuffle", "4_register_tiles"}
-SUMMING = [path for path in [*RIGHT, *SOLUTIONS] if path.stem in ORDERS]
-
-
-@pytest.mark.parametrize("kernel", sample(SUMMING, every=9), ids=lambda path: path.stem)
-def test_any_summation_order_passes_at_1000_500_700(tree: Tree, kernel: Path, backend: str) -> None:
-    """The old lab compared with 1e-6, relative: at this size it rejected partial sums of tiles,
-    four accumulators and even a sum in double precision. (By day test_support.c has each order.)"""
-    assert_passes(tree, kernel, backend, "1000 500 700 --timeout 100")

@@ -17,13 +17,12 @@ from instructor.faulty.mistakes import replaced
 
 EVEN = 34, 70, 20
 HANDOUT = "instructor/faulty/styles/handout.cu"
-ONE_DIMENSIONAL = "instructor/faulty/styles/one_dimensional.cu"
 OVERWRITTEN = "instructor/faulty/11_b_overwritten.cu"
 HALF = "instructor/faulty/07_half_a_tile.cu"
 
 BACK = ["A_s[ty][i]", "A_s[ty][(i - tx) % TILE]"]
 SUM = ["sum = 0.0f", "sum = 1.0f"]
-LOADS, PRODUCTS, STORE = "        A_s[ty][tx] =", "        for (int i = 0; i < TILE; ++i)\n", "    if (row < m &&"
+LOADS, PRODUCTS = "        A_s[ty][tx] =", "        for (int i = 0; i < TILE; ++i)\n"
 
 
 def stop(before: str, where: str, how: str = "if ({}) __trap();") -> list[str]:

@@ -1,77 +1,57 @@
-/* Variables of the host's that device code uses by name. */
+/* Variables of the host's that device code uses by name: mysgemm, where that is not said. */
 
 // ==== host_int
 int width = 16;
-__global__ void mysgemm(float *C) {
     C[0] = width; // refused: identifier "width" is undefined in device code
-}
 
 // ==== host_reference
 int size = 16;
 int &width = size;
-__global__ void mysgemm(float *C) {
     C[0] = width; // refused: is undefined in device code
-}
 
 // ==== host_structure: that can change
 struct Settings {
     int width;
 };
 Settings settings = {16};
-__global__ void mysgemm(float *C) {
     C[0] = settings.width; // refused: identifier "settings" is undefined in device code
-}
 
 // ==== host_static_member
 struct Settings {
     static int scale;
 };
 int Settings::scale = 1;
-__global__ void mysgemm(float *C) {
     C[0] = Settings::scale; // refused: identifier "Settings::scale" is undefined in device code
-}
 
 // ==== host_array_written
 static int visits[2];
-__global__ void mysgemm(int n, float *C) {
     visits[1] = n; // refused: identifier "visits" is undefined in device code
     C[0] = 1.0f;
-}
 
 // ==== host_const_array
 static const float factor[2] = {1.0f, 1.0f};
-__global__ void mysgemm(int n, float *C) {
     C[0] = factor[n % 2]; // refused: identifier "factor" is undefined in device code
-}
 
 // ==== host_constexpr_array
 constexpr float factor[2] = {1.0f, 1.0f};
-__global__ void mysgemm(int n, float *C) {
     C[0] = factor[n % 2]; // refused: identifier "factor" is undefined in device code
-}
 
 // ==== host_const_address
 static const int start = 0;
 __device__ int value(const int *p) { return *p; }
-__global__ void mysgemm(float *C) {
     C[0] = value(&start); // refused: identifier "start" is undefined in device code
-}
 
 // ==== host_value_of_a_call: a const that is known at run time only
 #include <stdlib.h>
 static const int scale = abs(-1) + (getenv("SCALE") ? 1 : 0);
-__global__ void mysgemm(float *C) {
     C[0] = scale; // refused: identifier "scale" is undefined in device code
-}
 
 // ==== lambda_reads_host_data: a lambda in the kernel
 int width = 16;
-__global__ void mysgemm(float *C) {
     auto scale = [=](float x) {
         return x * width; // refused: identifier "width" is undefined in device code
     };
     C[0] = scale(C[0]);
-}
 
 // ==== both_reads_host_data: a __host__ __device__ function that the kernel calls
 int width = 16;

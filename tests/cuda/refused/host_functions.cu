@@ -1,4 +1,4 @@
-/* Functions of the host's that device code calls. */
+/* Functions of the host's that device code calls: mysgemm, where that is not said. */
 
 // ==== helper_without_device
 static float product(float a, float b) { return a * b; }
@@ -11,23 +11,17 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
 
 // ==== inline_helper: which the compiler is told to inline
 __forceinline__ float half(float x) { return x / 2; }
-__global__ void mysgemm(float *C) {
     C[0] = half(C[0]); // refused: calling a __host__ function (half)
-}
 
 // ==== template_helper
 template <class T> T half(T x) { return x / 2; }
-__global__ void mysgemm(float *C) {
     C[0] = half(C[0]); // refused: calling a __host__ function (half)
-}
 
 // ==== index_helper: in a namespace
 namespace place {
 inline int at(int row, int col, int width) { return row * width + col; }
 }
-__global__ void mysgemm(int n, float *C) {
     C[place::at(1, 2, n)] = 1.0f; // refused: calling a __host__ function (place::at)
-}
 
 // ==== helper_of_a_helper: a __device__ helper calls one that is not
 float half(float x) { return x / 2; }
@@ -38,22 +32,16 @@ __global__ void mysgemm(float *C) { C[0] = quarter(C[0]); }
 
 // ==== constexpr_function: called at run time
 constexpr int next(int i) { return i + 1; }
-__global__ void mysgemm(int n, float *C) {
     C[next(n)] = 1.0f; // refused: calling a __host__ function (next)
-}
 
 // ==== address_of_host_function
 float half(float x) { return x / 2; }
-__global__ void mysgemm(float *C) {
     float (*f)(float) = half; // refused: half
     C[0] = f(C[0]);
-}
 
 // ==== host_lambda: at namespace scope
 static auto half = [](float x) { return x / 2; };
-__global__ void mysgemm(float *C) {
     C[0] = half(C[0]); // refused: half
-}
 
 // ==== member_without_device
 struct Matrix {
@@ -61,133 +49,95 @@ struct Matrix {
     int width;
     float at(int row, int col) const { return data[row * width + col]; }
 };
-__global__ void mysgemm(int n, float *C) {
     C[0] = Matrix{C, n}.at(1, 2); // refused: calling a __host__ function (Matrix::at)
-}
 
 // ==== member_template: of a class template
 template <class T> struct Row {
     const T *data;
     T at(int i) const { return data[i]; }
 };
-__global__ void mysgemm(float *C) {
     C[0] = Row<float>{C}.at(1); // refused: calling a __host__ function (Row::at)
-}
 
 // ==== member_of_a_local_class
-__global__ void mysgemm(float *C) {
     struct Product {
         float a, b;
         float get() { return a * b; }
     };
     C[0] = Product{C[0], C[1]}.get(); // refused: calling a __host__ function (mysgemm::Product::get)
-}
 
 // ==== call_operator_without_device
 struct Half {
     float operator()(float x) const { return x / 2; }
 };
-__global__ void mysgemm(float *C) {
     C[0] = Half()(C[0]); // refused: calling a __host__ function (Half::operator())
-}
 
 // ==== constructor_without_device
 struct Sum {
     float value;
     Sum(float start) : value(start) {}
 };
-__global__ void mysgemm(float *C) {
     C[0] = Sum(C[0]).value; // refused: calling a __host__ function (Sum::Sum)
-}
 
 // ==== operator_without_device
 struct Pair {
     float a, b;
 };
 float operator*(Pair p, float by) { return p.a * p.b * by; }
-__global__ void mysgemm(float *C) {
     C[0] = Pair{C[0], C[1]} * 2.0f; // refused: calling a __host__ function (operator*)
-}
 
 // ==== std_max
 #include <algorithm>
-__global__ void mysgemm(float *C) {
     C[0] = std::max(C[0], C[1]); // refused: CUDA's own max()
-}
 
 // ==== std_swap
 #include <utility>
-__global__ void mysgemm(float *C) {
     std::swap(C[0], C[1]); // refused: calling a __host__ function (std::swap)
-}
 
 // ==== std_array: whose elements are asked for
 #include <array>
-__global__ void mysgemm(int n, float *C) {
     std::array<float, 2> sums;
     sums[n % 2] = 0; // refused: calling a __host__ function (std::array::operator[])
     C[0] = sums[0];
-}
 
 // ==== std_vector
 #include <vector>
-__global__ void mysgemm(float *C) {
     std::vector<float> terms(2); // refused: calling a __host__ function (std::vector
     C[0] = 1.0f;
-}
 
 // ==== std_cout
 #include <iostream>
-__global__ void mysgemm(float *C) {
     if (C[0] < 0) std::cout << C[0]; // refused: std::cout
-}
 
 // ==== throws: an exception
-__global__ void mysgemm(int n, float *C) {
     if (n < 0) throw 1; // refused: device code does not support exception handling
     C[0] = 1.0f;
-}
 
 // ==== calls_exit
 #include <stdlib.h>
-__global__ void mysgemm(int n, float *C) {
     if (n < 0) exit(1); // refused: return from the kernel
     C[0] = 1.0f;
-}
 
 // ==== calls_rand
 #include <stdlib.h>
-__global__ void mysgemm(float *C) {
     C[0] = rand(); // refused: calling a __host__ function (rand)
-}
 
 // ==== calls_strlen
 #include <string.h>
-__global__ void mysgemm(float *C) {
     const char *name = threadIdx.x ? "a" : "bc";
     C[0] = strlen(name); // refused: calling a __host__ function (strlen)
-}
 
 // ==== calls_memmove
 #include <string.h>
-__global__ void mysgemm(float *C) {
     memmove(C, C + 1, sizeof *C); // refused: memcpy() can be called
-}
 
 // ==== calls_puts
 #include <stdio.h>
-__global__ void mysgemm(float *C) {
     if (C[0] < 0) puts("negative"); // refused: printf() can be called
-}
 
 // ==== calls_fprintf
 #include <stdio.h>
-__global__ void mysgemm(float *C) {
     fprintf(stderr, "%f", C[0]); // refused: stderr
-}
 
 // ==== synchronizes_in_kernel
-__global__ void mysgemm(float *C) {
     cudaDeviceSynchronize(); // refused: calling a __host__ function (cudaDeviceSynchronize)
     C[0] = 1.0f;
-}

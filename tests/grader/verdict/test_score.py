@@ -19,7 +19,6 @@ from grades import make_record
 from grader.cases.model import Case
 from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
 from grader.record.student import student_view
-from grader.report.lines import lost
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
