@@ -1,11 +1,12 @@
 """What pages show of the mistakes that `make check` names: `make diagnosis` writes each of mistakes.toml
-as it is printed, and docs/check.md and docs/look.md have an example."""
+as it is printed, and docs/check.md and docs/look.md have an example; and the tables of findings and causes."""
 
 import shutil
 
 from checked import Builder, run_check
 from conftest import REPOSITORY
 from corpus import SEEDED
+from kinds import CAUSES, KINDS
 
 from instructor.faulty import diagnosis
 
@@ -29,6 +30,15 @@ def test_every_mistake_is_in_the_page_below_a_heading() -> None:
     titles = diagnosis.sections()
     assert list(EXAMPLES) == list(dict.fromkeys(each.mistake for each in SEEDED))
     assert next(iter(titles)) == next(iter(EXAMPLES)) and len(titles) > 10
+
+
+def test_the_documentation_has_the_tables() -> None:
+    """As findings.def and causes.def have them."""
+    page = (REPOSITORY / "docs" / "check.md").read_text()
+    findings = [(kind.name, kind.meaning) for kind in KINDS.values()]
+    for table in (findings, CAUSES.items()):
+        rows = [f"| `{name}` | {meaning} |\n" for name, meaning in table]
+        assert "|---|---|\n" + "".join(rows) + "\n" in page
 
 
 def test_the_documentation_shows_what_is_printed(checker: Builder) -> None:
