@@ -31,8 +31,8 @@ party is. Without a mark the finding has no line; several marks: any of them.
 """
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 from kinds import KINDS
 from conftest import REPOSITORY
@@ -43,40 +43,15 @@ RIGHT = [*sorted((REPOSITORY / "tests" / "kernels" / "right").glob("*.cu")), *ST
 SOLUTIONS = [*sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
              REPOSITORY / "instructor" / "solutions" / "9_every_shape" / "every_shape.cu"]
 
-TEXT = ["finds", "cause", "variable", "element", "thread", "block", "other-thread", "other-block",
+TEXT = ["finds", "cause", "variable", "element", "thread", "block", "other_thread", "other_block",
         "phase", "shape", "options", "nvcc"]
-WORDS = ["says", "hint", "not", "reports"]  # each line as a whole, and several of them
+WORDS = ["says", "hint", "not_", "reports"]  # each line as a whole, and several of them
 LISTS = ["fails", "passes", "explains", "backends"]  # separated by commas
 
 
-@dataclass
-class Fault:
-    """What a faulty kernel's first comment and marks declare."""
-
-    path: Path  # in the copies of the repository that `tree` and `checker` have
-    text: str
-    finds: str = ""
-    cause: str = ""
-    variable: str = ""
-    element: str = ""
-    thread: str = ""
-    block: str = ""
-    other_thread: str = ""
-    other_block: str = ""
-    phase: str = ""
-    shape: str = ""
-    options: str = ""
-    nvcc: str = ""
-    says: list[str] = field(default_factory=list)
-    hint: list[str] = field(default_factory=list)
-    not_: list[str] = field(default_factory=list)
-    reports: list[str] = field(default_factory=list)
-    fails: list[str] = field(default_factory=list)
-    passes: list[str] = field(default_factory=list)
-    explains: list[str] = field(default_factory=list)
-    backends: list[str] = field(default_factory=lambda: ["cpu", "cuda"])
-    here: list[int] = field(default_factory=list)  # lines
-    other: list[int] = field(default_factory=list)
+class Fault(SimpleNamespace):
+    """What a faulty kernel's first comment declares, by the names above, and its marks, `here` and `other`: lines.
+    Its `text`, and the `path` of it in the copies of the repository that `tree` and `checker` have."""
 
     @property
     def arguments(self) -> list[str]:
@@ -87,23 +62,20 @@ class Fault:
 def read(path: Path, text: str) -> Fault:
     """What a kernel declares; AssertionError where that is not as described above."""
     head = text.split("*/")[0] + "*/"
-    fault = Fault(path, text)
+    fault = Fault(path=path, text=text, **dict.fromkeys(TEXT, ""), **{name: [] for name in [*WORDS, *LISTS]})
+    fault.backends = ["cpu", "cuda"]
     declared = head.rsplit("\n *\n", 1)[-1]
     for key, value in re.findall(r"^ \* ([a-z-]+): +(.*?) *(?:\*/)?$", declared, re.MULTILINE):
         name = "not_" if key == "not" else key.replace("-", "_")
-        if key in TEXT:
-            setattr(fault, name, value)
-        elif key in WORDS:
+        if name in WORDS:
             getattr(fault, name).append(value)
-        elif key in LISTS:
-            setattr(fault, name, value.split(", "))
+        elif name in TEXT + LISTS:
+            setattr(fault, name, value.split(", ") if name in LISTS else value)
         else:
             assert key == "loses", f"{path}: {key}: see {__file__}"  # which prove_cases.py reads
-    for number, line in enumerate(text.splitlines(), 1):
-        if "/* <- here */" in line:
-            fault.here.append(number)
-        if "/* <- other */" in line:
-            fault.other.append(number)
+    for mark in ("here", "other"):
+        lines = enumerate(text.splitlines(), 1)
+        setattr(fault, mark, [number for number, line in lines if f"/* <- {mark} */" in line])
     assert re.match(r"/\* FAULT \d+: ", head) and fault.finds in KINDS, f"{path}: see {__file__}"
     return fault
 
