@@ -171,6 +171,14 @@ def backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+def script(path: Path, body: str) -> Path:
+    """A program that is a shell's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
 # ---- copies of the repository --------------------------------------------------------------------
 
 

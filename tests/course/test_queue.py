@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import script
 from downloads import write
 from fake_class import json_of
 from records import make_record
@@ -219,9 +220,7 @@ def test_a_scheduler_that_restarts(tmp_path: Path) -> None:
      "unrecognized option '--foo'; Try \"sbatch --help\" for more information"),
     (r"\033[31mred\n", "\\x1b[31mred"), ("", "status 7")])
 def test_all_of_an_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str, says: str) -> None:
-    program = tmp_path / "sbatch"
-    program.write_text("#!/bin/sh\nprintf '%b' \"$TEXT\" >&2\nexit 7\n")
-    program.chmod(0o755)
+    script(tmp_path / "sbatch", "printf '%b' \"$TEXT\" >&2\nexit 7")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("TEXT", prints.replace('\\"', '"'))
     with pytest.raises(MachineFault) as caught:

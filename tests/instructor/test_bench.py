@@ -16,7 +16,7 @@ from typing import Any
 import grader_fake as fake
 import pytest
 from clocked import SUBMISSIONS
-from conftest import REPOSITORY, Tree, clean_environment, finished, missing, strict_json
+from conftest import REPOSITORY, Tree, clean_environment, finished, missing, script, strict_json
 from forks import Run, python
 
 sys.path.append(str(REPOSITORY / "instructor" / "bench"))
@@ -301,24 +301,20 @@ def test_kinds_of_shapes(shape: shapes.Shape, seconds: float, kind: str) -> None
     assert grid.kind_of(shape, seconds) == kind
 
 
-FAKE_GRID = """#!/bin/sh
+FAKE_GRID = """
 while read -r m k n; do
     printf '{"m": %%s, "k": %%s, "n": %%s, "right": %s, "max_u": 1, "algorithm": 3,' $m $k $n
     [ $m != 1 ] || printf '"read": {"median": 6e-6},'
     echo '"cublas": {"median": 2e-5}, "cublaslt": {"median": 1e-5}, "kernel": {"median": 8e-6}}'
 done
-exit %s
-"""
+exit %s"""
 
 
 @pytest.mark.parametrize(("right", "ends", "status"), [("true", 0, 0), ("false", 0, 1), ("true", 3, 3)])
 def test_a_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, right: str, ends: int,
                 status: int) -> None:
     """Each shape beside the better library; what is wrong, or was not measured, is no success."""
-    program = tmp_path / "grid"
-    program.write_text(FAKE_GRID % (right, ends))
-    program.chmod(0o755)
-    monkeypatch.setattr(grid, "PROGRAM", program)
+    monkeypatch.setattr(grid, "PROGRAM", script(tmp_path / "grid", FAKE_GRID % (right, ends)))
     monkeypatch.setattr(ladder, "describe_machine", lambda: json.loads(json.dumps(MACHINE)))
     for name, value in {"SHAPES": "7 64 7 1 4096 1000", "GRID_KERNEL": "k.cu",
                         "GRID_JSON": str(tmp_path / "out/grid.json")}.items():

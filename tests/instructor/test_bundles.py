@@ -17,7 +17,7 @@ import pytest
 from grader.build.parts import trusted_parts
 
 import classroom50
-from conftest import REPOSITORY, Tree, clean_environment, finished, locked, need, sample, strict_json
+from conftest import REPOSITORY, Tree, clean_environment, finished, locked, need, sample, script, strict_json
 from forks import python
 
 SOLUTION = REPOSITORY / "instructor/solutions/2_tiled.cu"
@@ -58,8 +58,7 @@ def bundles(tree: Tree) -> Path:
 def programs_in(folder: Path, **bodies: str) -> dict[str, str]:
     """A PATH on which these come first. Nothing changes the machine."""
     for name, body in ({"sudo": "exit 1", "apt-get": "exit 1", "sysctl": "exit 1"} | bodies).items():
-        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
-        (folder / name).chmod(0o755)
+        script(folder / name, body)
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 

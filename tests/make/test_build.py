@@ -20,7 +20,7 @@ import pytest
 from checked import usual
 from conftest import (
     REPOSITORY, RUN_SECONDS, UNSPACED, clean_environment, finished, in_terminal, need, need_nvcc, repository_files,
-    run_sgemm, sample, screen,
+    run_sgemm, sample, screen, script,
 )  # fmt: skip
 from elftools.elf.elffile import ELFFile
 
@@ -37,15 +37,6 @@ def shell(tree, command: str, **env: str) -> subprocess.CompletedProcess[str]:
     return finished(["sh", "-c", command], tree.path, env)
 
 
-def script(directory: Path, name: str, text: str) -> Path:
-    """A program of the user's, for the front of the PATH."""
-    directory.mkdir(exist_ok=True)
-    path = directory / name
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
-
-
 def path_with(directory: Path) -> dict[str, str]:
     return {"PATH": f"{directory}:{os.environ['PATH']}"}
 
@@ -53,7 +44,7 @@ def path_with(directory: Path) -> dict[str, str]:
 @pytest.fixture
 def no_gpu(tmp_path) -> dict[str, str]:
     """An environment in which no GPU answers, whatever the machine has."""
-    script(tmp_path / "no gpu", "nvidia-smi", "echo 'No devices were found'; exit 6")
+    script(tmp_path / "no gpu" / "nvidia-smi", "echo 'No devices were found'; exit 6")
     return path_with(tmp_path / "no gpu")
 
 
@@ -109,7 +100,7 @@ def test_the_two_commands(fresh_tree):
 def test_builds_without_warnings_by_clang_and_in_bash(fresh_tree, tmp_path):
     """A warning in code that is not the student's makes the student look for a mistake there. And
     /bin/sh is dash here, bash there."""
-    sh = script(tmp_path / "bin", "sh", f'exec {need("bash")} "$@"')
+    sh = script(tmp_path / "bin" / "sh", f'exec {need("bash")} "$@"')
     built = fresh_tree.make("-j8", "BACKEND=cpu", f"CC={need('clang')}", f"CXX={need('clang++')}", f"SHELL={sh}",
                             f"KERNEL={TILED}", env=path_with(sh.parent))
     assert built.stderr == "" and "warning" not in built.stdout
@@ -229,7 +220,7 @@ class Compilers:
         self.log = directory / "log"
         for name in ("cc", "c++"):
             # Preprocessing and questions are no compilation.
-            script(directory, name, f'''\
+            script(directory / name, f'''\
 case " $* " in *" -E "*|*" --version "*|*" -v "*|*" -dM "*) ;; *) echo "$*" >>"{self.log}" ;; esac
 exec {shlex.quote(need(name))} "$@"''')
 
@@ -427,7 +418,7 @@ def test_what_cannot_be_used_is_said_in_a_line(tree, no_gpu, words):
 ])
 def test_compiler_too_old(tree, tmp_path, variable, real, macros):
     """It would fail far from here, with errors in files that are not the student's."""
-    old = script(tmp_path, "old", f'exec {need(real)} {macros} "$@"')
+    old = script(tmp_path / "old", f'exec {need(real)} {macros} "$@"')
     message = said_one_line(tree.make("BACKEND=cpu", f"{variable}={old}", check=False))
     assert re.search(f"{re.escape(f'{variable}={old}')} is .*too old.*gcc 11 or clang 14", message), message
 
@@ -464,7 +455,7 @@ esac"""
 ])
 def test_the_architecture_of_the_gpu(tree, tmp_path, gpus, env, status, says):
     """The machine's; where it cannot be known, a guess would be compiled for, and then be translated by the driver."""
-    script(tmp_path / "gpus", "nvidia-smi", SMI)
+    script(tmp_path / "gpus" / "nvidia-smi", SMI)
     env = path_with(tmp_path / "gpus") | {"GPUS": gpus} | env
     found = shell(tree, "sh engine/gpu_arch.sh", **env)
     assert found.returncode == status
@@ -479,7 +470,7 @@ def test_the_architecture_of_the_gpu(tree, tmp_path, gpus, env, status, says):
 
 def test_the_sandbox_is_told_the_architecture(tree, tmp_path):
     """In it no GPU can be seen, and -arch=native would be sm_75."""
-    script(tmp_path / "gpus", "nvidia-smi", SMI)
+    script(tmp_path / "gpus" / "nvidia-smi", SMI)
     tree.make("build/grader/flags", "BACKEND=cuda", "NVCC=true",
               env=path_with(tmp_path / "gpus") | {"GPUS": "8.9\\n"})
     flags = (tree.path / "build/grader/flags").read_text()
@@ -622,7 +613,7 @@ PYTHONS = {
 
 @pytest.mark.parametrize(("body", "message"), PYTHONS.values(), ids=PYTHONS.keys())
 def test_python_that_will_not_do(tree, tmp_path, body, message):
-    python = script(tmp_path / "bin", "python", body)
+    python = script(tmp_path / "bin" / "python", body)
     result = tree.make("grade", f"VENV={tmp_path}/packages", f"PYTHON={python}", check=False)
     assert said_one_line(result).endswith(message)
     assert not (tmp_path / "packages/grader-ready").exists()
@@ -631,7 +622,7 @@ def test_python_that_will_not_do(tree, tmp_path, body, message):
 def test_ctrl_c_while_packages_are_installed(fresh_tree, tmp_path):
     """No traceback of the Python that makes the environment, and nothing goes on without make."""
     begun = tmp_path / "begun"
-    python = script(tmp_path / "bin", "python", f"""
+    python = script(tmp_path / "bin" / "python", f"""
         case "$*" in "-m venv "*)
             set -- -c "import time; open('{begun}', 'w'); time.sleep({RUN_SECONDS})";;
         esac
@@ -662,7 +653,7 @@ esac"""
 
 def test_the_first_download_shows_that_it_goes_on(fresh_tree, tmp_path):
     """Thirty silent seconds look like a program that hangs."""
-    python = script(tmp_path / "bin", "python", PIP)
+    python = script(tmp_path / "bin" / "python", PIP)
     target = "packages", f"VENV={tmp_path}/two words", f"PYTHON={python}"
     sent = in_terminal(need("make"), *target, cwd=fresh_tree.path)
     assert "Downloading one.whl" in sent
@@ -688,7 +679,7 @@ esac"""
 
 def test_packages_are_compiled_when_they_are_installed(fresh_tree, tmp_path):
     """Those that are imported: else each grade would take half a second more."""
-    python = script(tmp_path / "bin", "python", PACKAGE.format(sys.executable))
+    python = script(tmp_path / "bin" / "python", PACKAGE.format(sys.executable))
     fresh_tree.make("packages", f"VENV={tmp_path}/packages", f"PYTHON={python}")
     compiled = [path.name.partition(".")[0] for path in tmp_path.glob("packages/lib/*/*/pydantic/*/*.pyc")]
     assert compiled == ["__init__"]
@@ -711,7 +702,7 @@ esac"""
 def test_the_graders_parts_are_built_while_packages_are_installed(fresh_tree, tmp_path, given):
     """And what fails then, the grader reports."""
     begun = tmp_path / "begun"
-    python = script(tmp_path / "bin", "python", BESIDE_PIP.replace("BEGUN", f"'{begun}'"))
+    python = script(tmp_path / "bin" / "python", BESIDE_PIP.replace("BEGUN", f"'{begun}'"))
     result = fresh_tree.make("-j2", "grade", f"VENV={tmp_path}/packages", f"PYTHON={python}", *given,
                              check=False)
     assert "error" not in result.stderr.replace("Error", "")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY, Tree, finished, need, sample
+from conftest import REPOSITORY, Tree, finished, need, sample, script
 
 GRADERS = ["grade", "grade-class"]
 MAKEFILES = ["Makefile", "grader/grader.mk", "course/course.mk", "instructor/instructor.mk"]
@@ -186,12 +186,10 @@ def test_a_switch_is_on_or_not_given(tree: Tree, word: str) -> None:
 @pytest.mark.parametrize("target", GRADERS)
 def test_each_given_value_reaches_the_grader(tree: Tree, target: str, tmp_path: Path) -> None:
     """A Python that only says what it was called with."""
-    (tmp_path / "bin").mkdir()
     for stamp in ("grader-ready", "course-ready"):
         (tmp_path / stamp).touch()
         os.utime(tmp_path / stamp, (2**31, 2**31))
-    (tmp_path / "bin" / "python").write_text("#!/bin/sh\nprintf '<%s> ' \"$@\"\n")
-    (tmp_path / "bin" / "python").chmod(0o755)
+    script(tmp_path / "bin/python", "printf '<%s> ' \"$@\"")
     words = ["SEED=7", "JOBS=3", "PROTECTION=none", "SUITE=my suite.toml", "RESULTS=my results"]
     words += ["NAME=bob b"] if target == "grade" else []
     said = make(tree, target, "BACKEND=cpu", f"VENV={tmp_path}", *words).stdout

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conftest import REPOSITORY, Tree, finished, need
+from conftest import REPOSITORY, Tree, finished, need, script
 
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"uses: [\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+(\.\d+){2}")
@@ -80,17 +80,11 @@ def test_scripts_are_make_targets_and_hold_no_expressions(path: Path, tree: Tree
 # ---- the steps, run ------------------------------------------------------------------------------
 
 
-def script(folder: Path, name: str, body: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
-    (folder / name).chmod(0o755)
-
-
 def environment_of_a_runner(folder: Path) -> dict[str, str]:
     for name in ("sudo", "apt-get", "sysctl"):  # nothing here changes the machine
-        script(folder / "tools", name, "exit 1")
+        script(folder / "tools" / name, "exit 1")
     # Instead of a new virtual environment with packages from the network.
-    script(folder / "venv/bin", "python", f'exec "{sys.executable}" "$@"')
+    script(folder / "venv/bin/python", f'exec "{sys.executable}" "$@"')
     for stamp in ("ready", "grader-ready", "course-ready"):
         (folder / "venv" / stamp).touch()
     files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
@@ -147,7 +141,7 @@ def test_the_sandbox(tmp_path: Path, bwrap: str | None, said: str, installed: bo
     if bwrap is not None:
         programs["bwrap"] = bwrap
     for name, body in programs.items():
-        script(tmp_path, name, f'echo "{name} $*" >>"{calls}"\n{body}')
+        script(tmp_path / name, f'echo "{name} $*" >>"{calls}"\n{body}')
     done = subprocess.run([need("sh"), REPOSITORY / ".github/sandbox.sh"], env={"PATH": str(tmp_path)},
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from checked import TILED, Builder, Checked, run_check, shared_kernel
-from conftest import REPOSITORY, clean_environment, slow_but
+from conftest import REPOSITORY, clean_environment, script, slow_but
 
 GRID = "dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);"
 START = "    int tx ="
@@ -144,10 +144,7 @@ def test_what_the_plain_run_prints_is_not_printed(program: Path) -> None:
 
 
 def plain_program(folder: Path, does: str) -> Path:
-    path = folder / "plain"
-    path.write_text(f"#!/bin/sh\n{does}\n")
-    path.chmod(0o755)
-    return path
+    return script(folder / "plain", does)
 
 
 def test_one_plain_run_says_which_blocks_write_and_that_c_is_correct(program: Path, tmp_path: Path) -> None:

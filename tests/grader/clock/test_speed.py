@@ -14,7 +14,7 @@ from typing import Any
 
 import grader_fake as fake
 import pytest
-from conftest import REPOSITORY, clean_environment
+from conftest import REPOSITORY, clean_environment, script
 from forks import Run, fake_grader
 from grader_fake import grading
 
@@ -88,12 +88,6 @@ def test_a_clock_that_fails_is_the_machines_fault(status: int, answer: Any, comp
 # ---- the two programs ----------------------------------------------------------------------------
 
 
-def program(path: Path, text: str) -> Path:
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
-
-
 class Box:
     """In which the recorder "runs": writes these bytes and ends so."""
 
@@ -113,7 +107,7 @@ WELL = Ran(0, b"", False, False, 0.1)
 
 
 def timed(tmp_path: Path, text: str, recording: bytes = b"launches", ran: Ran = WELL) -> Timing:
-    made = program(tmp_path / "clock", text)
+    made = script(tmp_path / "clock", text)
     parts = Parts(fake.LAB, tmp_path, tmp_path, tmp_path, "fake", "cuda", made)
     box: Any = Box(recording, ran)
     return time_performance(parts, programs_in(tmp_path), ASKED, box=box)
@@ -302,7 +296,7 @@ def test_nothing_else_runs_while_the_clock_does() -> None:
 
 def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -> None:
     """Cases may use it together; a clock is alone."""
-    parts = Parts(fake.LAB, tmp_path, tmp_path, tmp_path, "fake", "cuda", program(tmp_path / "clock", ":"))
+    parts = Parts(fake.LAB, tmp_path, tmp_path, tmp_path, "fake", "cuda", script(tmp_path / "clock", ":"))
     there: list[str] = []
     most: list[set[str]] = []
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, missing, need, slow_but
+from conftest import REPOSITORY, missing, need, script, slow_but
 
 from grader.errors import MachineFault
 from grader.jail import sandbox
@@ -166,8 +166,7 @@ def test_only_the_first_output_is_kept(box: Sandbox) -> None:
 
 def test_a_launcher_that_does_not_end_is_the_machines_fault(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.jail.sandbox.LATE_SECONDS", 1.0)
-    (place / "stuck").write_text("#!/bin/sh\nexec sleep 600\n")
-    (place / "stuck").chmod(0o755)
+    script(place / "stuck", "exec sleep 600")
     with pytest.raises(MachineFault, match="does not end"):
         execute(Sandbox("none", "", place / "stuck"), ["true"], place, change(wall_seconds=1))
 
@@ -641,8 +640,7 @@ def test_a_bubblewrap_that_does_not_work(jail: Path, place: Path, monkeypatch: p
                                          text: str | None, why: str) -> None:
     fake = place / "bwrap"
     if text:
-        fake.write_text(f"#!/bin/sh\n{text}\n")
-        fake.chmod(0o755)
+        script(fake, text)
     monkeypatch.setattr(shutil, "which", lambda name: str(fake) if text and name == "bwrap" else None)
     box = choose_sandbox("auto", False, [], jail)
     assert box.kind == ("uid" if ROOT else "none") and why in box.note

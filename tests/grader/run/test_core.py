@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, sample
+from conftest import REPOSITORY, sample, script
 from grader_fake import LAB
 from grader_fake import problem as problem_of
 
@@ -162,9 +162,7 @@ def test_why_parts_cannot_be_built(printed: str, reason: str) -> None:
 def test_the_architecture_is_asked_for_once_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The sandbox has no GPU to ask; and code for another GPU than this would be its driver's
     translation, or not run."""
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\necho 9.0\n")
-    smi.chmod(0o755)
+    smi = script(tmp_path / "nvidia-smi", "echo 9.0")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("NVCC", "/bin/true")
     monkeypatch.delenv("ARCH", raising=False)
@@ -529,9 +527,7 @@ def test_what_cannot_be_examined(parts: Parts, work: Path, monkeypatch: pytest.M
                         replace(EXAMINE_LIMITS, cpu_seconds=1, time_seconds=1))
         with pytest.raises(NotBuilt, match="time or memory"):
             examine(parts.jail, "source", str(work / "kernel.cu"))
-    bare = work / "python"
-    bare.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
-    bare.chmod(0o755)
+    bare = script(work / "python", f'exec {shlex.quote(sys.executable)} -S "$@"')
     monkeypatch.setattr(sys, "executable", str(bare))
     with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
         examine(parts.jail, "made", str(work))
