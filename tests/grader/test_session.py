@@ -13,12 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import drawn
 import grader_fake as fake
 import pytest
 from conftest import clean_environment
 from forks import Started, fake_grader
 from grader_fake import grading
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader import one_case
 from grader.cases.model import Suite
@@ -195,18 +196,20 @@ def comparable(record: Record) -> dict[str, Any]:
     return text | {"seconds": 0, "started": ""}
 
 
-VERBS = ["right", "right", "naive", "wrong", "hang", "leak", "crash", "copies", "doubled", "race after 1"]
+VERBS = st.sampled_from(["right", "right", "naive", "wrong", "hang", "leak", "crash", "copies",
+                        "doubled", "race after 1"])
 
 
-def test_same_seed_same_grade() -> None:
+@settings(max_examples=40, deadline=None, database=None)
+@given(verbs=st.lists(VERBS, min_size=8, max_size=8), seed=st.integers(0, 2**63 - 1), gate=st.integers(0, 8))
+def test_same_seed_same_grade(verbs: list[str], seed: int, gate: int) -> None:
     """Whichever is the gate, in whatever order the cases are, and however many run at once."""
-    for draw in drawn.draws(40):
-        verbs, seed = draw.choices(VERBS, k=8), draw.randrange(2**63)
-        cases = [fake.case(f"c{i}", 20 + i, criteria=["memory"]) for i in draw.sample(range(8), 8)]
-        suite = fake.suite(*cases, points=POINTS, repaired=0.6, gate=f"public/basics/c{draw.randrange(9)}")
-        text = "\n".join(f"{20 + i} 34 34: {verb}" for i, verb in enumerate(verbs)) + "\nright"
-        one, many = (grade(text, [suite], seed=seed, jobs=jobs) for jobs in (1, 6))
-        assert comparable(one) == comparable(many)
+    cases = [fake.case(f"c{i}", 20 + i, criteria=["memory"]) for i in range(len(verbs))]
+    random.Random(seed).shuffle(cases)
+    suite = fake.suite(*cases, points=POINTS, repaired=0.6, gate=f"public/basics/c{gate}")
+    text = "\n".join(f"{20 + i} 34 34: {verb}" for i, verb in enumerate(verbs)) + "\nright"
+    one, many = (grade(text, [suite], seed=seed, jobs=jobs) for jobs in (1, 6))
+    assert comparable(one) == comparable(many)
 
 
 def test_seeds_differ_from_case_to_case_and_from_run_to_run() -> None:

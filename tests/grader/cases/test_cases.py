@@ -2,15 +2,15 @@
 file is reported in one line that names file, case, key and what is allowed, whatever its bytes."""
 
 import json
-import random
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import drawn
 import pytest
 from grader_fake import LAB
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from grader import ROOT
 from grader.cases.model import Case, Suite
@@ -308,20 +308,23 @@ def test_a_suite_from_elsewhere(testcases: Path) -> None:
     assert suite.name == "my suite é" and not suite.hidden
 
 
-def value(draw: random.Random) -> Any:
-    simple = [draw.choice([0, 1, 64, draw.randint(-2**63, 2**63 - 1)]), draw.random() < 0.5, drawn.text(draw, 50),
-              draw.choice([0.5, -1.0, 1e300]), draw.choice(["random", "exact", "correct", "a", "public/a"])]
-    some = draw.sample(simple, draw.randrange(4))
-    return draw.choice([*simple, some, dict(zip(draw.sample(["correct", "tiled", "x", ""], 4), some))])
+KEYS = st.sampled_from([*Case.keys(LAB), "none", "full", "suite", "x"])
+SIMPLE = st.one_of(
+    st.integers(-(2**63), 2**63 - 1), st.booleans(), st.text(max_size=50),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["random", "exact", "correct", "a", "public/a"]),
+)  # fmt: skip
+VALUES = st.one_of(SIMPLE, st.lists(SIMPLE, max_size=3),
+                   st.dictionaries(st.sampled_from(["correct", "tiled", "x", ""]), SIMPLE))
 
 
-def test_any_values_give_suites_or_one_complaint(testcases: Path) -> None:
-    keys = [*Case.keys(LAB), "none", "full", "suite", "x"]
-    for draw in drawn.draws():
-        cases = [GOOD | {"name": f"n{i}"} | {draw.choice(keys): value(draw) for _ in range(draw.randrange(4))}
-                 for i in range(draw.randint(1, 3))]
-        (testcases / "public" / "p.toml").write_bytes(toml(*cases).encode("utf-8", "replace"))
-        try:
-            assert load_suites(LAB, "public", testcases)
-        except BadInput as error:
-            assert all(line.isprintable() and len(line) < 1000 for line in str(error).splitlines())
+@settings(max_examples=100, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(changes=st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=3))
+def test_any_values_give_suites_or_one_complaint(testcases: Path, changes: list[dict[str, Any]]) -> None:
+    cases = [GOOD | {"name": f"n{i}"} | change for i, change in enumerate(changes)]
+    (testcases / "public" / "p.toml").write_bytes(toml(*cases).encode("utf-8", "replace"))
+    try:
+        assert load_suites(LAB, "public", testcases)
+    except BadInput as error:
+        assert all(line.isprintable() and len(line) < 1000 for line in str(error).splitlines())

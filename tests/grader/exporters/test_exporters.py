@@ -1,5 +1,5 @@
 """Each exporter against the rules of the system that reads its output: its schema where there is
-one, else what its source code does with it. Hostile text is that of nasty.py."""
+one, else what its source code does with it. Hostile text is made by hypothesis."""
 
 import html
 import json

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import drawn
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from grader.errors import BadInput
 from grader.intake.submission import LARGEST, LARGEST_ZIP, ROOT, Submission, read_submission
@@ -167,24 +168,25 @@ def test_what_editors_leave_behind(tmp_path: Path, original: bytes, source: byte
         assert words in note
 
 
-def test_any_bytes_give_a_submission_or_one_line(tmp_path: Path) -> None:
-    taken = 0
-    for draw in drawn.draws(200):
-        content = drawn.binary(draw, 20, b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\r", b"\n", b"a", b"\x81", b"\xc3\xa9")
-        path = write(tmp_path / "k.cu", content)
-        try:
-            submission = read_submission(path)
-        except BadInput as error:
-            assert str(error).isprintable()
-            continue
-        taken += 1
-        assert submission.original == content
-        text = submission.source.decode("utf-8")
-        assert "\r" not in text and "\0" not in text
-        lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
-        assert text.count("\n") == lines  # so that lines in messages are those of the student
-        assert (submission.source != content) == bool(submission.notes)
-    assert taken > 20
+@settings(max_examples=100, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.one_of(
+    st.binary(max_size=200),
+    st.lists(st.sampled_from([b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"\r", b"\n", b"a", b"\xe9",
+                              b"\x81", "é".encode()]), max_size=12).map(b"".join)))
+def test_any_bytes_give_a_submission_or_one_line(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path / "k.cu", content)
+    try:
+        submission = read_submission(path)
+    except BadInput as error:
+        assert str(error).isprintable()
+        return
+    assert submission.original == content
+    text = submission.source.decode("utf-8")
+    assert "\r" not in text and "\0" not in text
+    lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
+    assert text.count("\n") == lines  # so that lines in messages are those of the student
+    assert (submission.source != content) == bool(submission.notes)
 
 
 # ---- folders and zips ----------------------------------------------------------------------------
@@ -353,15 +355,17 @@ def test_a_zip_that_lies_about_sizes(tmp_path: Path) -> None:
     tracemalloc.stop()
 
 
-def test_a_damaged_zip_gives_a_submission_or_one_line(tmp_path: Path) -> None:
+@settings(max_examples=100, deadline=None, database=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 10**6), what=st.binary(max_size=8), cut=st.booleans())
+def test_a_damaged_zip_gives_a_submission_or_one_line(tmp_path: Path, place: int, what: bytes, cut: bool) -> None:
     path = zipped(tmp_path / "z.zip", ("src/kernel.cu", TEXT * 20), ("b.txt", b"x"),
                   compression=zipfile.ZIP_DEFLATED)
-    whole = path.read_bytes()
-    for draw in drawn.draws(200):
-        content, place, what = bytearray(whole), draw.randrange(len(whole)), draw.randbytes(draw.randrange(9))
-        content[place:place + len(what)] = what
-        path.write_bytes(content[:place] if draw.random() < 0.5 else content)
-        try:
-            read_submission(path)
-        except BadInput as error:
-            assert str(error).isprintable()
+    content = bytearray(path.read_bytes())
+    place %= len(content)
+    content[place:place + len(what)] = what
+    path.write_bytes(content[:place] if cut else content)
+    try:
+        read_submission(path)
+    except BadInput as error:
+        assert str(error).isprintable()
