@@ -11,12 +11,6 @@
 
 static void name_object(struct diagnosis *d, const char *name) { APPEND(d->f->named, "%s", name); }
 
-/* --- races on global memory ------------------------------------------------------------------- */
-
-static void find_global_race(struct diagnosis *d) {
-    if (d->e->synchronizes || d->e->atomic || d->e->other_atomic) SET_FLAG(SYNCHRONIZES);
-}
-
 /* --- out of bounds ---------------------------------------------------------------------------- */
 
 /* An index that was computed in an int, and did not fit, is wrong by 2^32: exactly that far from
@@ -75,12 +69,6 @@ static void find_bad_index(struct diagnosis *d) {
     if (d->other_row) SET_FLAG(OTHER_ROW);
 }
 
-static void find_shared_bounds(struct diagnosis *d) {
-    find_bad_index(d);
-    if (!d->e->has_index && element_is_dynamic(d->e))
-        SET(DYNAMIC_BYTES, (int64_t)d->e->dynamic_bytes);
-}
-
 /* --- values and pointers ---------------------------------------------------------------------- */
 
 static void find_uninitialized_shared(struct diagnosis *d) {
@@ -89,10 +77,6 @@ static void find_uninitialized_shared(struct diagnosis *d) {
     SET(UNSTORED, u->what);
     SET(UNSTORED_FIRST, (int64_t)u->first);
     SET(UNSTORED_LAST, (int64_t)u->last);
-}
-
-static void find_uninitialized_global(struct diagnosis *d) {
-    if (d->e->atomic) SET_FLAG(ATOMIC);
 }
 
 /* In an array that begins at a multiple of the vector's size, the words before it, and in a row. */
@@ -118,8 +102,6 @@ static void find_misaligned(struct diagnosis *d) {
     }
 }
 
-/* --- the launch and the wrapper --------------------------------------------------------------- */
-
 static void find_bad_launch(struct diagnosis *d) {
     const struct event *e = d->e;
     struct finding_launch *launch = &d->f->launch; /* where no more is known of it */
@@ -130,19 +112,6 @@ static void find_bad_launch(struct diagnosis *d) {
     SET(STATIC_BYTES, (int64_t)e->static_bytes);
     if (e->checked) SET_FLAG(CHECKED);
 }
-
-static void find_failed_call(struct diagnosis *d) {
-    name_object(d, d->e->place.called);
-    SET(ERROR, d->e->error);
-    if (d->e->forgotten) SET_FLAG(CHECKED);
-}
-
-static void find_leak(struct diagnosis *d) {
-    SET(COUNT, d->e->count);
-    SET(BYTES, (int64_t)d->e->bytes);
-}
-
-static void find_host_function(struct diagnosis *d) { name_object(d, d->e->called); }
 
 /* --- lines of threads that wait at a barrier, do not, or never stop ----------------------------
  *
@@ -191,7 +160,7 @@ static bool is_overwritten(const struct diagnosis *d) {
 /* The line behind which a barrier covers this one as well, before `second`: the end of the loops
  * that are around it and not around the other. */
 static int line_behind(const struct structure *s, int line, int second) {
-    const struct construct *left = structure_outermost_without(s, CONSTRUCT_LOOP, line, second);
+    const struct construct *left = structure_outermost(s, CONSTRUCT_LOOP, line, second);
     return left ? left->last : line;
 }
 
@@ -214,8 +183,8 @@ static int behind_all_stores(const struct diagnosis *d, const struct structure *
 static void find_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
     if (!s) return;
-    const struct construct *entered = structure_outermost_without(s, CONSTRUCT_LOOP, second, first);
-    const struct construct *turns = structure_common(s, CONSTRUCT_LOOP, first, second);
+    const struct construct *entered = structure_outermost(s, CONSTRUCT_LOOP, second, first);
+    const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
     const int before = entered ? entered->first : second;
     int after = line_behind(s, first, second), barrier;
     bool same_phase = false;
@@ -268,7 +237,7 @@ static bool barriers_exchanged(const struct diagnosis *d) {
     if (!s) return threads_count(&e->waiting) > threads_count(&e->elsewhere);
     const int last = line_of_code(e->last_barrier, at);
     if ((last == at->line || last == other->line) &&
-        structure_common(s, CONSTRUCT_LOOP, at->line, other->line))
+        structure_innermost(s, CONSTRUCT_LOOP, at->line, other->line, 0))
         return last == at->line;
     return at->line > other->line;
 }
@@ -277,14 +246,10 @@ static void find_divergent_barrier(struct diagnosis *d) {
     const struct finding_party *at = &d->f->at, *other = &d->f->other;
     const struct structure *s = structure_at_both(at, other);
     const struct construct *branch =
-        s ? structure_innermost_without(s, CONSTRUCT_IF, at->line, other->line) : NULL;
+        s ? structure_innermost(s, CONSTRUCT_IF, at->line, at->line, other->line) : NULL;
     if (branch) SET(BRANCH, branch->first);
     d->f->at.access = d->f->other.access = FINDING_NO_ACCESS;
 }
-
-static void find_early_return(struct diagnosis *d) { d->f->at.access = FINDING_NO_ACCESS; }
-
-static void find_deadlock(struct diagnosis *d) { d->f->other.access = FINDING_NO_ACCESS; }
 
 /* --- what never goes on ----------------------------------------------------------------------- */
 
@@ -304,15 +269,14 @@ static const struct construct *endless_loop(const struct diagnosis *d, const str
     const struct finding_party *at = &d->f->at;
     const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, at->line);
     const struct construct *inner = structure_around(s, CONSTRUCT_LOOP, at->line);
-    const struct construct *outer = structure_outermost_without(s, CONSTRUCT_LOOP, at->line, 0);
+    const struct construct *outer = structure_outermost(s, CONSTRUCT_LOOP, at->line, 0);
     if (!function || !function->kernel || !inner) return NULL;
     if (inner == outer) return outer;
     const int barrier = line_of_code(d->e->last_barrier, at);
     if (!has_many_barriers(d->e) || !barrier) return NULL;
-    return structure_common(s, CONSTRUCT_LOOP, at->line, barrier) == outer ? outer : NULL;
+    return structure_innermost(s, CONSTRUCT_LOOP, at->line, barrier, 0) == outer ? outer : NULL;
 }
 
-/* Of a kernel that does not end. */
 static void find_endless_loop(struct diagnosis *d) {
     const struct structure *s = structure_at(&d->f->at);
     const struct construct *loop = s ? structure_around(s, CONSTRUCT_LOOP, d->f->at.line) : NULL;
@@ -336,34 +300,51 @@ static void find_fault(struct diagnosis *d) {
     SET(OF, (int64_t)fault->of);
 }
 
-static void find_endless(struct diagnosis *d) {
-    find_fault(d);
-    find_endless_loop(d);
-}
-
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void (*const find_kind[FINDING_KINDS])(struct diagnosis *d) = {
-    [FINDING_SHARED_RACE] = find_shared_race,
-    [FINDING_GLOBAL_RACE] = find_global_race,
-    [FINDING_DIVERGENT_BARRIER] = find_divergent_barrier,
-    [FINDING_EARLY_RETURN] = find_early_return,
-    [FINDING_OUT_OF_BOUNDS] = find_out_of_bounds,
-    [FINDING_SHARED_OUT_OF_BOUNDS] = find_shared_bounds,
-    [FINDING_LOCAL_OUT_OF_BOUNDS] = find_bad_index,
-    [FINDING_UNINITIALIZED_SHARED] = find_uninitialized_shared,
-    [FINDING_UNINITIALIZED_GLOBAL] = find_uninitialized_global,
-    [FINDING_HOST_FUNCTION] = find_host_function,
-    [FINDING_MISALIGNED] = find_misaligned,
-    [FINDING_BAD_LAUNCH] = find_bad_launch,
-    [FINDING_FAILED_CALL] = find_failed_call,
-    [FINDING_LEAK] = find_leak,
-    [FINDING_ENDLESS] = find_endless,
-    [FINDING_TIME_LIMIT] = find_fault,
-    [FINDING_DEADLOCK] = find_deadlock,
-    [FINDING_KERNEL_FAULT] = find_fault,
-    [FINDING_HOST_FAULT] = find_fault,
-};
+/* By the finding's kind, which may differ from the event's. */
+static void find_facts(struct diagnosis *d) {
+    const struct event *e = d->e;
+    switch (d->f->kind) {
+    case FINDING_SHARED_RACE: find_shared_race(d); break;
+    case FINDING_GLOBAL_RACE:
+        if (e->synchronizes || e->atomic || e->other_atomic) SET_FLAG(SYNCHRONIZES);
+        break;
+    case FINDING_DIVERGENT_BARRIER: find_divergent_barrier(d); break;
+    case FINDING_EARLY_RETURN: d->f->at.access = FINDING_NO_ACCESS; break;
+    case FINDING_OUT_OF_BOUNDS: find_out_of_bounds(d); break;
+    case FINDING_SHARED_OUT_OF_BOUNDS:
+        find_bad_index(d);
+        if (!e->has_index && element_is_dynamic(e)) SET(DYNAMIC_BYTES, (int64_t)e->dynamic_bytes);
+        break;
+    case FINDING_LOCAL_OUT_OF_BOUNDS: find_bad_index(d); break;
+    case FINDING_UNINITIALIZED_SHARED: find_uninitialized_shared(d); break;
+    case FINDING_UNINITIALIZED_GLOBAL:
+        if (e->atomic) SET_FLAG(ATOMIC);
+        break;
+    case FINDING_HOST_FUNCTION: name_object(d, e->called); break;
+    case FINDING_MISALIGNED: find_misaligned(d); break;
+    case FINDING_BAD_LAUNCH: find_bad_launch(d); break;
+    case FINDING_FAILED_CALL:
+        name_object(d, e->place.called);
+        SET(ERROR, e->error);
+        if (e->forgotten) SET_FLAG(CHECKED);
+        break;
+    case FINDING_LEAK:
+        SET(COUNT, e->count);
+        SET(BYTES, (int64_t)e->bytes);
+        break;
+    case FINDING_ENDLESS:
+        find_fault(d);
+        find_endless_loop(d);
+        break;
+    case FINDING_TIME_LIMIT:
+    case FINDING_KERNEL_FAULT:
+    case FINDING_HOST_FAULT: find_fault(d); break;
+    case FINDING_DEADLOCK: d->f->other.access = FINDING_NO_ACCESS; break;
+    default: break;
+    }
+}
 
 /* --- the finding ------------------------------------------------------------------------------ */
 
@@ -393,25 +374,20 @@ static bool is_column_overrun(const struct diagnosis *d) {
     return false;
 }
 
-/* The barrier that threads pass by comes first. */
-static void exchange_barriers(struct finding *f) {
-    const struct finding_party at = f->at;
-    const struct threads waiting = f->waiting;
-    f->at = f->other;
-    f->other = at;
-    f->waiting = f->elsewhere;
-    f->elsewhere = waiting;
-}
-
 struct finding diagnose(const struct event *event) {
     struct finding finding = {.kind = event->kind};
     struct diagnosis d = {.e = event, .f = &finding};
     party_find(&finding, event);
-    if (event->kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d))
-        exchange_barriers(&finding);
+    if (event->kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d)) {
+        const struct finding_party at = finding.at; /* first is the one that threads pass by */
+        finding.at = finding.other;
+        finding.other = at;
+        finding.waiting = event->elsewhere;
+        finding.elsewhere = event->waiting;
+    }
     element_name(&d);
     find_phase(&finding, event);
     if (is_column_overrun(&d)) finding.kind = FINDING_OUT_OF_BOUNDS;
-    if (find_kind[finding.kind]) find_kind[finding.kind](&d); /* it may differ from the event's */
+    find_facts(&d);
     return finding;
 }

@@ -83,17 +83,17 @@ struct structure {
  * is too long; then nothing is known. */
 bool structure_read(struct structure *s, const char *text);
 
-/* The innermost construct of that kind around a line; null: none. A lambda is a function. */
-const struct construct *structure_around(const struct structure *s, enum construct_kind kind,
-                                         int line);
-/* The innermost, or the outermost, of those around a line that are not around another one. */
-const struct construct *structure_innermost_without(const struct structure *s,
-                                                    enum construct_kind kind, int line, int other);
-const struct construct *structure_outermost_without(const struct structure *s,
-                                                    enum construct_kind kind, int line, int other);
-/* The innermost around both. */
-const struct construct *structure_common(const struct structure *s, enum construct_kind kind,
-                                         int line, int other);
+/* The innermost construct of that kind that is around both of these lines and not around `without`;
+ * null: none. A lambda is a function. */
+const struct construct *structure_innermost(const struct structure *s, enum construct_kind kind,
+                                            int line, int with, int without);
+/* The outermost around this line and not around `without`. */
+const struct construct *structure_outermost(const struct structure *s, enum construct_kind kind,
+                                            int line, int without);
+static inline const struct construct *structure_around(const struct structure *s,
+                                                       enum construct_kind kind, int line) {
+    return structure_innermost(s, kind, line, line, 0);
+}
 /* A line with a barrier, from `first` to `last`; 0: none. */
 int structure_barrier_between(const struct structure *s, int first, int last);
 

@@ -43,16 +43,11 @@ static struct finding_party party_of(const struct event *e, const void *code, un
 
 static enum finding_access access_of(bool write) { return write ? FINDING_WRITE : FINDING_READ; }
 
-/* Zeros where no block runs that a GPU would take. */
-static struct finding_index block_of(const struct event *e) {
+void party_find(struct finding *f, const struct event *e) {
     const struct uint3 *size = &e->block_size;
     const uint64_t threads = (uint64_t)size->x * size->y * size->z;
-    if (!threads || threads > FINDING_THREADS) return (struct finding_index){0, 0, 0};
-    return (struct finding_index){size->x, size->y, size->z};
-}
-
-void party_find(struct finding *f, const struct event *e) {
-    f->block_size = block_of(e);
+    if (threads && threads <= FINDING_THREADS) /* else no block runs that a GPU would take */
+        f->block_size = (struct finding_index){size->x, size->y, size->z};
     f->grid_size = (struct finding_index){e->grid_size.x, e->grid_size.y, e->grid_size.z};
     f->waiting = e->waiting;
     f->elsewhere = e->elsewhere;
@@ -192,19 +187,15 @@ static const char *call_at(const char *text, int line) {
     return call_in(begin, here + strcspn(here, ";"));
 }
 
-static const char *after_last(const char *begin, const char *end, char c) {
-    const char *found = memrchr(begin, c, (size_t)(end - begin));
-    return found ? found + 1 : NULL;
-}
-
 /* "d_in" of "(void **)&d_in, bytes)": what is behind the & of the first argument, or its casts. */
 static bool take_variable(const char *argument, char *text, size_t size) {
-    const char *end = argument, *at;
+    const char *end = argument;
     size_t used = 0;
     for (int depth = 0; *end && !(depth == 0 && strchr(",)", *end)); end++)
         depth += (*end == '(' || *end == '[') - (*end == ')' || *end == ']');
-    if (!(at = after_last(argument, end, '&'))) at = after_last(argument, end, ')');
-    if (!at) at = argument;
+    const char *at = memrchr(argument, '&', (size_t)(end - argument));
+    if (!at) at = memrchr(argument, ')', (size_t)(end - argument));
+    at = at ? at + 1 : argument;
     at += strspn(at, " \t\n(");
     for (; at < end && *at != ')' && used + 1 < size; at++)
         if (!isspace((unsigned char)*at)) text[used++] = *at;
@@ -214,14 +205,6 @@ static bool take_variable(const char *argument, char *text, size_t size) {
 
 static struct place place_of(const struct region *r) {
     return place_find(r->frames, r->frame_count);
-}
-
-static bool is_only(const struct region *r, const struct place *place) {
-    for (const struct region *other = region_first(); other; other = other->next) {
-        const struct place there = place_of(other);
-        if (other != r && place_same_line(&there, place)) return false;
-    }
-    return true;
 }
 
 /* By the variable that cudaMalloc was given. False: the source does not say it, or cannot be read.
@@ -237,7 +220,11 @@ static bool allocation_name(const struct region *r, struct allocation_name *name
     free(read);
     if (!found) return false;
     name->element = name_points_to(name->text);
-    name->only = is_only(r, &place);
+    name->only = true;
+    for (const struct region *other = region_first(); other; other = other->next) {
+        const struct place there = place_of(other);
+        name->only &= other == r || !place_same_line(&there, &place);
+    }
     return true;
 }
 
@@ -306,41 +293,31 @@ static void name_global(struct diagnosis *d) {
     array_index(r->array, element_number(d), o->index);
 }
 
-/* The index along this axis that the thread has by its place in the grid; -1: none. */
-static int64_t usual_index(const struct diagnosis *d, const struct finding_party *party, int axis) {
+/* The indices that threads have by their place in the grid, if a block has as many dimensions as
+ * the array; and one that they do not have, which the address then says. False: they have none, or
+ * lack several, or the address does not fit. */
+static bool usual_indices(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *d,
+                          const struct finding_party *party) {
+    const struct engine_array *array = d->region->array;
     const unsigned block[] = {party->block.x, party->block.y, party->block.z};
     const unsigned thread[] = {party->thread.x, party->thread.y, party->thread.z};
     const unsigned size[] = {d->e->block_size.x, d->e->block_size.y, d->e->block_size.z};
-    for (int i = 0; i < 3; ++i)
-        if (d->region->array->axis_of[i] == axis) return (int64_t)block[i] * size[i] + thread[i];
-    return -1;
-}
-
-/* Whether its threads have as many dimensions as the array, and some of them an axis. */
-static bool is_usual(const struct diagnosis *d, const struct engine_array *array) {
-    const unsigned size[] = {d->e->block_size.x, d->e->block_size.y, d->e->block_size.z};
-    bool any = false;
-    for (int i = 0; i < 3; ++i) any = any || array->axis_of[i] >= 0;
-    for (int i = 0; i < array->dimensions; ++i) any = any && size[i] > 1;
-    return any;
-}
-
-/* The indices that threads have, and the one that they do not, which the address then says. False:
- * there are several of those. */
-static bool complete(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *d,
-                     const struct finding_party *party) {
-    const struct engine_array *array = d->region->array;
     int64_t left = element_number(d);
     int open = -1;
-    for (int i = 0; i < array->dimensions; ++i) {
-        index[i] = usual_index(d, party, i);
-        if (index[i] < 0 && open >= 0) return false;
-        if (index[i] < 0)
-            open = i;
-        else
-            left -= index[i] * array_stride(array, i);
+    bool any = false;
+    for (int axis = 0; axis < array->dimensions; ++axis) {
+        int by = 0;
+        while (by < 3 && array->axis_of[by] != axis) by++;
+        if (size[axis] < 2 || (by == 3 && open >= 0)) return false;
+        if (by == 3) {
+            open = axis;
+            continue;
+        }
+        any = true;
+        index[axis] = (int64_t)block[by] * size[by] + thread[by];
+        left -= index[axis] * array_stride(array, axis);
     }
-    if (open < 0) return left == 0;
+    if (!any || open < 0) return any && left == 0;
     index[open] = left / array_stride(array, open);
     return left >= 0 && left % array_stride(array, open) == 0;
 }
@@ -349,7 +326,7 @@ bool element_intended(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *
                       const struct finding_party *party) {
     const struct engine_array *array = d->region->array;
     bool outside = false;
-    if (!party->in_kernel || !is_usual(d, array) || !complete(index, d, party)) return false;
+    if (!party->in_kernel || !usual_indices(index, d, party)) return false;
     for (int i = 0; i < array->dimensions; ++i) {
         outside = outside || index[i] >= array->extent[i];
         if (i && index[i] >= array->extent[i] + MAX_BLOCK_THREADS) return false;

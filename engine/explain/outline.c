@@ -35,45 +35,30 @@ static void step(struct parser *p) {
     p->at++;
 }
 
-static void skip_directive(struct parser *p) {
-    while (*p->at && *p->at != '\n') {
+/* Up to this character, or the end of the line, which a \ continues. */
+static void skip_to(struct parser *p, char end) {
+    for (; *p->at && *p->at != end && *p->at != '\n'; step(p))
         if (*p->at == '\\' && p->at[1]) step(p);
-        step(p);
-    }
-}
-
-static void skip_quoted(struct parser *p) {
-    const char quote = *p->at;
-    step(p);
-    while (*p->at && *p->at != quote && *p->at != '\n') {
-        if (*p->at == '\\' && p->at[1]) step(p);
-        step(p);
-    }
-    if (*p->at == quote) step(p);
-}
-
-static void skip_comment(struct parser *p) {
-    if (p->at[1] == '/') {
-        while (*p->at && *p->at != '\n') step(p);
-        return;
-    }
-    step(p), step(p);
-    while (*p->at && !(p->at[0] == '*' && p->at[1] == '/')) step(p);
-    if (*p->at) step(p), step(p);
 }
 
 static void skip_what_is_no_token(struct parser *p) {
     for (;;) {
-        if (isspace((unsigned char)*p->at))
+        const char c = *p->at;
+        if (isspace((unsigned char)c)) {
             step(p);
-        else if (*p->at == '/' && (p->at[1] == '/' || p->at[1] == '*'))
-            skip_comment(p);
-        else if (*p->at == '#' && p->line_begins)
-            skip_directive(p);
-        else if (*p->at == '"' || *p->at == '\'')
-            skip_quoted(p);
-        else
+        } else if ((c == '#' && p->line_begins) || (c == '/' && p->at[1] == '/')) {
+            skip_to(p, '\n');
+        } else if (c == '/' && p->at[1] == '*') {
+            step(p), step(p);
+            while (*p->at && !(p->at[0] == '*' && p->at[1] == '/')) step(p);
+            if (*p->at) step(p), step(p);
+        } else if (c == '"' || c == '\'') {
+            step(p);
+            skip_to(p, c);
+            if (*p->at == c) step(p);
+        } else {
             return;
+        }
     }
 }
 
@@ -100,11 +85,8 @@ static bool is(const struct parser *p, const char *text) {
 
 static struct construct *add(struct parser *p, enum construct_kind kind, int first) {
     static struct construct no_room;
-    if (p->to->count == CONSTRUCTS) {
-        p->failed = true;
-        return &no_room;
-    }
-    struct construct *c = &p->to->constructs[p->to->count++];
+    if (p->to->count == CONSTRUCTS) p->failed = true;
+    struct construct *c = p->failed ? &no_room : &p->to->constructs[p->to->count++];
     *c = (struct construct){.kind = kind, .first = first, .last = p->last_line};
     return c;
 }
@@ -213,14 +195,12 @@ static void loop(struct parser *p) {
     const struct parser begin = *p;
     if (tested_last) {
         statement(p);
-    } else {
-        condition(p);
-        cut_off = body(p, &keyword);
-    }
-    if (tested_last) {
         expect(p, "while");
         condition(p);
         expect(p, ";");
+    } else {
+        condition(p);
+        cut_off = body(p, &keyword);
     }
     struct construct *added = add(p, CONSTRUCT_LOOP, keyword.line);
     added->cut_off = cut_off;
@@ -241,17 +221,11 @@ static void branch(struct parser *p) {
     add(p, CONSTRUCT_IF, keyword.line)->cut_off = cut_off;
 }
 
-/* Whether a { behind this token may begin a function: behind its parameters are words and a type.
- */
-static bool keeps_parameters(const struct parser *p) {
-    return is_word(*p->token.at) || strchr("<>:&*-", *p->token.at);
-}
-
 /* A declaration or expression, up to its semicolon; a function, up to its end. */
 static void other(struct parser *p) {
     const int first = p->token.line;
     int depth = 0;
-    bool parameters = false; /* a list in brackets has just ended */
+    bool parameters = false; /* a list in brackets has ended; since then, words and a type */
     bool kernel = false;
     while (!p->failed && !at_end(p)) {
         if (is(p, "{")) {
@@ -264,7 +238,8 @@ static void other(struct parser *p) {
         const bool end = is(p, ";") && depth == 0;
         depth += is(p, "(") + is(p, "[") - is(p, ")") - is(p, "]");
         if (depth < 0 || is(p, "}")) p->failed = true;
-        parameters = is(p, ")") || (parameters && keeps_parameters(p));
+        parameters =
+            is(p, ")") || (parameters && (is_word(*p->token.at) || strchr("<>:&*-", *p->token.at)));
         kernel |= is(p, "__global__");
         note_barrier(p);
         next(p);
@@ -305,36 +280,20 @@ bool structure_read(struct structure *s, const char *text) {
 
 static bool has(const struct construct *c, int line) { return c->first <= line && line <= c->last; }
 
-static const struct construct *find(const struct structure *s, enum construct_kind kind, int line,
-                                    int other, bool outermost) {
-    const struct construct *found = NULL;
-    for (int i = 0; i < s->count && (outermost || !found); ++i) {
-        const struct construct *c = &s->constructs[i];
-        if (c->kind == kind && has(c, line) && !has(c, other)) found = c;
-    }
-    return found;
-}
-
-const struct construct *structure_around(const struct structure *s, enum construct_kind kind,
-                                         int line) {
-    return find(s, kind, line, 0, false);
-}
-
-const struct construct *structure_innermost_without(const struct structure *s,
-                                                    enum construct_kind kind, int line, int other) {
-    return find(s, kind, line, other, false);
-}
-
-const struct construct *structure_outermost_without(const struct structure *s,
-                                                    enum construct_kind kind, int line, int other) {
-    return find(s, kind, line, other, true);
-}
-
-const struct construct *structure_common(const struct structure *s, enum construct_kind kind,
-                                         int line, int other) {
+const struct construct *structure_innermost(const struct structure *s, enum construct_kind kind,
+                                            int line, int with, int without) {
     for (int i = 0; i < s->count; ++i) {
         const struct construct *c = &s->constructs[i];
-        if (c->kind == kind && has(c, line) && has(c, other)) return c;
+        if (c->kind == kind && has(c, line) && has(c, with) && !has(c, without)) return c;
+    }
+    return NULL;
+}
+
+const struct construct *structure_outermost(const struct structure *s, enum construct_kind kind,
+                                            int line, int without) {
+    for (int i = s->count - 1; i >= 0; --i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind == kind && has(c, line) && !has(c, without)) return c;
     }
     return NULL;
 }

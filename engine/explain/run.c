@@ -17,8 +17,7 @@ __attribute__((constructor)) static void observe(void) {
 }
 
 static struct place place_of_code(const void *function) {
-    void *address = (void *)(uintptr_t)function;
-    return place_find(&address, 1);
+    return place_find(&(void *){(void *)(uintptr_t)function}, 1);
 }
 
 void engine_place(const void *function, struct finding_party *party) {
@@ -56,17 +55,18 @@ void engine_add_launch(struct finding *finding, bool where) {
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void find_launch(const struct event *event, struct finding *finding) {
-    set_output(&finding->launch); /* also of a launch that is not kept */
-    engine_find_launch(event->launch, true, &finding->launch);
+static struct finding finding_of(const struct event *event) {
+    struct finding finding = diagnose(event);
+    set_output(&finding.launch); /* also of a launch that is not kept */
+    engine_find_launch(event->launch, true, &finding.launch);
+    return finding;
 }
 
 /* What has been seen so far. */
 static struct engine_result result(void) {
     struct engine_result r = {.launches = (int)launches_noted(), .blocks = surplus_seen()};
     const struct event *event = event_first();
-    if (event) r.finding = diagnose(event);
-    if (event) find_launch(event, &r.finding);
+    if (event) r.finding = finding_of(event);
     return r;
 }
 
@@ -87,9 +87,9 @@ int engine_findings(struct finding findings[], int room) {
     int count = 0;
     for (int i = 0; i < all && count < room; i++) {
         int same = 0;
-        findings[count] = diagnose(events[i]);
+        findings[count] = finding_of(events[i]);
         while (!same_mistake(&findings[same], &findings[count])) same++;
-        if (same == count) find_launch(events[i], &findings[count++]);
+        count += same == count;
     }
     return count;
 }
@@ -97,11 +97,6 @@ int engine_findings(struct finding findings[], int room) {
 static void stopped(void) {
     const struct engine_result r = result();
     if (run.stopped) run.stopped(&r);
-}
-
-static void name_arrays(void) {
-    for (int i = 0; i < ENGINE_ARRAYS; i++)
-        if (run.arrays[i].elements) region_name(i, &run.arrays[i]);
 }
 
 static void set_limits(const struct engine_limits *limits) {
@@ -130,7 +125,8 @@ void engine_begin(const struct engine_run *asked) {
     run = *asked;
     vocabulary_use(run.words);
     machine_on_fault(run.machine_fault);
-    name_arrays();
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (run.arrays[i].elements) region_name(i, &run.arrays[i]);
     set_limits(&run.limits);
     keep(run.keeps);
     surplus_begin(run.writers);

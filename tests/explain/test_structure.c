@@ -46,16 +46,16 @@ TEST(a_tiled_kernel) {
     check_construct(CONSTRUCT_FUNCTION, 10, 2, 15);
     CHECK(structure_around(&s, CONSTRUCT_FUNCTION, 10)->kernel);
     CHECK(!structure_around(&s, CONSTRUCT_FUNCTION, 16)->kernel);
-    CHECK_INT(structure_common(&s, CONSTRUCT_LOOP, 10, 9)->first, 9);
-    CHECK_INT(structure_common(&s, CONSTRUCT_LOOP, 10, 12)->first, 5);
-    CHECK(!structure_common(&s, CONSTRUCT_LOOP, 10, 14));
+    CHECK_INT(structure_innermost(&s, CONSTRUCT_LOOP, 10, 9, 0)->first, 9);
+    CHECK_INT(structure_innermost(&s, CONSTRUCT_LOOP, 10, 12, 0)->first, 5);
+    CHECK(!structure_innermost(&s, CONSTRUCT_LOOP, 10, 14, 0));
     CHECK_INT(s.barriers, 2);
     CHECK_INT(structure_barrier_between(&s, 6, 10), 7);
     CHECK_INT(structure_barrier_between(&s, 8, 11), 0);
-    CHECK_INT(structure_outermost_without(&s, CONSTRUCT_LOOP, 10, 14)->first, 5);
-    CHECK_INT(structure_innermost_without(&s, CONSTRUCT_LOOP, 10, 14)->first, 9);
-    CHECK_INT(structure_outermost_without(&s, CONSTRUCT_LOOP, 10, 6)->first, 9);
-    CHECK(!structure_outermost_without(&s, CONSTRUCT_LOOP, 6, 10));
+    CHECK_INT(structure_outermost(&s, CONSTRUCT_LOOP, 10, 14)->first, 5);
+    CHECK_INT(structure_innermost(&s, CONSTRUCT_LOOP, 10, 10, 14)->first, 9);
+    CHECK_INT(structure_outermost(&s, CONSTRUCT_LOOP, 10, 6)->first, 9);
+    CHECK(!structure_outermost(&s, CONSTRUCT_LOOP, 6, 10));
 }
 
 static int cut_off(const char *text) {

@@ -211,13 +211,6 @@ static bool find_formula(const struct equations *e, const struct index_sample *f
     return true;
 }
 
-static size_t first_exception(const struct index_sample *sample, size_t samples,
-                              const struct index_formula *formula) {
-    size_t i = 0;
-    while (i < samples && index_offset(formula, sample[i].value) == sample[i].offset) i++;
-    return i;
-}
-
 /* Some samples scattered over all of them nearly always determine the formula; each of the others
  * that it does not fit adds an equation that it lacked, or contradicts. */
 bool index_fit(const struct index_sample *sample, size_t samples, struct index_formula *formula) {
@@ -230,10 +223,12 @@ bool index_fit(const struct index_sample *sample, size_t samples, struct index_f
         fits = add_equation(e, &sample[i * STRIDE % samples], formula);
     bool all = false;
     for (int tries = 0; fits && !all && tries < COLUMNS; tries++) {
+        size_t i = 0;
         fits = find_formula(e, &sample[0], formula);
-        const size_t next = fits ? first_exception(sample, samples, formula) : 0;
-        all = fits && next == samples;
-        if (fits && !all) fits = add_equation(e, &sample[next], formula);
+        while (fits && i < samples && index_offset(formula, sample[i].value) == sample[i].offset)
+            i++;
+        all = i == samples;
+        if (fits && !all) fits = add_equation(e, &sample[i], formula);
     }
     free(e);
     return all;
@@ -354,17 +349,6 @@ static int size_of_terms(const struct index_formula *f, const struct index_size 
     return -1;
 }
 
-/* A constant belongs to the row as far as it is whole rows; -1 is the column before the first. */
-static void divide_constant(struct layout *l, long long constant, long long columns) {
-    l->row.constant = constant / columns;
-    l->col.constant = constant % columns;
-    if (llabs(l->col.constant) > columns / 2) {
-        const int sign = l->col.constant > 0 ? 1 : -1;
-        l->row.constant += sign;
-        l->col.constant -= sign * columns;
-    }
-}
-
 struct layout layout_of(const struct index_formula *formula, const struct index_size *sizes,
                         size_t count, int expected) {
     struct layout l = {.size = expected, .col = index_split(formula, &sizes[expected], 1)};
@@ -373,7 +357,16 @@ struct layout layout_of(const struct index_formula *formula, const struct index_
     l.row = (struct index_formula){.phase_first = formula->phase_first,
                                    .phase_every = formula->phase_every};
     if (l.size >= 0) l.row = take_multiples(&l.col, &sizes[l.size]);
-    divide_constant(&l, formula->constant, sizes[l.size >= 0 ? l.size : expected].value);
+    /* A constant belongs to the row as far as it is whole rows; -1 is the column before the first.
+     */
+    const long long columns = sizes[l.size >= 0 ? l.size : expected].value;
+    l.row.constant = formula->constant / columns;
+    l.col.constant = formula->constant % columns;
+    if (llabs(l.col.constant) > columns / 2) {
+        const int sign = l.col.constant > 0 ? 1 : -1;
+        l.row.constant += sign;
+        l.col.constant -= sign * columns;
+    }
     return l;
 }
 
@@ -383,20 +376,15 @@ bool part_has(const struct index_formula *part, unsigned variables) {
     return false;
 }
 
-static bool has_term(const struct index_formula *part, const struct index_term *term) {
-    for (int i = 0; i < part->terms; i++) {
-        const struct index_term *t = &part->term[i];
-        if (t->variable == term->variable && t->shift == term->shift &&
-            t->coefficient == term->coefficient)
-            return true;
-    }
-    return false;
-}
-
 static bool has_terms_of(const struct index_formula *a, const struct index_formula *b,
                          unsigned variables) {
-    for (int i = 0; i < b->terms; i++)
-        if ((variables >> b->term[i].variable & 1) && !has_term(a, &b->term[i])) return false;
+    for (int i = 0; i < b->terms; i++) {
+        const struct index_term *of = &b->term[i], *t = a->term, *end = a->term + a->terms;
+        while (t < end && !(t->variable == of->variable && t->shift == of->shift &&
+                            t->coefficient == of->coefficient))
+            t++;
+        if ((variables >> of->variable & 1) && t == end) return false;
+    }
     return true;
 }
 

@@ -24,14 +24,13 @@ struct sites {
     int count;
 };
 
-static bool is_at(const struct site *s, const struct trace_access *a) {
-    return s->code == a->code && s->array == a->array && s->write == a->write &&
-           s->elements == a->elements;
-}
-
 static int find_site(struct sites *sites, const struct trace_access *a) {
-    for (int i = 0; i < sites->count; i++)
-        if (is_at(&sites->site[i], a)) return i;
+    for (int i = 0; i < sites->count; i++) {
+        const struct site *s = &sites->site[i];
+        if (s->code == a->code && s->array == a->array && s->write == a->write &&
+            s->elements == a->elements)
+            return i;
+    }
     if (sites->count == CODES) return CODES;
     sites->site[sites->count] =
         (struct site){a->code, a->array, a->elements, a->write, a->atomic, NO_SOURCE, RECOVERED};
@@ -190,14 +189,6 @@ static size_t select_samples(const struct recovery *r, int recovered, value_deco
     return count;
 }
 
-static unsigned varied_in(const struct index_sample *samples, size_t count) {
-    unsigned varied = 0;
-    for (size_t i = 1; i < count; i++)
-        for (int v = 0; v < INDEX_VARIABLES; v++)
-            if (samples[i].value[v] != samples[0].value[v]) varied |= 1u << v;
-    return varied;
-}
-
 /* Guards leave out some accesses of the blocks at the grid's end, so that steps count otherwise
  * there: then the other blocks alone decide. */
 static bool fit(const struct recovery *r, int recovered, value_decoder *decode,
@@ -205,18 +196,12 @@ static bool fit(const struct recovery *r, int recovered, value_decoder *decode,
     for (int inner_blocks = 0; inner_blocks < 2; inner_blocks++) {
         const size_t count = select_samples(r, recovered, decode, inner_blocks, samples);
         if (!count || !index_fit(samples, count, formula)) continue;
-        *varied = varied_in(samples, count);
+        for (size_t i = 1; i < count; i++)
+            for (int v = 0; v < INDEX_VARIABLES; v++)
+                *varied |= (unsigned)(samples[i].value[v] != samples[0].value[v]) << v;
         return true;
     }
     return false;
-}
-
-static void recover_one(struct recovery *r, int i, value_decoder *decode,
-                        struct index_sample *samples) {
-    struct recovered *a = &r->access[i];
-    a->exact = fit(r, i, NULL, samples, &a->formula, &a->varied);
-    if (a->source >= 0)
-        a->source_exact = fit(r, i, decode, samples, &a->source_formula, &a->source_varied);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -231,7 +216,12 @@ bool recover(const struct trace *trace, value_decoder *decode, struct recovery *
         group_by_line(r, decode);
         find_steps(r);
     }
-    for (int i = 0; i < r->count; i++) recover_one(r, i, decode, samples);
+    for (int i = 0; i < r->count; i++) {
+        struct recovered *a = &r->access[i];
+        a->exact = fit(r, i, NULL, samples, &a->formula, &a->varied);
+        a->source_exact =
+            a->source >= 0 && fit(r, i, decode, samples, &a->source_formula, &a->source_varied);
+    }
     free(samples);
     if (!room) recover_free(r);
     return room;
@@ -259,17 +249,6 @@ bool recover_row_and_column(const struct trace_array *array, const struct index_
     return true;
 }
 
-static bool write_row_and_column(char *text, size_t size, const struct trace_array *array,
-                                 const struct index_formula *formula) {
-    char row[160], col[160];
-    struct layout l;
-    if (!recover_row_and_column(array, formula, &l)) return false;
-    index_write(row, sizeof row, &l.row, NULL, 0);
-    index_write(col, sizeof col, &l.col, NULL, 0);
-    append(text, size, "%s[%s][%s]", array->name, row, col);
-    return true;
-}
-
 static void write_flat(char *text, size_t size, const char *name,
                        const struct index_formula *formula, const struct index_size *sizes,
                        size_t count) {
@@ -282,11 +261,18 @@ void recover_write(char *text, size_t size, const struct recovery *r, const stru
                    const struct index_size *sizes, size_t count) {
     const char *name = recover_array_name(r, a->array);
     const bool shared = a->array >= TRACE_SHARED;
-    if (!a->exact)
+    struct layout l;
+    if (!a->exact) {
         append(text, size, "%s[...]", name);
-    else if (!shared ||
-             !write_row_and_column(text, size, trace_shared(r->trace, a->array), &a->formula))
+    } else if (shared &&
+               recover_row_and_column(trace_shared(r->trace, a->array), &a->formula, &l)) {
+        char row[160], col[160];
+        index_write(row, sizeof row, &l.row, NULL, 0);
+        index_write(col, sizeof col, &l.col, NULL, 0);
+        append(text, size, "%s[%s][%s]", name, row, col);
+    } else {
         write_flat(text, size, name, &a->formula, sizes, shared ? 0 : count);
+    }
 }
 
 void recover_write_source(char *text, size_t size, const struct recovery *r,

@@ -48,10 +48,10 @@ static bool find_locations(const struct trace *t, struct locations *l) {
         const int at = location_of(l, t->barrier[i].code);
         if (at < l->count) continue;
         if (at == LOCATIONS) return false;
+        l->count++;
         l->code[at] = t->barrier[i].code;
         l->place[at] = place_before(l->code[at]);
         l->group[at] = 0;
-        l->count++;
         if (!l->place[at].line) return false;
         while (!place_same_line(&l->place[l->group[at]], &l->place[at])) l->group[at]++;
     }
@@ -131,10 +131,7 @@ static int rounds_of(const struct trace *t) {
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (!is_of_an_input(a)) continue;
-        if (a->block != block)
-            rounds = 1;
-        else
-            rounds += a->interval != last;
+        rounds = a->block != block ? 1 : rounds + (a->interval != last);
         block = a->block;
         last = a->interval;
         if (rounds > most) most = rounds;
@@ -168,14 +165,6 @@ static bool has_syncthreads(const char *text, int line) {
     return call[strspn(call, " ")] == '(' && !strstr(call, name);
 }
 
-static int loops_around(const struct structure *s, int line) {
-    int loops = 0;
-    for (int i = 0; i < s->count; i++)
-        loops += s->constructs[i].kind == CONSTRUCT_LOOP && s->constructs[i].first <= line &&
-                 line <= s->constructs[i].last;
-    return loops;
-}
-
 /* In a kernel's own text, in no loop or in one that has gone round. */
 static bool is_plain(const struct trace *t, const struct locations *l, int group) {
     static struct structure s;
@@ -184,9 +173,10 @@ static bool is_plain(const struct trace *t, const struct locations *l, int group
         !structure_read(&s, source_text()))
         return false;
     const struct construct *function = structure_around(&s, CONSTRUCT_FUNCTION, place->line);
-    const int loops = loops_around(&s, place->line);
+    const struct construct *loop = structure_around(&s, CONSTRUCT_LOOP, place->line);
     return function && function->kernel &&
-           (!loops || (loops == 1 && times_of(t, l, group) >= ROUNDS));
+           (!loop || (loop == structure_outermost(&s, CONSTRUCT_LOOP, place->line, 0) &&
+                      times_of(t, l, group) >= ROUNDS));
 }
 
 /* Whether another launch than the one that is looked at has barriers, which may be the same ones;

@@ -109,17 +109,12 @@ static struct counted sum_of(const struct counts_of_run *run, int place, enum co
     return sum;
 }
 
-/* Sectors of global memory, and requests of shared memory, by one launch. */
+/* Sectors of global memory, by one launch. */
 static uint64_t sectors_of(const struct counted_launch *l) {
     uint64_t sectors = 0;
     for (int place = 0; place < COUNTED_SHARED; place++)
         for (int way = 0; way < COUNTED_WAYS; way++) sectors += l->of[place][way].sectors;
     return sectors;
-}
-
-static uint64_t shared_requests_of(const struct counted_launch *l) {
-    const struct counted *shared = l->of[COUNTED_SHARED];
-    return shared[COUNTED_LOADS].requests + shared[COUNTED_STORES].requests;
 }
 
 static const double worth_it = 0.1; /* of what the launch moves: less is no loss that counts */
@@ -252,10 +247,11 @@ static const unsigned many_words = 8; /* of one bank */
 
 /* The requests of the line take that long on average, not just one of them. */
 static bool is_conflict(const struct counted_launch *l, const struct counted_line *line) {
-    const struct counted *c = &line->counted;
+    const struct counted *c = &line->counted, *shared = l->of[COUNTED_SHARED];
+    const uint64_t requests = shared[COUNTED_LOADS].requests + shared[COUNTED_STORES].requests;
     return line->place == COUNTED_SHARED && line->way != COUNTED_ATOMICS &&
            c->worst >= many_words && c->conflicts >= c->requests * (many_words - 1) &&
-           (double)c->conflicts >= worth_it * (double)shared_requests_of(l);
+           (double)c->conflicts >= worth_it * (double)requests;
 }
 
 static bool bank_conflicts(const struct counts_of_run *run, struct remark *remark) {
@@ -286,20 +282,16 @@ struct phases_seen {
     const void *idle_store; /* a store in one of these */
 };
 
-static bool is_zero(const struct trace_access *a) {
-    for (int i = 0; i < TRACE_BYTES; i++)
-        if (a->bytes[i]) return false;
-    return true;
-}
-
 static void find_phases_seen(const struct trace *t, struct phases_seen *phases) {
+    static const unsigned char zero[TRACE_BYTES];
     int last = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct trace_access *a = &t->access[i];
         if (a->block || a->interval >= PHASES) continue;
         if ((int)a->interval > last) last = (int)a->interval;
         if (a->array >= TRACE_SHARED && a->write)
-            phases->did[a->interval] |= is_zero(a) ? IT_STORES : IT_STORES | IT_STORES_VALUES;
+            phases->did[a->interval] |=
+                memcmp(a->bytes, zero, sizeof zero) == 0 ? IT_STORES : IT_STORES | IT_STORES_VALUES;
         if (a->array < TRACE_SHARED && !a->write && lab.arrays[a->array].role == ROLE_INPUT)
             phases->did[a->interval] |= IT_LOADS;
     }
@@ -354,18 +346,13 @@ static bool surplus_blocks(const struct counts_of_run *run, struct remark *remar
 static counts_rule *const rules[] = {naive_loads, uncoalesced, bank_conflicts, idle_phases,
                                      surplus_blocks};
 
-/* Loads of blocks that did not run are not counted. */
-static bool all_ran(const struct counts_of_run *run) {
-    for (int i = 0; i < run->count; i++)
-        if (run->launches[i].passed_over) return false;
-    return true;
-}
-
 void remark_counts(struct shape shape, struct remark *remark) {
     struct counts_of_run run = {.shape = shape};
+    bool all_ran = true; /* loads of blocks that did not run are not counted */
     run.count = counts_launches(&run.launches);
+    for (int i = 0; i < run.count; i++) all_ran &= !run.launches[i].passed_over;
     for (size_t i = 0; i < LENGTH(rules) && run.count && !remark->kind; i++)
-        if (rules[i] == surplus_blocks || all_ran(&run)) rules[i](&run, remark);
+        if (rules[i] == surplus_blocks || all_ran) rules[i](&run, remark);
     if (remark->kind) REMARK_SAY(COUNTED_WITH, W(lab_shape_text(&lab, &shape).of), W(lab.name));
 }
 
