@@ -7,16 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* In JSON: an array of the run, or what is counted beside these. Null: the run has no such array.
- */
+/* An array of the run, or what is counted beside these, in JSON and in text. Null: the run has no
+ * such array. */
 static const char *place_key(int place) {
     static const char *const beside[COUNTED_PLACES] = {
         [COUNTED_OTHER] = "other", [COUNTED_CONSTANTS] = "constants", [COUNTED_SHARED] = "shared"};
     const struct engine_array *array = place < COUNTED_OTHER ? region_array(place) : NULL;
     return array ? array->name : beside[place];
 }
-
-/* In text. */
 static const char *place_name(int place) {
     return place == COUNTED_OTHER ? "other memory" : place_key(place);
 }
@@ -31,13 +29,6 @@ static struct counted global_sum(const struct counted_launch *l, enum counted_wa
     struct counted sum = {0};
     for (int place = 0; place < COUNTED_SHARED; place++) counted_add(&sum, &l->of[place][way]);
     return sum;
-}
-
-static uint64_t sectors_moved(const struct counted_launch *l) {
-    uint64_t sectors = 0;
-    for (int way = 0; way < COUNTED_WAYS; way++)
-        sectors += global_sum(l, (enum counted_way)way).sectors;
-    return sectors;
 }
 
 static double coalesced(const struct counted *c) {
@@ -84,9 +75,11 @@ struct work {
 
 static struct work work_of(const struct counted_launch *sum, struct shape s) {
     struct work work = {.loads = loads_of(sum, 1, s)};
-    const uint64_t sectors = sectors_moved(sum);
+    uint64_t sectors = 0;
     const double flops = truth_operations(&s);
     if (flops != (double)work.loads.naive) return work;
+    for (int way = 0; way < COUNTED_WAYS; way++)
+        sectors += global_sum(sum, (enum counted_way)way).sectors;
     work.flops = work.loads.naive;
     if (work.loads.kernel) work.per_load = flops / (double)work.loads.kernel;
     if (sectors) work.per_byte = flops / ((double)sectors * SECTOR);
@@ -130,7 +123,7 @@ static void print_global(FILE *out, const struct counted_launch *l) {
     fputc('\n', out);
     print_row(out, "global memory", "elements", "requests", "sectors", "coalesced");
     for (int way = 0; way < COUNTED_WAYS; way++) {
-        struct counted all = global_sum(l, (enum counted_way)way);
+        const struct counted all = global_sum(l, (enum counted_way)way);
         int rows = 0;
         char what[64];
         for (int place = 0; place < COUNTED_SHARED; place++) {
@@ -144,29 +137,22 @@ static void print_global(FILE *out, const struct counted_launch *l) {
     }
 }
 
-static void print_exchanged(FILE *out, const struct counted_launch *l) {
+static void print_shared(FILE *out, const struct counted_launch *l) {
+    bool any = false;
+    for (int way = 0; way < COUNTED_WAYS; way++) {
+        const struct counted *shared = &l->of[COUNTED_SHARED][way];
+        char worst[16] = "none";
+        if (!shared->requests) continue;
+        if (!any) fputc('\n', out);
+        if (!any) print_row(out, "shared memory", "elements", "requests", "conflicts", "worst");
+        any = true;
+        if (shared->worst > 1) snprintf(worst, sizeof worst, "%u-way", shared->worst);
+        print_row(out, way_names[way], grouped(shared->elements).text,
+                  grouped(shared->requests).text, grouped(shared->conflicts).text, worst);
+    }
+    if (!any) fputs("\n  shared memory: not used\n", out);
     if (l->exchanged)
         fprintf(out, "  %-22s %14s\n", "... from other threads", grouped(l->exchanged).text);
-}
-
-static void print_shared(FILE *out, const struct counted_launch *l) {
-    const struct counted *shared = l->of[COUNTED_SHARED];
-    if (!shared[COUNTED_LOADS].requests && !shared[COUNTED_STORES].requests &&
-        !shared[COUNTED_ATOMICS].requests) {
-        fputs("\n  shared memory: not used\n", out);
-        print_exchanged(out, l);
-        return;
-    }
-    fputc('\n', out);
-    print_row(out, "shared memory", "elements", "requests", "conflicts", "worst");
-    for (int way = 0; way < COUNTED_WAYS; way++) {
-        if (!shared[way].requests) continue;
-        char worst[16] = "none";
-        if (shared[way].worst > 1) snprintf(worst, sizeof worst, "%u-way", shared[way].worst);
-        print_row(out, way_names[way], grouped(shared[way].elements).text,
-                  grouped(shared[way].requests).text, grouped(shared[way].conflicts).text, worst);
-    }
-    print_exchanged(out, l);
 }
 
 static void print_barriers(FILE *out, const struct counted_launch *l) {
@@ -182,19 +168,20 @@ static void print_barriers(FILE *out, const struct counted_launch *l) {
 
 static void print_line(FILE *out, const struct counted_line *line) {
     const struct counted *c = &line->counted;
-    double requests = (double)c->requests;
+    const double requests = (double)c->requests;
+    const char *way = way_names[line->way];
     const int column = fprintf(out, "    %s:%d  ", line->file, line->line);
     char words[200] = "";
     if (line->place == COUNTED_SHARED)
-        APPEND(words, "shared %s: %.1f needless passes per request (%u-way)", way_names[line->way],
+        APPEND(words, "shared %s: %.1f needless passes per request (%u-way)", way,
                (double)c->conflicts / requests, c->worst);
-    else if (is_broadcast(c))
-        APPEND(words, "%s of %s: %.1f sectors per request, a broadcast from each",
-               way_names[line->way], place_name(line->place), (double)c->sectors / requests);
     else
-        APPEND(words, "%s of %s: %.1f sectors per request, %.1f %% of their bytes used",
-               way_names[line->way], place_name(line->place), (double)c->sectors / requests,
-               coalesced(c));
+        APPEND(words, "%s of %s: %.1f sectors per request, ", way, place_name(line->place),
+               (double)c->sectors / requests);
+    if (line->place != COUNTED_SHARED && is_broadcast(c))
+        APPEND(words, "a broadcast from each");
+    else if (line->place != COUNTED_SHARED)
+        APPEND(words, "%.1f %% of their bytes used", coalesced(c));
     print_wrapped(column, 6, words, out);
     fputc('\n', out);
 }
@@ -315,16 +302,6 @@ static void json_figures(struct json *json, const struct counted_launch *l) {
     json_unsigned(json, "loads_if_once_per_block", l->needed);
 }
 
-static void json_line(struct json *json, const struct counted_line *line) {
-    json_open(json, NULL, '{');
-    json_text(json, "file", line->file);
-    json_value(json, "line", "%d", line->line);
-    json_text(json, "memory", place_key(line->place));
-    json_text(json, "way", way_names[line->way]);
-    json_counted(json, "counted", &line->counted, line->place == COUNTED_SHARED);
-    json_close(json, '}');
-}
-
 static void json_counted_launch(struct json *json, const struct counted_launch *l) {
     json_open(json, NULL, '{');
     json_text(json, "kernel", l->kernel);
@@ -338,7 +315,16 @@ static void json_counted_launch(struct json *json, const struct counted_launch *
     json_value(json, "barriers_per_block", "[%" PRIu64 ", %" PRIu64 "]", l->least_barriers,
                l->most_barriers);
     json_open(json, "lines", '[');
-    for (int i = 0; i < l->line_count; i++) json_line(json, &l->lines[i]);
+    for (int i = 0; i < l->line_count; i++) {
+        const struct counted_line *line = &l->lines[i];
+        json_open(json, NULL, '{');
+        json_text(json, "file", line->file);
+        json_value(json, "line", "%d", line->line);
+        json_text(json, "memory", place_key(line->place));
+        json_text(json, "way", way_names[line->way]);
+        json_counted(json, "counted", &line->counted, line->place == COUNTED_SHARED);
+        json_close(json, '}');
+    }
     json_close(json, ']');
     json_close(json, '}');
 }

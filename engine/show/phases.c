@@ -36,11 +36,11 @@ static int columns_of_array(int array) { return (int)array_columns(region_array(
 
 /* --- ranges: "0-3, 8" ------------------------------------------------------------------------- */
 
+/* The indices below `count` that are set, as ranges. */
 struct ranges {
     char text[120];
 };
 
-/* The indices below `count` that are set, as ranges. */
 static struct ranges ranges_of(const bool *set, int count) {
     struct ranges r = {""};
     for (int i = 0; i < count; i++) {
@@ -268,39 +268,32 @@ static void print_tables(FILE *out, const struct shown *shown, int count) {
     }
 }
 
-static void print_arrays(FILE *out, const struct story *s, const struct phase *phase) {
-    const int count = min_int(phase->array_count, TABLES);
-    struct shown shown[TABLES];
-    for (int i = 0; i < count; i++) shown[i] = shared_shown(s, &phase->arrays[i]);
-    if (!count) fputs("    nothing is stored in shared memory\n", out);
-    print_tables(out, shown, count);
-}
-
 /* --- phases ----------------------------------------------------------------------------------- */
 
-static void print_loaded(FILE *out, const struct engine_array *array, const struct loaded *l) {
+static void print_loaded(FILE *out, const struct phase *phase, int number) {
+    const struct engine_array *array = region_array(number);
+    const struct loaded l = loaded_of(phase, number);
     char words[400] = "";
-    if (!l->loads) return;
     APPEND(words, "%s: ", array->name);
     if (array->dimensions > 1)
-        APPEND(words, "rows %s, columns ", ranges_of(l->rows, l->row_count).text);
+        APPEND(words, "rows %s, columns ", ranges_of(l.rows, l.row_count).text);
     else
         APPEND(words, "elements ");
-    APPEND(words, "%s: %zu load%s", ranges_of(l->cols, l->col_count).text, l->loads,
-           plural(l->loads));
-    print_paragraph("    ", "", words, out);
+    APPEND(words, "%s: %zu load%s", ranges_of(l.cols, l.col_count).text, l.loads, plural(l.loads));
+    if (l.loads) print_paragraph("    ", "", words, out);
+    free(l.rows);
 }
 
 static void print_phase(FILE *out, const struct story *s, int number) {
     const struct phase *phase = &s->phases->phases[number - 1];
+    const int count = min_int(phase->array_count, TABLES);
+    struct shown shown[TABLES];
     fprintf(out, "\nphase %d of %d\n", number - 1, s->phases->count);
-    for (int i = 0; i < ENGINE_ARRAYS; i++) {
-        if (!is_input(i)) continue;
-        const struct loaded loaded = loaded_of(phase, i);
-        print_loaded(out, region_array(i), &loaded);
-        free(loaded.rows);
-    }
-    print_arrays(out, s, phase);
+    for (int i = 0; i < ENGINE_ARRAYS; i++)
+        if (is_input(i)) print_loaded(out, phase, i);
+    for (int i = 0; i < count; i++) shown[i] = shared_shown(s, &phase->arrays[i]);
+    if (!count) fputs("    nothing is stored in shared memory\n", out);
+    print_tables(out, shown, count);
     if (!s->sum->terms) return;
     const struct shown sums = array_shown(s, s->sum->output, number);
     if (sums.box.row_last >= 0) print_tables(out, &sums, 1);
@@ -346,49 +339,31 @@ static void print_stored(FILE *out, const struct story *s, int array) {
         print_element(out, &part);
 }
 
-static void print_inputs(FILE *out, const struct story *s) {
-    struct shown shown[ENGINE_ARRAYS];
-    int count = 0;
-    for (int i = 0; i < ENGINE_ARRAYS; i++)
-        if (is_input(i) && s->data->of[i]) shown[count++] = array_shown(s, i, 0);
-    fputc('\n', out);
-    print_tables(out, shown, count);
-}
-
-/* "A or B" */
-static void say_input_names(char *text, size_t size) {
-    const char *before = "";
-    for (int i = 0; i < ENGINE_ARRAYS; i++) {
-        if (!is_input(i)) continue;
-        append(text, size, "%s%s", before, region_array(i)->name);
-        before = " or ";
-    }
-}
-
 void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
                   const struct array_sum *sum, struct shape shape) {
     const struct story s = {phases, data, sum};
+    struct shown inputs[ENGINE_ARRAYS];
+    int count = 0;
+    char names[200] = "", words[400] = ""; /* names: "A or B" */
+    for (int i = 0; i < ENGINE_ARRAYS; i++) {
+        if (!is_input(i)) continue;
+        APPEND(names, "%s%s", names[0] ? " or " : "", region_array(i)->name);
+        if (phases && data->of[i]) inputs[count++] = array_shown(&s, i, 0);
+    }
+    fputc('\n', out);
     if (!phases) {
-        char words[200] = "";
-        APPEND(words, "No %ss: that block loads nothing of ", vocabulary()->phase);
-        say_input_names(words, sizeof words);
-        APPEND(words, ".");
-        fputc('\n', out);
+        APPEND(words, "No %ss: that block loads nothing of %s.", vocabulary()->phase, names);
         print_paragraph("", "", words, out);
         return;
     }
-    char words[400] = "";
     APPEND(words, "block (%u,%u) of %s, ", phases->block[0], phases->block[1], phases->kernel);
     if (phases->many > 1)
         APPEND(words, "launch %" PRIu64 " of %" PRIu64 ", ", phases->number, phases->many);
     APPEND(words, "%u x %u threads, %s", phases->block_size[0], phases->block_size[1],
            lab_shape_text(&lab, &shape).of);
-    fputc('\n', out);
     print_paragraph("", "", words, out);
     words[0] = '\0';
-    APPEND(words, "A phase reaches from one __syncthreads() to the next and loads from ");
-    say_input_names(words, sizeof words);
-    APPEND(words, ".");
+    APPEND(words, "A phase reaches from one __syncthreads() to the next and loads from %s.", names);
     print_paragraph("", "", words, out);
     if (sum->terms)
         print_paragraph(
@@ -396,7 +371,8 @@ void print_phases(FILE *out, const struct phases *phases, const struct array_dat
             "\"Sums so far\" is worked out from what has been loaded, because a thread's "
             "own variables cannot be seen from outside.",
             out);
-    print_inputs(out, &s);
+    fputc('\n', out);
+    print_tables(out, inputs, count);
     for (int i = 1; i <= phases->count; i++) print_phase(out, &s, i);
     for (int i = 0; i < ENGINE_ARRAYS; i++)
         if (is_output(i)) print_stored(out, &s, i);
@@ -411,8 +387,9 @@ static void json_flags(struct json *json, const char *name, const bool *set, int
     json_close(json, ']');
 }
 
-static void json_loaded(struct json *json, const char *name, struct loaded l) {
-    json_open(json, name, '{');
+static void json_loaded(struct json *json, const struct phase *phase, int array) {
+    const struct loaded l = loaded_of(phase, array);
+    json_open(json, region_array(array)->name, '{');
     json_flags(json, "rows", l.rows, l.row_count);
     json_flags(json, "columns", l.cols, l.col_count);
     json_value(json, "loads", "%zu", l.loads);
@@ -456,7 +433,7 @@ static void json_phase(struct json *json, const struct story *s, int number) {
     json_open(json, NULL, '{');
     json_value(json, "phase", "%d", number - 1);
     for (int i = 0; i < ENGINE_ARRAYS; i++)
-        if (is_input(i)) json_loaded(json, region_array(i)->name, loaded_of(phase, i));
+        if (is_input(i)) json_loaded(json, phase, i);
     json_open(json, "arrays", '[');
     for (int i = 0; i < phase->array_count; i++) json_array(json, &phase->arrays[i]);
     json_close(json, ']');

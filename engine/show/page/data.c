@@ -89,10 +89,10 @@ static void write_wrong(struct page *page, const struct engine_array *array) {
     json_close(&page->json, ']');
 }
 
-/* Extents; the parameters that they are, where they are that alone; and which axis threads usually
- * have by their x and y. */
 static void write_extents(struct json *json, int number) {
+    static const struct lab_panel none[LAB_ARRAYS];
     const struct engine_array *array = region_array(number);
+    struct lab_panel panel = lab.panels[number];
     json_open(json, "dims", '[');
     for (int i = 0; i < array->dimensions; i++)
         json_value(json, NULL, "%" PRId64, array->extent[i]);
@@ -105,13 +105,7 @@ static void write_extents(struct json *json, int number) {
     }
     json_close(json, ']');
     json_value(json, "by", "[%d, %d]", array->axis_of[0], array->axis_of[1]);
-}
-
-static void write_panel(struct json *json, int number) {
-    static const struct lab_panel none[LAB_ARRAYS];
-    const bool given = memcmp(lab.panels, none, sizeof none) != 0;
-    const struct lab_panel panel =
-        given ? lab.panels[number] : (struct lab_panel){number, 0, -1, -1};
+    if (memcmp(lab.panels, none, sizeof none) == 0) panel = (struct lab_panel){number, 0, -1, -1};
     json_value(json, "panel", "{\"row\": %d, \"col\": %d, \"rows_with\": %d, \"cols_with\": %d}",
                panel.row, panel.col, panel.rows_with, panel.cols_with);
 }
@@ -130,7 +124,6 @@ static void write_array(struct page *page, int number) {
     json_text(json, "name", array->name);
     json_text(json, "role", input ? "input" : "output");
     write_extents(json, number);
-    write_panel(json, number);
     write_element(json, array->element, array_element_bytes(array));
     write_values(json, input ? "values" : "final", array, values);
     if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
@@ -162,29 +155,22 @@ static void write_arrays(struct page *page) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* In the list of arrays, where shared ones follow the run's. */
-static int array_number(int array) {
-    int named = 0;
-    while (named < ENGINE_ARRAYS && region_array(named)) named++;
-    return array < TRACE_SHARED ? array : array - TRACE_SHARED + named;
-}
-
 static void write_sites(struct page *page) {
     struct json *json = &page->json;
+    int named = 0; /* arrays of the run; shared ones follow them */
+    while (named < ENGINE_ARRAYS && region_array(named)) named++;
     json_open(json, "sites", '[');
     for (int i = 0; i < page->steps.site_count; i++) {
         const struct walk_site *site = &page->steps.site[i];
+        const struct trace_access *a = site->first;
         json_value(json, NULL,
                    "{\"line\": %d, \"array\": %d, \"write\": %s, \"atomic\": %s, \"words\": %d}",
-                   site->line, array_number(site->first->array),
-                   site->first->write ? "true" : "false", site->first->atomic ? "true" : "false",
-                   site->first->elements);
+                   site->line, a->array < TRACE_SHARED ? a->array : a->array - TRACE_SHARED + named,
+                   a->write ? "true" : "false", a->atomic ? "true" : "false", a->elements);
     }
     json_close(json, ']');
 }
 
-/* [site, lane, offset, value, ...], a value for each element (null: not known), and behind those of
- * an atomic operation as many that it has replaced. */
 static void write_access(struct page *page, size_t number) {
     struct json *json = &page->json;
     const struct trace_access *a = &page->trace->access[number];
@@ -192,24 +178,14 @@ static void write_access(struct page *page, size_t number) {
     const size_t size = trace_element_bytes(page->trace, a->array);
     double value;
     json_open(json, NULL, '[');
-    json_value(json, NULL, "%d", page->steps.site_of[number]);
-    json_value(json, NULL, "%d", a->thread % WARP_SIZE);
-    json_value(json, NULL, "%" PRId64, a->offset);
+    json_value(json, NULL, "%d, %d, %" PRId64, page->steps.site_of[number], a->thread % WARP_SIZE,
+               a->offset);
     for (int i = 0; i < (a->atomic ? 2 : 1) * a->elements; i++) {
         const bool kept = a->valued || i >= a->elements;
         const bool known = kept && element_value(element, a->bytes + (size_t)i * size, &value);
         write_value(json, element, known ? value : NAN);
     }
     json_close(json, ']');
-}
-
-static void write_accesses(struct page *page, const struct walk_step *step) {
-    const struct walk_steps *s = &page->steps;
-    json_open(&page->json, NULL, '[');
-    for (size_t v = step->first; v < step->first + step->count; v++)
-        for (size_t i = 0; i < s->visit[v].count; i++)
-            write_access(page, s->by_thread[s->visit[v].first + i]);
-    json_close(&page->json, ']');
 }
 
 /* Runs of threads: [first, how many]. */
@@ -224,7 +200,8 @@ static void write_threads(struct json *json, const char *name, const struct thre
     json_close(json, ']');
 }
 
-static void write_waiting(struct json *json, const struct waiting waiting[BARRIER_PLACES]) {
+static void write_waiting(struct json *json, const struct waiting waiting[BARRIER_PLACES],
+                          const struct threads *returned) {
     json_open(json, "waiting", '[');
     for (int i = 0; i < 2 && waiting[i].code; i++) {
         json_open(json, NULL, '{');
@@ -233,20 +210,31 @@ static void write_waiting(struct json *json, const struct waiting waiting[BARRIE
         json_close(json, '}');
     }
     json_close(json, ']');
+    write_threads(json, "returned", returned);
 }
 
-/* [line, interval, -1, threads], and if threads waited in two lines, who did in which. */
-static void write_barrier(struct json *json, int line, const struct trace_barrier *b) {
-    json_value(json, NULL, "%d", line);
-    json_value(json, NULL, "%u", b->interval);
-    json_value(json, NULL, "-1");
-    json_value(json, NULL, "%u",
-               threads_count(&b->at[0].threads) + threads_count(&b->at[1].threads));
-    if (!b->at[1].code) return;
-    json_open(json, NULL, '{');
-    write_waiting(json, b->at);
-    write_threads(json, "returned", &b->returned);
-    json_close(json, '}');
+static void write_step(struct page *page, const struct walk_step *step) {
+    struct json *json = &page->json;
+    const struct walk_steps *s = &page->steps;
+    json_open(json, NULL, '[');
+    json_value(json, NULL, "%d, %u, %d", step->line, step->interval, step->warp);
+    if (step->warp < 0) {
+        const struct trace_barrier *b = &page->trace->barrier[step->first];
+        json_value(json, NULL, "%u",
+                   threads_count(&b->at[0].threads) + threads_count(&b->at[1].threads));
+        if (b->at[1].code) {
+            json_open(json, NULL, '{');
+            write_waiting(json, b->at, &b->returned);
+            json_close(json, '}');
+        }
+    } else {
+        json_open(json, NULL, '[');
+        for (size_t v = step->first; v < step->first + step->count; v++)
+            for (size_t i = 0; i < s->visit[v].count; i++)
+                write_access(page, s->by_thread[s->visit[v].first + i]);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
 }
 
 /* Null: there is none. */
@@ -258,29 +246,17 @@ static void write_steps(struct page *page) {
     struct json *json = &page->json;
     json_open(json, "steps", '[');
     for (size_t i = 0; i < page->steps.step_count; i++) {
-        if (ftell(json->out) > MOST_BYTES) {
+        if (ftell(json->out) > MOST_BYTES)
             walk_steps_cut(&page->steps, i);
-            break;
-        }
-        const struct walk_step *step = &page->steps.step[i];
-        json_open(json, NULL, '[');
-        if (step->warp < 0) {
-            write_barrier(json, step->line, &page->trace->barrier[step->first]);
-        } else {
-            json_value(json, NULL, "%d", step->line);
-            json_value(json, NULL, "%u", step->interval);
-            json_value(json, NULL, "%d", step->warp);
-            write_accesses(page, step);
-        }
-        json_close(json, ']');
+        else
+            write_step(page, &page->steps.step[i]);
     }
     json_close(json, ']');
     write_step_number(page, "as_run_from", page->steps.as_run_from);
     json_value(json, "left_out", "%zu", page->trace->count - page->steps.accesses);
     json_value(json, "counted", page->trace->complete ? "true" : "false");
     json_open(json, "end", '{');
-    write_waiting(json, page->trace->waiting);
-    write_threads(json, "returned", &page->trace->returned);
+    write_waiting(json, page->trace->waiting, &page->trace->returned);
     json_value(json, "stopped", page->trace->stopped ? "true" : "false");
     json_close(json, '}');
 }
@@ -311,39 +287,26 @@ static size_t find_barrier_step(const struct page *page) {
 }
 
 static void find_finding(struct page *page) {
+    const size_t none = page->steps.step_count;
     page->at = walk_steps_find(&page->steps, page->access.at);
     page->other = walk_steps_find(&page->steps, page->access.other);
-    if (page->at == page->steps.step_count) page->at = find_barrier_step(page);
-}
-
-/* Single threads, one after the other, make many steps: those that follow the mistake say nothing
- * about it. */
-static void end_after_finding(struct page *page) {
-    const size_t none = page->steps.step_count;
-    const size_t last = page->other < none && page->other > page->at ? page->other : page->at;
+    if (page->at == none) page->at = find_barrier_step(page);
     if (page->at == none || page->steps.as_run_from == none) return;
+    /* Single threads, one after the other, make many steps: those that follow the mistake say
+     * nothing about it. */
+    const size_t last = page->other < none && page->other > page->at ? page->other : page->at;
     walk_steps_cut(&page->steps, last + 1);
-}
-
-/* Of what the page may show. */
-static void write_index(struct json *json, const struct finding_object *o) {
-    if (o->form != OBJECT_ARRAY && o->form != OBJECT_ELEMENT) {
-        json_text(json, "index", NULL);
-        return;
-    }
-    json_open(json, "index", '[');
-    for (int i = 0; i < o->dimensions; i++) json_value(json, NULL, "%" PRId64, o->index[i]);
-    json_close(json, ']');
 }
 
 static void write_finding(struct page *page) {
     struct json *json = &page->json;
     const struct finding *f = &page->outcome->finding;
+    const struct finding_object *o = &f->object;
+    struct finding_words words;
     if (f->kind == FINDING_NONE) {
         json_text(json, "finding", NULL);
         return;
     }
-    struct finding_words words;
     finding_explain(f, &page->outcome->explained, &words);
     json_open(json, "finding", '{');
     json_words(json, f, &words);
@@ -351,8 +314,14 @@ static void write_finding(struct page *page) {
     json_open(json, "other", '{');
     write_party(page, json, &f->other);
     json_close(json, '}');
-    json_text(json, "variable", f->object.name);
-    write_index(json, &f->object);
+    json_text(json, "variable", o->name);
+    if (o->form == OBJECT_ARRAY || o->form == OBJECT_ELEMENT) {
+        json_open(json, "index", '[');
+        for (int i = 0; i < o->dimensions; i++) json_value(json, NULL, "%" PRId64, o->index[i]);
+        json_close(json, ']');
+    } else {
+        json_text(json, "index", NULL);
+    }
     json_value(json, "never_ends", finding_never_ends(f->kind) ? "true" : "false");
     json_slots(json, f->slot);
     write_step_number(page, "step", page->at);
@@ -395,18 +364,6 @@ static uint32_t first_interval_as_run(const struct page *page) {
     return matters && page->access.at < t->count ? t->access[page->access.at].interval : UINT32_MAX;
 }
 
-/* What the page calls things. */
-static void write_words(struct json *json) {
-    const struct vocabulary *words = vocabulary();
-    json_open(json, "words", '{');
-    json_text(json, "array", words->array);
-    json_text(json, "arrays", words->arrays);
-    json_text(json, "phase", words->phase);
-    json_close(json, '}');
-}
-
-/* How an element of the output is made of products, or null: array and, for its row and its column,
- * the axis of the output that has the same index; -1: the number of the term. */
 static void write_sum(struct json *json) {
     const struct array_sum *sum = &lab.sum;
     if (!sum->factors) {
@@ -425,13 +382,17 @@ static void write_sum(struct json *json) {
 
 static void write_members(struct page *page) {
     struct json *json = &page->json;
-    const struct shape s = page->outcome->shape;
+    const struct vocabulary *words = vocabulary();
     json_text(json, "file", source_name());
     json_text_lines(json, "source", source_text());
     json_open(json, "shape", '{');
-    json_shape(json, &lab, &s);
+    json_shape(json, &lab, &page->outcome->shape);
     json_close(json, '}');
-    write_words(json);
+    json_open(json, "words", '{');
+    json_text(json, "array", words->array);
+    json_text(json, "arrays", words->arrays);
+    json_text(json, "phase", words->phase);
+    json_close(json, '}');
     write_sum(json);
     write_launch(page);
     json_extent(json, "block", page->trace->blocks[0]);
@@ -476,7 +437,6 @@ struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct 
     if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
         return walked;
     find_finding(&page);
-    end_after_finding(&page);
     json_open(&page.json, NULL, '{');
     write_members(&page);
     if (finding_never_ends(outcome->finding.kind) && page.steps.step_count)

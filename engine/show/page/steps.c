@@ -11,14 +11,6 @@ int walk_line(const void *code) {
     return source_is(place.file) ? place.line : 0;
 }
 
-static bool add_site(struct walk_steps *s, const struct trace_access *a) {
-    struct walk_site *more = realloc(s->site, (size_t)(s->site_count + 1) * sizeof *more);
-    if (!more) return false;
-    s->site = more;
-    s->site[s->site_count++] = (struct walk_site){a, walk_line(a->code)};
-    return true;
-}
-
 static bool is_alike(const struct trace_access *a, const struct trace_access *b) {
     return a->code == b->code && a->array == b->array && a->write == b->write &&
            a->elements == b->elements;
@@ -29,8 +21,12 @@ static bool find_sites(struct walk_steps *s) {
         const struct trace_access *a = &s->trace->access[i];
         int at = 0;
         while (at < s->site_count && !is_alike(s->site[at].first, a)) at++;
-        if (at == s->site_count && !add_site(s, a)) return false;
         s->site_of[i] = at;
+        if (at < s->site_count) continue;
+        struct walk_site *more = realloc(s->site, (size_t)(at + 1) * sizeof *more);
+        if (!more) return false;
+        s->site = more;
+        s->site[s->site_count++] = (struct walk_site){a, walk_line(a->code)};
     }
     return true;
 }
@@ -88,8 +84,7 @@ static void make_visits(struct walk_steps *s) {
 
 /* The visits of a line with one occurrence in one interval, by whichever threads make it. */
 struct slot {
-    uint32_t interval;
-    int line, occurrence;
+    int line;
     size_t left; /* visits that have not been ordered yet */
     size_t next; /* those of them that are their threads' next ones */
 };
@@ -122,11 +117,11 @@ static bool make_slots(struct ordering *o, struct walk_visit *visits) {
     for (size_t i = 0; i < o->count; i++) sorted[i] = &visits[i];
     qsort(sorted, o->count, sizeof(struct walk_visit *), compare_slots);
     for (size_t i = 0; i < o->count; i++) {
-        const struct walk_visit *v = sorted[i];
+        struct walk_visit *v = sorted[i];
         if (!i || compare_slots(&sorted[i - 1], &sorted[i]) != 0)
-            o->slot[o->slot_count++] = (struct slot){v->interval, v->line, v->occurrence, 0, 0};
-        o->slot[o->slot_count - 1].left++;
-        sorted[i]->slot = o->slot_count - 1;
+            o->slot[o->slot_count++] = (struct slot){.line = v->line};
+        v->slot = o->slot_count - 1;
+        o->slot[v->slot].left++;
     }
     free(sorted);
     return true;
@@ -158,29 +153,22 @@ static struct slot *next_slot(struct ordering *o, uint32_t interval) {
     return best;
 }
 
-/* Takes the thread's next visit; the one after it, if in the same interval, is then its next. */
-static void take_slot(struct ordering *o, int thread, uint32_t interval) {
-    const struct walk_visit *v = &o->visit[o->next[thread]++];
-    o->slot[v->slot].left--;
-    o->slot[v->slot].next--;
-    o->ordered[o->ordered_count++] = *v;
-    v = next_of(o, thread, interval);
-    if (v) o->slot[v->slot].next++;
-}
-
 static void order_by_line(struct ordering *o, uint32_t interval) {
     struct slot *slot;
     for (int t = 0; t < MAX_BLOCK_THREADS; t++) {
         const struct walk_visit *v = next_of(o, t, interval);
         if (v) o->slot[v->slot].next++;
     }
-    while ((slot = next_slot(o, interval))) {
-        const size_t chosen = (size_t)(slot - o->slot);
+    while ((slot = next_slot(o, interval)))
         for (int t = 0; t < MAX_BLOCK_THREADS; t++) {
             const struct walk_visit *v = next_of(o, t, interval);
-            if (v && v->slot == chosen) take_slot(o, t, interval);
+            if (!v || &o->slot[v->slot] != slot) continue;
+            o->ordered[o->ordered_count++] = *v;
+            o->next[t]++;
+            slot->left--, slot->next--;
+            v = next_of(o, t, interval);
+            if (v) o->slot[v->slot].next++;
         }
-    }
 }
 
 /* As the accesses ran that they begin with. */
@@ -194,14 +182,6 @@ static void order_as_run(struct ordering *o, const struct walk_steps *s, uint32_
     }
 }
 
-static void find_threads(struct ordering *o) {
-    for (size_t i = o->count; i-- > 0;) {
-        const int thread = o->visit[i].thread;
-        if (!o->end[thread]) o->end[thread] = i + 1;
-        o->next[thread] = i;
-    }
-}
-
 static bool order_visits(struct walk_steps *s, uint32_t as_run) {
     static struct ordering o;
     o = (struct ordering){.visit = s->visit, .count = s->visit_count};
@@ -210,7 +190,11 @@ static bool order_visits(struct walk_steps *s, uint32_t as_run) {
         free(o.ordered);
         return false;
     }
-    find_threads(&o);
+    for (size_t i = o.count; i-- > 0;) {
+        const int thread = s->visit[i].thread;
+        if (!o.end[thread]) o.end[thread] = i + 1;
+        o.next[thread] = i;
+    }
     const uint32_t last = s->accesses ? s->trace->access[s->accesses - 1].interval : 0;
     for (uint32_t i = 0; i <= last; i++)
         if (i < as_run)
@@ -262,19 +246,14 @@ static bool make_steps(struct walk_steps *s, uint32_t as_run) {
     return true;
 }
 
-/* Accesses up to the end of that interval, `most` of them at most. */
-static size_t accesses_until(const struct trace *t, uint32_t interval, size_t most) {
-    size_t count = 0;
-    while (count < t->count && count < most && t->access[count].interval <= interval) count++;
-    return count;
-}
-
 bool walk_steps_make(const struct trace *trace, size_t most, uint32_t as_run,
                      struct walk_steps *s) {
-    *s = (struct walk_steps){.trace = trace, .accesses = accesses_until(trace, as_run, most)};
-    s->site_of = malloc((s->accesses + 1) * sizeof *s->site_of);
-    s->by_thread = malloc((s->accesses + 1) * sizeof *s->by_thread);
-    s->visit = malloc((s->accesses + 1) * sizeof *s->visit);
+    size_t count = 0;
+    while (count < trace->count && count < most && trace->access[count].interval <= as_run) count++;
+    *s = (struct walk_steps){.trace = trace, .accesses = count};
+    s->site_of = malloc((count + 1) * sizeof *s->site_of);
+    s->by_thread = malloc((count + 1) * sizeof *s->by_thread);
+    s->visit = malloc((count + 1) * sizeof *s->visit);
     if (s->site_of && s->by_thread && s->visit && find_sites(s)) {
         order_by_thread(s);
         make_visits(s);

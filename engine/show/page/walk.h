@@ -4,9 +4,7 @@
  *   steps.c    the trace of the block -> steps, in the order in which they are shown
  *   data.c     steps, arrays and the finding as JSON, in the process that ran the kernel
  *   page.c     the page, with the data in its place; which block to show; the finding's accesses
- *   page.html, page.css, *.js
- *              the page itself: readable files, which page.sh makes one of when the program is
- *              built */
+ *   view/      the page itself, of which page.sh makes one file when the program is built */
 #ifndef ENGINE_SHOW_PAGE_WALK_H
 #define ENGINE_SHOW_PAGE_WALK_H
 #include "../../explain/outcome.h"
@@ -18,15 +16,16 @@
 extern "C" {
 #endif
 
-/* Writes the data of this process's run so far as a JSON object: what KEEP_BLOCK has kept. The
- * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
- * the caller's to look at. */
 struct walk_asked {
     uint64_t launch;   /* whose block is shown; 0: the first that loads an input */
     bool launch_given; /* on the command line */
     bool counts;       /* the run's loads were counted */
     struct lab_case which;
 };
+
+/* Writes the data of this process's run so far as a JSON object: what KEEP_BLOCK has kept. The
+ * members are those that run.js reads; the object is left open for walk_page(). Errors of `out` are
+ * the caller's to look at. */
 struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct outcome *outcome,
                         const struct array_data *data);
 
