@@ -289,18 +289,15 @@ function textbookTerms({ factors }, index, at) {
   const [lefts, rights] = factors.map(({ axes }, i) =>
     index[i].get(at[axes.find((axis) => axis !== TERM)]) || new Map());
   const pairs = [...lefts].flatMap(([p, loads]) => pairsOf(loads, rights.get(p) || []));
-  return pairs.map((pair) => makeTerm(...pair)).sort((x, y) => x.at - y.at);
+  return pairs.map(makeTerm).sort((x, y) => x.at - y.at);
 }
 
 /* A term is complete with the later of its loads. */
-const makeTerm = (a, b) => ({ a, b, at: Math.max(a.number, b.number), step: Math.max(a.step, b.step) });
+const makeTerm = ([a, b]) => ({ a, b, at: Math.max(a.number, b.number), step: Math.max(a.step, b.step) });
 
 /* Any two values that the thread reads in one step: what a kernel with a wrong index multiplies. */
-function termsAsRead(operands) {
-  const bySteps = new Map();
-  for (const a of operands) addTo(bySteps, a.step, a);
-  return [...bySteps.values()].filter((loads) => loads.length === 2).map((pair) => makeTerm(...pair));
-}
+const termsAsRead = (operands) =>
+  together(operands, (a) => a.step).filter(([, loads]) => loads.length === 2).map(([, pair]) => makeTerm(pair));
 
 /* --- ways to add them up ---------------------------------------------------------------------- */
 

@@ -100,17 +100,14 @@ function updateSum(app) {
   if (!run.sum) return;
   const sums = sumsOf(run, selection.thread), sum = sums[selection.sum];
   fillSumChoice(app, sums);
-  byId('sum-title').textContent = 'Sum of thread ' + threadName(run, selection.thread);
-  byId('sum').replaceChildren(...(sum?.followed ? drawSum(state, sum)
-    : [element('p', 'quiet', sum ? unknownSumText(sum) : noSumText(run, selection.thread))]));
+  const name = threadName(run, selection.thread), store = sum?.store;
+  const unknown = store
+    ? `The thread ${verbsOf(store.site)} ${elementName(store)}: ${valueText(store)}. This sum cannot be shown: ` +
+      'registers and shuffles are not recorded, and what this thread read does not add up to the stored value.'
+    : `Thread ${name} stores no element of ${run.output.name} in this recording, so no sum is shown.`;
+  byId('sum-title').textContent = 'Sum of thread ' + name;
+  byId('sum').replaceChildren(...(sum?.followed ? drawSum(state, sum) : [element('p', 'quiet', unknown)]));
 }
-
-const noSumText = (run, thread) =>
-  `Thread ${threadName(run, thread)} stores no element of ${run.output.name} in this recording, so no sum is shown.`;
-
-const unknownSumText = ({ store }) =>
-  `The thread ${verbsOf(store.site)} ${elementName(store)}: ${valueText(store)}. This sum cannot be shown: ` +
-  'registers and shuffles are not recorded, and what this thread read does not add up to the stored value.';
 
 function fillSumChoice(app, sums) {
   const choice = byId('sum-element');
@@ -132,15 +129,11 @@ function drawSum(state, sum) {
   const asRead = `These are the pairs that the thread reads. Not all are terms of ${elementName(store)}, ` +
     'but their sum is what it stores.';
   if (!sum.textbook) notes.push(element('p', 'quiet', asRead));
-  if (isDone(state, store)) notes.push(element('p', 'stored-words', storedText(store)));
+  const { site } = store, place = atLine(site.line); /* what has become of the whole sum */
+  const stored = site.atomic ? `Added atomically${place} to what other blocks or threads had left: ${valueText(store)}.`
+    : `Stored${place}: ${formatNumber(store.value)}.`;
+  if (isDone(state, store)) notes.push(element('p', 'stored-words', stored));
   return [head, progressBar('sum', 100 * done / terms.length), list, ...notes];
-}
-
-/* What has become of the whole sum. */
-function storedText(store) {
-  const { site, value } = store, place = atLine(site.line);
-  if (!site.atomic) return `Stored${place}: ${formatNumber(value)}.`;
-  return `Added atomically${place} to what other blocks or threads had left: ${valueText(store)}.`;
 }
 
 /* done: how many terms are, from this one on. */
@@ -256,12 +249,6 @@ function listenToCode(app) {
 
 /* --- the state in the address ----------------------------------------------------------------- */
 
-/* What a page without an address opens with: the finding, whose step may be the last one; else the first barrier, where
- * the shared arrays are full; else the first step. */
-function openingStep(run) {
-  return run.finding ? run.finding.step ?? run.last : barriers(run)[0] ?? 0;
-}
-
 /* #step=118&thread=17&line=31 */
 function readFragment(app) {
   const { run } = app, values = new URLSearchParams(location.hash.slice(1));
@@ -347,7 +334,9 @@ function start() {
   window.addEventListener('hashchange', () => readFragment(app));
   window.addEventListener('resize', () => update(app));
   new ResizeObserver(() => { if (app.scene.measured !== sizeKey(app.scene)) update(app); }).observe(byId('scene-box'));
-  app.state.step = openingStep(run);
+  /* A page without an address opens with the finding, whose step may be the last one; else with the
+   * first barrier, where the shared arrays are full; else with the first step. */
+  app.state.step = run.finding ? run.finding.step ?? run.last : barriers(run)[0] ?? 0;
   readFragment(app);
   window.walk = makeHooks(app);
   document.body.dataset.ready = 'true';

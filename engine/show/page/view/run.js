@@ -147,14 +147,11 @@ function decodeRun(data) {
   run.undefinedAfter = run.steps.findIndex((step) => step.who); /* a barrier that not all threads were at; -1: none */
   linkAccesses(run);
   findPhases(run);
-  for (const array of run.globals) array.beyond = findingBeyond(run, array);
+  for (const array of run.globals) { /* the finding's element, if it is in a column that there is not */
+    const cell = findingCell(run, array);
+    array.beyond = cell?.col >= array.cols ? cell : null;
+  }
   return run;
-}
-
-/* The finding's element, if it is in a column that the array does not have. */
-function findingBeyond(run, array) {
-  const cell = findingCell(run, array);
-  return cell && cell.col >= array.cols ? cell : null;
 }
 
 /* Adds to the list that a map has for this key. */
@@ -248,19 +245,14 @@ function findPhases(run) {
       interval.stores ||= role === 'output' && write;
     }
   }
-  numberPhases(run);
-}
-
-function numberPhases(run) {
-  let phase = NONE;
   run.phases = [];
   const tiled = run.intervals.length > 1 && run.intervals.some((i) => i.computes);
   for (const interval of run.intervals) {
     const { loads, computes, stores, first, end } = interval;
-    if (tiled && loads) run.phases[++phase] = { number: phase, first, end };
-    const within = phase !== NONE && (loads || computes || !stores);
-    interval.phase = within ? phase : NONE;
-    if (within) run.phases[phase].end = end;
+    if (tiled && loads) run.phases.push({ number: run.phases.length, first, end });
+    const phase = loads || computes || !stores ? run.phases.at(-1) : undefined;
+    interval.phase = phase?.number ?? NONE;
+    if (phase) phase.end = end;
   }
 }
 

@@ -45,9 +45,7 @@ function completeExtent({ launch, block }, array, { rows, cols }) {
     const accessed = isEmpty(range) ? 0 : range[0] - range[0] % size;
     const first = by === NONE ? accessed : block[by] * size;
     const last = Math.min(first + size, array.dims[axis]) - 1;
-    if (first > last || range[0] < first || range[1] > last) return;
-    widen(range, first);
-    widen(range, last);
+    if (first <= last && range[0] >= first && range[1] <= last) range.splice(0, 2, first, last);
   });
 }
 
@@ -126,16 +124,15 @@ function focusOf(scene, step, lens) {
 
 const MOST_GHOSTS = 3;
 
-/* Rows and columns outside the array that the block accesses or the finding names. */
+/* Rows and columns outside the array that the block accesses or the finding names: those next to it. */
 function ghostsOf(run, array) {
   const named = findingCell(run, array), places = [...array.accesses.keys()].map((offset) => ({ array, offset }));
   const rows = places.filter((place) => !isInside(place)).map((place) => cellOf(place).row);
+  const nearest = (indices, count) => ascending(indices).filter((i) => i < 0 || i >= count)
+    .sort((a, b) => Math.max(-a, a - count) - Math.max(-b, b - count)).slice(0, MOST_GHOSTS).sort((a, b) => a - b);
   if (named) rows.push(named.row);
   return { rows: nearest(rows, array.rows), cols: nearest(named ? [named.col] : [], array.cols) };
 }
-
-const nearest = (indices, count) => ascending(indices).filter((i) => i < 0 || i >= count)
-  .sort((a, b) => Math.max(-a, a - count) - Math.max(-b, b - count)).slice(0, MOST_GHOSTS).sort((a, b) => a - b);
 
 /* The element that the finding names, if it is of this array and has a row and a column. */
 function findingCell({ finding }, array) {
@@ -380,9 +377,7 @@ function paintCells(scene, grid, kinds, kindsOf) {
 }
 
 /* The first step of the phase that is shown. */
-function phaseBegin({ run, state }) {
-  return run.phases[phaseNear(run, state.step)]?.first ?? 0;
-}
+const phaseBegin = ({ run, state }) => run.phases[phaseNear(run, state.step)]?.first ?? 0;
 
 /* Loaded by the block in this phase, or before it. */
 function paintInput(scene, array) {
@@ -413,19 +408,15 @@ function paintOutput(scene, array) {
   const { run, state } = scene, grid = gridOf(scene, array);
   paintCells(scene, grid, OUTPUT_KINDS, (place) => {
     const { offset } = place, isStored = storeAt(state, place) !== null, isEnd = state.step === run.last;
-    const kinds = [isStored ? 'stored' : 'sum-' + quarterDone(state, place)];
+    const sum = isStored ? null : sumAt(state, place);
+    const quarters = sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
+    const kinds = [isStored ? 'stored' : 'sum-' + quarters];
     if (array.unwrittenSet.has(offset)) kinds.push('missing');
     if (array.wrongMap.has(offset) && (isStored || isEnd)) kinds.push('wrong');
     return kinds;
   });
   const { rows, cols } = extentsOf(run).all[array.number];
   outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
-}
-
-/* How much of a place's sum is there, in quarters, before it is stored: 0 to 4. */
-function quarterDone(state, place) {
-  const sum = sumAt(state, place);
-  return sum ? Math.ceil(4 * termsDone(state, sum) / sum.terms.length) : 0;
 }
 
 /* The page opens without them. */
@@ -440,10 +431,11 @@ function cellValue(state, place) {
 }
 
 /* Values where there is room, until there are enough of them; and which cells of the last row are
- * none. */
+ * none. Not in the context of a lens. */
 function writeGrid(scene, grid) {
   const { array, rows, cols } = grid, fit = textFit(cols.cell, longestValue(array)), all = drawnCells(grid);
   const hasRoom = scene.valuesLeft > 0 && fit.room >= leastRoom(array), values = [];
+  const isFull = (axis, i) => axis.at.get(i)[1] >= axis.cell;
   paint(grid, 'void', all.filter(({ place }) => place.offset >= array.words).map(({ cell }) => cell));
   for (const { cell: [row, col], place } of hasRoom ? all : []) {
     if (!isFull(rows, row) || !isFull(cols, col)) continue;
@@ -453,9 +445,6 @@ function writeGrid(scene, grid) {
   scene.valuesLeft -= values.length;
   writeValues(grid, values, fit.size);
 }
-
-/* Not in the context of a lens. */
-const isFull = (axis, i) => axis.at.get(i)[1] >= axis.cell;
 
 /* Either all of an array's values or none: some of them would look as if the others were not there.
  * 4 characters are enough for any number, "118K", ".123". */
@@ -476,11 +465,6 @@ function cellOfThread(run, thread) {
   return [Math.floor(thread / cols), thread % cols];
 }
 
-function threadOfCell(run, row, col) {
-  const thread = row * threadShape(run).cols + col;
-  return thread < run.threadCount ? thread : NONE;
-}
-
 function paintThreads({ run, state, selection, grids }) {
   const grid = grids.get('threads'), step = run.steps[state.step], acting = actingThreads(state);
   const at = (threads = []) => threads.map((thread) => cellOfThread(run, thread));
@@ -493,12 +477,9 @@ function paintThreads({ run, state, selection, grids }) {
   paint(grid, 'waiting-2', at(waiting[1]?.threads));
   paint(grid, 'returned', at(returned));
   paint(grid, 'mine', at([selection.thread]));
-  const rows = emptyRange(), cols = emptyRange();
-  for (const [row, col] of at(warp)) {
-    widen(rows, row);
-    widen(cols, col);
-  }
-  outline(grid, 'own', boxOf(grid.rows, grid.cols, rows, cols));
+  const [rows, cols] = [0, 1].map((axis) => at(warp).map((cell) => cell[axis]));
+  const rangeOf = (numbers) => [Math.min(...numbers), Math.max(...numbers)];
+  outline(grid, 'own', boxOf(grid.rows, grid.cols, rangeOf(rows), rangeOf(cols)));
 }
 
 const isSingle = (run, step) => Boolean(step) && run.as_run_from !== null && step.number >= run.as_run_from;
@@ -528,10 +509,14 @@ function paintActing(scene) {
     (array.role === 'output' ? 'now-c' : origin ? 'now-' + origin.array.hue : 'now');
   for (const kind of ['now-a', 'now-b', 'now-c', 'now'])
     paintEverywhere(scene, kind, acting.filter((a) => isInside(a) && kindOf(a) === kind));
-  const own = acting.filter((a) => a.thread === selection.thread);
+  const own = acting.filter((a) => a.thread === selection.thread), interval = run.steps[state.step]?.interval;
   paintMine(scene, own);
-  paintEverywhere(scene, 'trail', trailOf(scene));
-  paintEverywhere(scene, 'line', placesOfLine(run, selection.line));
+  /* What the selected thread has read before in this interval; and all that the selected line accesses, at any time. */
+  paintEverywhere(scene, 'trail', run.ofThread[selection.thread].filter((a) =>
+    !a.write && a.step < state.step && run.steps[a.step].interval === interval));
+  const lists = selection.line ? run.arrays.flatMap(({ accesses }) => [...accesses.values()]) : [];
+  paintEverywhere(scene, 'line',
+    lists.filter((list) => list.some((a) => a.site.line === selection.line)).map(([place]) => place));
   drawArrows(scene, own);
 }
 
@@ -544,37 +529,19 @@ function paintMine(scene, own) {
   paintEverywhere(scene, 'origin', copies.map((a) => a.origin));
 }
 
-/* What the selected thread has read before in this interval. */
-function trailOf({ run, state, selection }) {
-  const interval = run.steps[state.step]?.interval;
-  return run.ofThread[selection.thread].filter((a) =>
-    !a.write && a.step < state.step && run.steps[a.step].interval === interval);
-}
-
-/* All that the selected line accesses, at any time; 0: none is selected. */
-function placesOfLine(run, line) {
-  const lists = line ? run.arrays.flatMap(({ accesses }) => [...accesses.values()]) : [];
-  return lists.filter((list) => list.some((a) => a.site.line === line)).map(([place]) => place);
-}
-
 /* From what the selected thread loads to where it goes in this step: to shared memory, or into the
  * sum of its element of the output. */
 function drawArrows(scene, own) {
+  const { run, selection } = scene, sum = sumsOf(run, selection.thread)[selection.sum];
   const middleAt = (place, { row, col } = cellOf(place)) =>
     middleOf(gridOf(scene, place.array), row, col);
-  const stores = own.filter((a) => own.includes(a.from)), sum = currentSum(scene);
+  const stores = own.filter((a) => own.includes(a.from));
+  if (sum?.followed) sum.operands ||= new Set(sum.terms.flatMap(({ a, b }) => [a, b]));
   const ends = [...stores.map((a) => [a.from, middleAt(a)]),
-                ...own.filter((a) => sum?.operands.has(a)).map((a) => [a, middleAt(sum.store, sum)])];
+                ...own.filter((a) => sum?.operands?.has(a)).map((a) => [a, middleAt(sum.store, sum)])];
   const paths = ends.map(([load, to]) => [middleAt(load), to]).filter(([from, to]) => from && to);
   scene.arrows.replaceChildren(...paths.map(([from, to]) =>
     svg('path', { d: arrowPath(from, to, scene.cell / 2), 'marker-end': 'url(#arrow-head)' })));
-}
-
-function currentSum({ run, selection }) {
-  const sum = sumsOf(run, selection.thread)[selection.sum];
-  if (!sum?.followed) return null;
-  sum.operands ||= new Set(sum.terms.flatMap((term) => [term.a, term.b]));
-  return sum;
 }
 
 /* --- the finding ------------------------------------------------------------------------------ */
@@ -606,8 +573,10 @@ function paintElement(scene, array, index) {
 /* --- pointing at cells ------------------------------------------------------------------------ */
 
 /* What a cell of the picture stands for: a place or {thread}. */
-const subjectAt = (run, { array }, row, col) =>
-  (array ? placeOf(array, row, col) : { thread: threadOfCell(run, row, col) });
+function subjectAt(run, { array }, row, col) {
+  const thread = row * threadShape(run).cols + col;
+  return array ? placeOf(array, row, col) : { thread: thread < run.threadCount ? thread : NONE };
+}
 
 /* One element of each grid can be focused: a cell, which arrow keys move. */
 function addCursor(scene, grid) {
@@ -618,15 +587,12 @@ function addCursor(scene, grid) {
 }
 
 function moveCursor(scene, grid, row, col) {
-  const attributes = { ...cellBox(grid, row, col), 'aria-label': cellLabel(scene, grid, row, col) };
+  const { run } = scene, { array } = grid, subject = subjectAt(run, grid, row, col);
+  const label = array ? `${elementName(subject)}, cell of ${array.name}`
+    : subject.thread === NONE ? 'no thread' : 'thread ' + threadName(run, subject.thread);
+  const attributes = { ...cellBox(grid, row, col), 'aria-label': label };
   scene.focusCell.set(grid.name, [row, col]);
   for (const [key, value] of Object.entries(attributes)) grid.cursor.setAttribute(key, value);
-}
-
-function cellLabel({ run }, grid, row, col) {
-  const subject = subjectAt(run, grid, row, col);
-  if (grid.array) return `${elementName(subject)}, cell of ${grid.array.name}`;
-  return subject.thread === NONE ? 'no thread' : 'thread ' + threadName(run, subject.thread);
 }
 
 /* The neighbor that an arrow key leads to: the next cell that is drawn. */

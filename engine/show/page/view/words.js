@@ -303,14 +303,14 @@ function chainText(run, store) {
   const stores = chain.filter((a) => a.write).map((a) =>
     `${elementName(a)}, ${verbedOf(a.site)} by thread ${threadName(run, a.thread)}${atLine(a.site.line)}` +
     (a.site.atomic ? ': ' + valueText(a) : ''));
-  return [...first, ...stores].join(' → ') + unknownSource(chain);
+  return [...first, ...stores].join(' → ') + sourceText(chain);
 }
 
-function unknownSource([first, next]) {
-  if (!first.write)
-    return first.step === next.step ? '' : ` (which loaded that value${atLine(first.site.line)})`;
-  if (first.array.role === 'output' || first.site.atomic) return '';
-  return first.value === 0 ? ': a zero that is not loaded from memory' : ': a value from a register';
+/* Of a chain's beginning what the names of elements do not say. */
+function sourceText([{ write, step, site, array, value }, next]) {
+  if (!write) return step === next.step ? '' : ` (which loaded that value${atLine(site.line)})`;
+  if (array.role === 'output' || site.atomic) return '';
+  return value === 0 ? ': a zero that is not loaded from memory' : ': a value from a register';
 }
 
 /* Loads of the place between the store and the next one, or (null) before the first one. */
@@ -324,13 +324,6 @@ function readersText(run, readers) {
     const times = threads.length / new Set(threads).size;
     return threadsText(run, threads) + atLine(line) + (times > 1 ? `, ${Math.round(times)} times each` : '');
   }).join('; ');
-}
-
-/* Stores that these loads feed: where the value goes. */
-function copiesText(run, readers) {
-  const reads = new Set(readers);
-  const list = [...new Set(run.accesses.filter((a) => reads.has(a.from)).map(elementName))];
-  return list.slice(0, 3).join(', ') + (list.length > 3 ? ` and ${list.length - 3} more` : '');
 }
 
 /* What is known about a place at the present step, in lines of text. */
@@ -353,8 +346,10 @@ function describeReaders(run, place, store) {
   const readers = readersOf(place, store), { role } = place.array;
   if (!readers.length && role === 'output') return '';
   if (!readers.length) return `No thread of this block reads ${role === 'shared' ? 'this value' : 'it'}.`;
-  const copies = copiesText(run, readers);
-  return (copies && `Goes to ${copies}. `) + `Read by ${readersText(run, readers)}.`;
+  const reads = new Set(readers), copies = [...new Set(run.accesses.filter((a) => reads.has(a.from)).map(elementName))];
+  const more = copies.length > 3 ? ` and ${copies.length - 3} more` : '';
+  const goes = copies.length ? `Goes to ${copies.slice(0, 3).join(', ')}${more}. ` : '';
+  return `${goes}Read by ${readersText(run, readers)}.`;
 }
 
 function describeOutput(state, place) {
@@ -362,7 +357,9 @@ function describeOutput(state, place) {
   if (array.unwrittenSet.has(offset)) return ['No thread of any block stores it.', whoShouldStore(run, place)];
   const store = lastStoreOf(place), lines = [];
   if (!store && isInside(place)) lines.push('This block does not store it in what was recorded.');
-  if (store && !storeAt(state, place)) lines.push(describeStore(run, store));
+  if (store && !storeAt(state, place)) /* it is still to come */
+    lines.push(`Thread ${threadName(run, store.thread)} ${store.site.atomic ? 'atomically updates' : 'stores'} it` +
+      `${atLine(store.site.line)}, step ${store.step}.`);
   if (store && array === run.output) lines.push(productsText(run, store.thread, offset));
   if (array.wrongMap.has(offset)) lines.push(`Wrong: it should be ${formatNumber(array.wrongMap.get(offset))}.`);
   return lines;
@@ -370,10 +367,6 @@ function describeOutput(state, place) {
 
 /* undefined: the block does not store there. */
 const lastStoreOf = ({ array, offset }) => array.accesses.get(offset)?.filter((a) => a.write).at(-1);
-
-/* Before it happens. */
-const describeStore = (run, store) => `Thread ${threadName(run, store.thread)} ` +
-  `${store.site.atomic ? 'atomically updates' : 'stores'} it${atLine(store.site.line)}, step ${store.step}.`;
 
 /* Which thread's index, by the formula of the line that stores to the array, is this element. Tried
  * for the blocks of the grid and for those beside it. With very long rows instead of the parameter
@@ -394,15 +387,10 @@ function whoShouldStore(run, place) {
     for (let bx = 0; bx <= gx; bx++)
       for (let t = 0; t < run.threadCount; t++)
         if (evaluate(formula, { ...namesOfThread(run, t, [bx, by, run.block[2]]), ...long }) === wanted)
-          return shouldText(run, entry, place, t, bx, by);
+          return `By the index in line ${entry.line}, ${elementName(place)} belongs to ` +
+            `thread ${threadName(run, t)} of block (${bx},${by})` +
+            (bx < gx && by < gy ? ', which does not store it.' : `, but the grid has only ${gx} x ${gy} blocks.`);
   return '';
-}
-
-function shouldText(run, { line }, place, thread, bx, by) {
-  const [gx, gy] = run.launch.grid;
-  const who = `By the index in line ${line}, ${elementName(place)} belongs to thread ${threadName(run, thread)} of block (${bx},${by})`;
-  if (bx < gx && by < gy) return who + ', which does not store it.';
-  return `${who}, but the grid has only ${gx} x ${gy} blocks.`;
 }
 
 /* --- what the checker found, in its words, with the steps and lines that it is about ---------- */
