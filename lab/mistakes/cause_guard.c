@@ -53,12 +53,6 @@ struct made {
     size_t threads, steps, elements;
 };
 
-static size_t number_of(const struct made *made, int block, size_t interval, unsigned thread,
-                        size_t step) {
-    return (((size_t)block * made->in.count + interval) * made->threads + thread) * made->steps +
-           step;
-}
-
 static void find_made(const struct situation *s, const struct view *v, struct made *made) {
     const struct recovery *r = s->recovery;
     for (size_t i = 0; i < r->trace->count; i++) {
@@ -67,10 +61,11 @@ static void find_made(const struct situation *s, const struct view *v, struct ma
         if (a->offset >= 0 && (size_t)a->offset < made->elements)
             made->element[a->block * made->elements + (size_t)a->offset] = 1;
         if (r->of[i] != v->access - r->access) continue;
-        const size_t interval = find_interval(&made->in, (int)a->interval);
-        const size_t step = (size_t)r->step[i];
-        if (step < made->steps)
-            made->chance[number_of(made, a->block, interval, a->thread, step)] = 1;
+        const size_t interval =
+            a->block * made->in.count + find_interval(&made->in, (int)a->interval);
+        if ((size_t)r->step[i] < made->steps)
+            made->chance[(interval * made->threads + a->thread) * made->steps +
+                         (size_t)r->step[i]] = 1;
     }
 }
 
@@ -202,53 +197,33 @@ static bool says_returned(const struct situation *s, const struct view *v, int m
     return true;
 }
 
-/* Why loads of a tile are left out. */
-struct reasons {
-    const struct chance *first;    /* of all */
-    const struct chance *of_c;     /* the thread has no element of C */
-    const struct chance *of_other; /* it has none of the other tile to load */
-    bool others;                   /* some have neither reason */
-};
-
-static struct reasons reasons_of(const struct situation *s, int matrix, const struct chances *all) {
-    const int of = matrix == MATRIX_A; /* what C has and the tile does not: columns of A's */
-    const long long end = s->size[of ? SIZE_N : SIZE_M].value;
-    struct reasons r = {.first = first_wrong(all, true)};
-    for (size_t i = 0; i < all->count; i++) {
-        const struct chance *c = &all->chance[i];
-        if (!c->exists || c->done) continue;
-        const bool no_c = c->of_c[of] >= end;
-        if (no_c && !r.of_c) r.of_c = c;
-        if (!no_c && !c->other_exists && !r.of_other) r.of_other = c;
-        r.others |= !no_c && c->other_exists;
-    }
-    return r;
-}
-
 /* A load of a tile is left out where the thread has no element of C, or none of the other tile; or
  * for another reason. */
 static void say_left_out(const struct situation *s, const struct view *v, int matrix,
                          const struct chances *all) {
-    const struct reasons r = reasons_of(s, matrix, all);
-    const struct chance *c = r.others ? r.first : r.of_c ? r.of_c : r.of_other;
-    cause_at_access(s, r.others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
+    const int of = matrix == MATRIX_A; /* what C has and the tile does not: columns of A's */
+    const struct chance *no_c = NULL, *no_other = NULL; /* the first */
+    bool others = false;                                /* some have neither reason */
+    for (size_t i = 0; i < all->count; i++) {
+        const struct chance *c = &all->chance[i];
+        const bool is_of_c = c->of_c[of] >= s->size[of ? SIZE_N : SIZE_M].value;
+        if (!c->exists || c->done) continue;
+        if (is_of_c && !no_c) no_c = c;
+        if (!is_of_c && !c->other_exists && !no_other) no_other = c;
+        others |= !is_of_c && c->other_exists;
+    }
+    const struct chance *example = others ? first_wrong(all, true) : no_c ? no_c : no_other;
+    cause_at_access(s, others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(SKIPS, NAME(matrix), ACCESS(v->access));
-    say_example(s, c, matrix, "does not load");
+    say_example(s, example, matrix, "does not load");
     CAUSE_SAY(EXISTS);
-    if (r.others)
+    if (others)
         CAUSE_SAY(ASK_SKIPS, NAME(matrix));
-    else if (r.of_c)
-        CAUSE_SAY(NO_ELEMENT_OF_C, W(c->of_c[0]), W(c->of_c[1]));
+    else if (no_c)
+        CAUSE_SAY(NO_ELEMENT_OF_C, W(no_c->of_c[0]), W(no_c->of_c[1]));
     else
         CAUSE_SAY(NO_OTHER_ELEMENT, NAME(!matrix));
-    if (!r.others) CAUSE_SAY(ASK_BOUNDS);
-}
-
-static bool says_skipped(const struct situation *s, const struct view *v, int matrix,
-                         const struct chances *all) {
-    if (!all->skipped || matrix == MATRIX_C || s->use[matrix].access == v->access) return false;
-    if (!says_returned(s, v, matrix, all)) say_left_out(s, v, matrix, all);
-    return true;
+    if (!others) CAUSE_SAY(ASK_BOUNDS);
 }
 
 static bool looks_at(const struct situation *s, int matrix) {
@@ -258,9 +233,11 @@ static bool looks_at(const struct situation *s, int matrix) {
         v->layout.mixed)
         return false;
     if (!v->alone && (v->layout.row.constant || v->layout.col.constant)) return false;
-    const bool found = find_chances(s, v, matrix, &all) && (all.skipped || all.outside) &&
-                       (says_bound(s, v, matrix, &all, 0) || says_bound(s, v, matrix, &all, 1) ||
-                        says_skipped(s, v, matrix, &all));
+    bool found = find_chances(s, v, matrix, &all) && (all.skipped || all.outside);
+    if (found && !says_bound(s, v, matrix, &all, 0) && !says_bound(s, v, matrix, &all, 1)) {
+        found = all.skipped && matrix != MATRIX_C && s->use[matrix].access != v->access;
+        if (found && !says_returned(s, v, matrix, &all)) say_left_out(s, v, matrix, &all);
+    }
     free(all.chance);
     return found;
 }
@@ -282,30 +259,25 @@ static unsigned char *stores_in_rows(const struct situation *s, const struct cha
     return NULL;
 }
 
-/* The first store beyond the last column, to what is another thread's element; null: none is. */
-static const struct chance *first_beyond(const struct situation *s, const struct chances *all,
-                                         const unsigned char *stores) {
+/* A store beyond the last column, to what is another thread's element. Where k is so small that a
+ * condition that compared the column with it would be seen; with m, it was seen on another shape.
+ */
+static bool says_beyond(const struct situation *s, const struct chances *all,
+                        const unsigned char *stores) {
     const long long rows = s->size[SIZE_M].value, cols = s->size[SIZE_N].value;
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count && s->size[SIZE_K].value < cols; i++) {
         const struct chance *c = &all->chance[i];
         const long long element = c->at[0] * cols + c->at[1];
-        if (c->done && c->at[0] >= 0 && c->at[1] >= cols && element < rows * cols &&
-            stores[element])
-            return c;
+        if (!c->done || c->at[0] < 0 || c->at[1] < cols || element >= rows * cols ||
+            !stores[element])
+            continue;
+        cause_at_access(s, CAUSE_GUARD_DIMENSION, s->store.access);
+        CAUSE_SAY(BEYOND, ACCESS(s->store.access));
+        say_example(s, c, MATRIX_C, "stores");
+        CAUSE_SAY(NEXT_ROW, W(element / cols), W(element % cols));
+        return true;
     }
-    return NULL;
-}
-
-/* Where k is so small that a condition that compared the column with it would be seen; with m, it
- * was seen on another shape. */
-static bool says_beyond(const struct situation *s, const struct chance *beyond) {
-    const long long cols = s->size[SIZE_N].value;
-    if (!beyond || s->size[SIZE_K].value >= cols) return false;
-    cause_at_access(s, CAUSE_GUARD_DIMENSION, s->store.access);
-    CAUSE_SAY(BEYOND, ACCESS(s->store.access));
-    say_example(s, beyond, MATRIX_C, "stores");
-    CAUSE_SAY(NEXT_ROW, W(beyond->at[0] + beyond->at[1] / cols), W(beyond->at[1] % cols));
-    return true;
+    return false;
 }
 
 /* A race of two threads that store an element of C. */
@@ -321,7 +293,7 @@ static bool says_columns(const struct situation *s, const struct chances *all,
                          const unsigned char *stores) {
     const int64_t *failed = s->failed->shape.of;
     const int size = wrong_bound(s, all, 1, SIZE_N);
-    if (size < 0) return says_beyond(s, first_beyond(s, all, stores));
+    if (size < 0) return says_beyond(s, all, stores);
     return failed[size] > failed[SIZE_N] && says_bound(s, &s->store, MATRIX_C, all, 1);
 }
 

@@ -67,18 +67,14 @@ static bool is_transposed(const struct situation *s, int matrix, const struct la
     return part_has(other(l, matrix), LAYOUT_BLOCK) && !part_has(own(l, matrix), LAYOUT_BLOCK);
 }
 
-static bool has_wrong_length(const struct view *v, int matrix) {
-    return v->access && v->layout.size >= 0 &&
-           (v->layout.size != (int)cause_columns[matrix] || v->layout.mixed);
-}
-
 bool cause_row_length(const struct situation *s) {
+    const struct view *v = s->global;
     int matrix = 0;
-    while (matrix < MATRIX_COUNT &&
-           !(has_wrong_length(&s->global[matrix], matrix) && cause_concerns(s, matrix)))
-        matrix++;
+    for (; matrix < MATRIX_COUNT; matrix++, v++)
+        if (v->access && v->layout.size >= 0 && cause_concerns(s, matrix) &&
+            (v->layout.size != (int)cause_columns[matrix] || v->layout.mixed))
+            break;
     if (matrix == MATRIX_COUNT) return false;
-    const struct view *v = &s->global[matrix];
     const char *columns = s->size[cause_columns[matrix]].name;
     cause_at_access(s, CAUSE_ROW_LENGTH, v->access);
     if (!is_transposed(s, matrix, &v->layout) && v->layout.mixed)
@@ -230,11 +226,7 @@ bool cause_thread_exchanged(const struct situation *s) {
 
 /* --- along k ---------------------------------------------------------------------------------- */
 
-/* How far the products of one phase reach along k; and what the block's threads load in it. */
-static long long multiplied_along_k(const struct situation *s, int matrix) {
-    return cause_extent(s, s->use[matrix].access, s->recovery->trace->grid, along_k(s, matrix),
-                        LAYOUT_STEP);
-}
+/* How far along k what the block's threads load in one phase reaches. */
 static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
     return cause_extent(s, v->access, s->recovery->trace->grid, other(&v->layout, matrix),
@@ -269,9 +261,10 @@ static bool says_phase_missing(const struct situation *s, int matrix) {
 /* A phase multiplies so many steps along k, and the next one begins elsewhere; or the tiles are
  * right, and not all of them is multiplied. */
 static bool says_phase_step(const struct situation *s, int matrix) {
-    const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
-    const long long steps = multiplied_along_k(s, matrix);
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
+    const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
+    const long long steps =
+        cause_extent(s, use, s->recovery->trace->grid, along_k(s, matrix), LAYOUT_STEP);
     if (use->phases < 2 || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) {
         cause_at_access(s, CAUSE_LOOP_COUNT, use);
@@ -307,10 +300,6 @@ bool cause_some_phases(const struct situation *s) {
 
 /* --- off by a constant ------------------------------------------------------------------------ */
 
-static bool runs_backwards(const struct layout *l) {
-    return part_coefficient(&l->row, INDEX_PHASE) < 0 || part_coefficient(&l->col, INDEX_PHASE) < 0;
-}
-
 static bool is_off(const struct situation *s, int matrix) {
     const struct view *v = &s->global[matrix];
     const long long row = v->layout.row.constant, col = v->layout.col.constant;
@@ -318,7 +307,10 @@ static bool is_off(const struct situation *s, int matrix) {
     if (!v->access || !cause_concerns(s, matrix) || (!row && !col)) return false;
     if (s->known && matrix < MATRIX_C && k_of_a && k_of_a == k_of_b) return false; /* of both */
     if ((!s->known || !v->alone) && llabs(row) + llabs(col) > 1) return false; /* one of several */
-    return !runs_backwards(&v->layout) && v->layout.size == (int)cause_columns[matrix];
+    if (part_coefficient(&v->layout.row, INDEX_PHASE) < 0 ||
+        part_coefficient(&v->layout.col, INDEX_PHASE) < 0)
+        return false; /* it runs backwards */
+    return v->layout.size == (int)cause_columns[matrix];
 }
 
 bool cause_constant(const struct situation *s) {
@@ -335,37 +327,25 @@ bool cause_constant(const struct situation *s) {
 
 /* --- how much of k ---------------------------------------------------------------------------- */
 
-static void add_rows_of(const struct situation *s, const struct recovered *load, long long *first,
-                        long long *last) {
-    const struct recovery *r = s->recovery;
-    const struct layout l = layout_of(&load->formula, s->size, SIZES, SIZE_N);
-    for (size_t i = load->first; i < r->trace->count; i++) {
-        struct index_sample sample;
-        if (r->of[i] != load - r->access) continue;
-        recover_sample(r, i, &sample);
-        const long long row = index_offset(&l.row, sample.value);
-        if (row > *last) *last = row;
-        if (row < *first) *first = row;
-    }
-}
-
 bool cause_rows_of_b(const struct situation *s, long long *first, long long *last) {
+    const struct recovery *r = s->recovery;
     bool all = true;
     *first = shape_size(&s->shape, PARAM_K);
     *last = -1;
     for (EACH_ACCESS(a, s)) {
         if (a->write || a->array != MATRIX_B) continue;
-        if (a->exact) add_rows_of(s, a, first, last);
+        const struct layout l = layout_of(&a->formula, s->size, SIZES, SIZE_N);
+        for (size_t i = a->first; a->exact && i < r->trace->count; i++) {
+            struct index_sample sample;
+            if (r->of[i] != a - r->access) continue;
+            recover_sample(r, i, &sample);
+            const long long row = index_offset(&l.row, sample.value);
+            if (row > *last) *last = row;
+            if (row < *first) *first = row;
+        }
         all &= a->exact;
     }
     return all;
-}
-
-/* The end of the last tile that k needs. */
-static long long end_of_tiles(const struct situation *s) {
-    const long long on = part_coefficient(&s->load[MATRIX_B].layout.row, INDEX_PHASE);
-    const long long k = s->size[SIZE_K].value;
-    return on > 1 ? (k + on - 1) / on * on : k;
 }
 
 bool cause_loop_count(const struct situation *s) {
@@ -373,11 +353,12 @@ bool cause_loop_count(const struct situation *s) {
     const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
     if (!s->load[MATRIX_A].access || !load) return false;
-    const struct index_formula *row = &s->load[MATRIX_B].layout.row;
+    const long long on = part_coefficient(&s->load[MATRIX_B].layout.row, INDEX_PHASE);
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
-    if (loaded_along_k(s, MATRIX_B) < part_coefficient(row, INDEX_PHASE)) return false;
+    if (loaded_along_k(s, MATRIX_B) < on) return false;
     if (!cause_rows_of_b(s, &first, &last)) return false;
-    if (first == 0 && last >= k - 1 && last < end_of_tiles(s)) return false;
+    const long long end = on > 1 ? (k + on - 1) / on * on : k; /* of the last tile that k needs */
+    if (first == 0 && last >= k - 1 && last < end) return false;
     cause_at_access(s, CAUSE_LOOP_COUNT, load);
     if (last >= k)
         CAUSE_SAY(TOO_FAR, W(last), W(k));
@@ -477,24 +458,20 @@ static bool says_not_stored(const struct situation *s) {
     return false;
 }
 
-/* A store to a shared array, where no thread reads any; null: one does, or nothing is stored. */
-static const struct recovered *tiles_unread(const struct situation *s) {
-    const struct recovered *store = NULL;
-    for (EACH_ACCESS(a, s)) {
-        if (a->array >= TRACE_SHARED && !a->write) return NULL;
-        if (a->array >= TRACE_SHARED && !store) store = a;
-    }
-    return store;
-}
-
 /* C is stored, and made of nothing: a loop does not run, or what it adds up is not what is stored,
  * and the compiler leaves its loads out. */
 static bool says_made_of_nothing(const struct situation *s) {
     const bool loaded = cause_access_of(s, MATRIX_A, false) || cause_access_of(s, MATRIX_B, false);
-    const struct recovered *tile = tiles_unread(s);
+    const struct recovered *tile = NULL; /* a store to a shared array, where no thread reads any */
+    bool read = false;
+    for (EACH_ACCESS(a, s)) {
+        if (a->array >= TRACE_SHARED && !tile) tile = a;
+        read |= a->array >= TRACE_SHARED && !a->write;
+    }
     if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->whole || !s->store.access)
         return false;
-    if (loaded && (!tile || strcmp(s->failed->explained.formula, "zero") != 0)) return false;
+    if (loaded && (!tile || read || strcmp(s->failed->explained.formula, "zero") != 0))
+        return false;
     cause_at_access(s, CAUSE_TILE_NOT_STORED, s->store.access);
     if (loaded)
         CAUSE_SAY(NONE_READ, W(tile->place.line));
@@ -600,18 +577,14 @@ bool cause_store_in_loop(const struct situation *s) {
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
-static bool is_integer(enum element element) {
-    return element >= ELEMENT_I8 && element <= ELEMENT_U64;
-}
-
 /* Elements of an input go through a shared array of integers. The values of this run are integers,
  * those of the run that went wrong need not be. */
 bool cause_tile_type(const struct situation *s) {
     for (int i = 0; i < 2; i++) {
         const struct recovered *use = s->use[i].access;
-        if (!use || use->array < TRACE_SHARED ||
-            !is_integer(trace_element(s->recovery->trace, use->array)))
-            continue;
+        if (!use || use->array < TRACE_SHARED) continue;
+        const enum element element = trace_element(s->recovery->trace, use->array);
+        if (element < ELEMENT_I8 || element > ELEMENT_U64) continue; /* no integer */
         cause_at_access(s, CAUSE_TILE_TYPE, use);
         CAUSE_SAY(INTEGER_TILE, NAME(use->array), NAME(i), NAME(i), NAME(use->array));
         return true;
@@ -619,29 +592,25 @@ bool cause_tile_type(const struct situation *s) {
     return false;
 }
 
-/* Whether the products reach all of k, and in each phase other elements. */
-static bool covers_k(const struct situation *s) {
-    const struct recovered *use = s->use[MATRIX_A].access;
-    return cause_extent(s, use, s->recovery->trace->grid, along_k(s, MATRIX_A), ~LAYOUT_BLOCK) >=
-               shape_size(&s->shape, PARAM_K) &&
-           (use->phases < 2 || part_has(along_k(s, MATRIX_A), LAYOUT_PHASE));
-}
-
-/* Nothing is left but what is done with the products. What that is, a formula says that gives all
- * of C. */
+/* The products reach all of k, and in each phase other elements: nothing is left but what is done
+ * with them. What that is, a formula says that gives all of C. */
 bool cause_sum(const struct situation *s) {
     const struct explained *explained = &s->failed->explained;
-    if (!part_same(along_k(s, 0), along_k(s, 1), ~0u) || along_k(s, 0)->constant ||
-        along_k(s, 1)->constant || !covers_k(s))
+    const bool is_zero = strcmp(explained->formula, "zero") == 0;
+    const struct recovered *use = s->use[MATRIX_A].access;
+    const struct index_formula *of_a = along_k(s, MATRIX_A), *of_b = along_k(s, MATRIX_B);
+    if (!part_same(of_a, of_b, ~0u) || of_a->constant || of_b->constant ||
+        (use->phases > 1 && !part_has(of_a, LAYOUT_PHASE)) ||
+        cause_extent(s, use, s->recovery->trace->grid, of_a, ~LAYOUT_BLOCK) <
+            shape_size(&s->shape, PARAM_K))
         return false;
     cause_at_access(s, CAUSE_SUM_START, s->store.access);
-    CAUSE_SAY(SUM_WRONG, W(s->use[MATRIX_A].access->place.line));
+    CAUSE_SAY(SUM_WRONG, W(use->place.line));
     if (s->store.access->steps > 1) CAUSE_SAY(STORES_SEVERAL, W(s->store.access->steps));
-    if (strcmp(explained->formula, "zero") == 0)
+    if (is_zero)
         CAUSE_SAY(ASK_ZERO);
     else
         CAUSE_SAY(ASK_SUM);
-    if (strcmp(explained->formula, "zero") != 0 && explained->explains_values)
-        APPEND(s->cause->hint, "%s", explained->hint);
+    if (!is_zero && explained->explains_values) APPEND(s->cause->hint, "%s", explained->hint);
     return true;
 }

@@ -26,19 +26,15 @@ bool cause_matrices_exchanged(const struct situation *s) {
 
 static int size_of(const struct view *v) { return v->access ? v->layout.size : -1; }
 
-/* B's rows that are loaded end where k ends, or what the kernel takes for it. */
-static bool runs_to(const struct situation *s, enum size size) {
-    long long first, last;
-    cause_rows_of_b(s, &first, &last);
-    return last == s->size[size].value - 1;
-}
-
 /* The kernel's own m, n and k are known by whose rows they are the length of. */
 bool cause_sizes_exchanged(const struct situation *s) {
     const int a = size_of(&s->load[MATRIX_A]), b = size_of(&s->load[MATRIX_B]),
               c = size_of(&s->store);
+    long long first, last; /* rows of B: they end where k does, or what the kernel takes for it */
     if (a < 0 || b < 0 || c != b || a == b || (a == SIZE_K && b == SIZE_N)) return false;
-    if (b == SIZE_N && !runs_to(s, (enum size)a)) return false; /* only A's row length is wrong */
+    cause_rows_of_b(s, &first, &last);
+    if (b == SIZE_N && last != s->size[a].value - 1)
+        return false; /* only A's row length is wrong */
     const char *k = s->size[a].name, *n = s->size[b].name,
                *m = s->size[SIZE_M + SIZE_N + SIZE_K - a - b].name;
     cause_at_launch(s, CAUSE_SIZES_EXCHANGED);
@@ -77,16 +73,12 @@ static void say_both_launches(const struct situation *s, bool threads) {
     if (threads) CAUSE_SAY(THREADS_FOR, W(threads_in(t->grid, t->block)), W(elements_of_c(here)));
 }
 
-/* Whether whatever C needs is done in this launch: also of a run that was stopped in it, if the
- * wrapper makes no other one. */
-static bool is_whole(const struct situation *s) {
-    return s->whole || (launches_noted() == 1 && s->failed->launches == 1);
-}
-
-/* The grid depends on the size of C, and a block does not. */
+/* The grid depends on the size of C, and a block does not. All that C needs is done in this launch:
+ * also of a run that was stopped in it, if the wrapper makes no other one. */
 bool cause_launch_exchanged(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
-    if (!is_whole(s) || t->grid[0] * t->grid[1] == 1) return false;
+    const bool only_one = launches_noted() == 1 && s->failed->launches == 1;
+    if ((!s->whole && !only_one) || t->grid[0] * t->grid[1] == 1) return false;
     if (!s->launch->block[0] || !memcmp(t->block, s->launch->block, sizeof t->block) ||
         memcmp(t->grid, s->launch->grid, sizeof t->grid))
         return false;
@@ -153,9 +145,10 @@ static bool comes_from_beyond(const struct situation *s, const struct filling *f
 static bool overflows(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
     const struct index_formula *formula = &f->store->formula;
-    const bool race = s->failed->finding.kind == FINDING_SHARED_RACE;
+    const enum finding_kind kind = s->failed->finding.kind;
     long long x = 0, y = 0;
-    if (race && (size_t)f->store->threads > f->stored) return true; /* several an element */
+    if (kind == FINDING_SHARED_RACE && (size_t)f->store->threads > f->stored)
+        return true; /* several an element */
     if (!comes_from_beyond(s, f)) return false;
     for (int i = 0; i < formula->terms; i++) {
         const struct index_term *t = &formula->term[i];
@@ -163,7 +156,7 @@ static bool overflows(const struct situation *s, const struct filling *f) {
         if (t->variable == INDEX_THREAD_Y && !t->shift && !t->bits) y = t->coefficient;
     }
     if (x != 1 || (block[1] > 1 && y != (long long)f->cols)) return false;
-    if (block[1] == 1 && s->failed->finding.kind != FINDING_SHARED_OUT_OF_BOUNDS) return false;
+    if (block[1] == 1 && kind != FINDING_SHARED_OUT_OF_BOUNDS) return false;
     if (block[1] == 1 && !is_of_beyond(s, f)) /* they may go from row to row by themselves */
         return block[0] > f->rows * f->cols;
     return block[0] > f->cols || block[1] > f->rows;
@@ -281,11 +274,6 @@ static bool covers(struct cover cover, struct shape shape) {
     return cover.rows >= shape_size(&shape, PARAM_M) && cover.cols >= shape_size(&shape, PARAM_N);
 }
 
-/* Whether a block may compute further tiles of C after its first, as many as there are. */
-static bool may_go_on(const struct recovered *store) {
-    return store->phases > 1 || source_may_say("gridDim");
-}
-
 bool cause_grid(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
@@ -293,7 +281,8 @@ bool cause_grid(const struct situation *s) {
     if (memcmp(t->block, s->launch->block, sizeof t->block)) return false;
     if (failed->finding.kind == FINDING_WRONG_RESULT && s->only_store)
         return false; /* C was covered */
-    if (!s->store.alone || may_go_on(s->store.access)) return false;
+    if (!s->store.alone || s->store.access->phases > 1 || source_may_say("gridDim"))
+        return false;           /* blocks may compute further tiles of C, as many as there are */
     for (int i = 0; i < 2; i++) /* of blocks that did not store nothing is known */
         if ((t->grid[i] > 1 || s->launch->grid[i] > 1) &&
             !(s->store.varied >> (INDEX_BLOCK_X + i) & 1))

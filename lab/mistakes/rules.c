@@ -17,18 +17,6 @@ static void set_view(struct view *view, const struct situation *s, const struct 
                           varied, alone};
 }
 
-static void find_views(struct situation *s) {
-    for (EACH_ACCESS(a, s)) {
-        if (a->exact && a->array < MATRIX_COUNT && a->write == (a->array == MATRIX_C))
-            set_view(&s->global[a->array], s, a, &a->formula, a->varied, a->array);
-        if (!a->write && a->source_exact && a->source < MATRIX_C)
-            set_view(&s->use[a->source], s, a, &a->source_formula, a->source_varied, a->source);
-    }
-    for (int i = 0; i < 2; i++)
-        if (!s->use[i].access) s->use[i] = s->load[i];
-    s->known = cause_is_known(s);
-}
-
 /* --- the order -------------------------------------------------------------------------------- */
 
 /* What has to be so, a set. What another launch does may make up for some mistakes: none stores C
@@ -125,16 +113,18 @@ static const struct finding_launch *same_launch(const struct outcome *failed, ui
     return same ? found : NULL;
 }
 
-/* A finding in a kernel has its cause there, or in what the wrapper has launched it with. */
-static bool may_be_in(const struct finding *f, const struct finding_launch *launch) {
-    const bool in_launch = f->at.in_kernel || f->kind == FINDING_BAD_LAUNCH;
-    return launch && (!in_launch || strcmp(f->launch.kernel, launch->kernel) == 0);
-}
-
 static bool find_in(struct situation *s) {
     const struct finding *f = &s->failed->finding;
     bool found = false;
-    find_views(s);
+    for (EACH_ACCESS(a, s)) {
+        if (a->exact && a->array < MATRIX_COUNT && a->write == (a->array == MATRIX_C))
+            set_view(&s->global[a->array], s, a, &a->formula, a->varied, a->array);
+        if (!a->write && a->source_exact && a->source < MATRIX_C)
+            set_view(&s->use[a->source], s, a, &a->source_formula, a->source_varied, a->source);
+    }
+    for (int i = 0; i < 2; i++)
+        if (!s->use[i].access) s->use[i] = s->load[i];
+    s->known = cause_is_known(s);
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
         found = is_asked(s, &rules[i]) && explains(&rules[i], f) && rules[i].rule(s);
     if (!found) return false;
@@ -149,6 +139,9 @@ static bool find(value_decoder *decode, struct shape shape, bool ended,
     static struct recovery recovery;
     const struct trace *const *traces;
     const int count = trace_launches(&traces);
+    const struct finding *f = &failed->finding;
+    /* A finding in a kernel has its cause there, or in what the wrapper has launched it with. */
+    const bool in_launch = f->at.in_kernel || f->kind == FINDING_BAD_LAUNCH;
     bool found = false;
     for (int i = 0; i < 2 * count && !found; i++) {
         const int number = i % count;
@@ -163,7 +156,8 @@ static bool find(value_decoder *decode, struct shape shape, bool ended,
             .cause = cause,
             .launch = same_launch(failed, traces[number]->launch),
         };
-        if (multiplies != (i < count) || !may_be_in(&failed->finding, s.launch)) continue;
+        if (multiplies != (i < count) || !s.launch) continue;
+        if (in_launch && strcmp(f->launch.kernel, s.launch->kernel) != 0) continue;
         see_others(&s, traces, count, number, ended);
         if (!recover(traces[number], decode, &recovery)) return false;
         found = find_in(&s);

@@ -9,32 +9,22 @@ const enum size cause_rows[] = {SIZE_M, SIZE_K, SIZE_M};
 
 /* --- how far an index runs -------------------------------------------------------------------- */
 
-/* The largest values that its variables have. */
-static void find_limits(const struct situation *s, const struct recovered *a,
-                        const unsigned grid[3], int most[INDEX_VARIABLES]) {
-    const struct trace *t = s->recovery->trace;
-    for (int i = 0; i < 3; i++) {
-        most[INDEX_THREAD_X + i] = (int)t->block[i] - 1;
-        most[INDEX_BLOCK_X + i] = (int)grid[i] - 1;
-    }
-    most[INDEX_PHASE] = a->phases - 1;
-    most[INDEX_STEP] = a->steps - 1;
-}
-
-static long long most_of_term(const struct index_term *term, const int most[INDEX_VARIABLES]) {
-    long long digits = most[term->variable] >> term->shift;
-    const long long all = (1ll << term->bits) - 1;
-    if (term->bits && digits > all) digits = all;
-    return term->coefficient > 0 ? term->coefficient * digits : 0;
-}
-
 long long cause_extent(const struct situation *s, const struct recovered *a, const unsigned grid[3],
                        const struct index_formula *part, unsigned variables) {
-    int most[INDEX_VARIABLES];
+    int most[INDEX_VARIABLES] = {[INDEX_PHASE] = a->phases - 1, [INDEX_STEP] = a->steps - 1};
     long long last = 0;
-    find_limits(s, a, grid, most);
-    for (int i = 0; i < part->terms; i++)
-        if (variables >> part->term[i].variable & 1) last += most_of_term(&part->term[i], most);
+    for (int i = 0; i < 3; i++) {
+        most[INDEX_THREAD_X + i] = (int)s->recovery->trace->block[i] - 1;
+        most[INDEX_BLOCK_X + i] = (int)grid[i] - 1;
+    }
+    for (int i = 0; i < part->terms; i++) {
+        const struct index_term *term = &part->term[i];
+        long long digits = most[term->variable] >> term->shift;
+        const long long all = (1ll << term->bits) - 1;
+        if (term->bits && digits > all) digits = all;
+        if (term->coefficient > 0 && variables >> term->variable & 1)
+            last += term->coefficient * digits;
+    }
     return last + 1;
 }
 
