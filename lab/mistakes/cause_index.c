@@ -1,4 +1,5 @@
 /* Mistakes in index expressions. */
+#include "../../engine/report/text/numbers.h"
 #include "situation.h"
 #include <stdlib.h>
 #include <string.h>
@@ -378,58 +379,60 @@ bool cause_loop_count(const struct situation *s) {
     return true;
 }
 
-/* Linear index of the finding's thread. */
-static unsigned thread_of_finding(const struct situation *s) {
-    const unsigned *block = s->recovery->trace->block;
-    const struct finding_party *at = &s->failed->finding.at;
-    return (at->thread.z * block[1] + at->thread.y) * block[0] + at->thread.x;
-}
-
-/* How often a thread comes by between two barriers, at most; in a launch that was stopped, perhaps
- * by this index, the finding's thread: others may be anywhere. */
-static size_t steps_of(const struct situation *s, const struct recovered *a) {
+/* Where a loop begins that reads a tile: the first index of the finding's thread, if between any
+ * two barriers it goes on from there to the end of its row (or column, *down), element by element.
+ * -1: it does not. What comes after the end may have been in another array. */
+static long long begin_in_tile(const struct situation *s, const struct recovered *a, bool *down) {
     const struct recovery *r = s->recovery;
-    const unsigned thread = thread_of_finding(s);
-    int steps = 0;
-    if (r->trace->ended) return (size_t)a->steps;
-    for (size_t i = a->first; i < r->trace->count; i++)
-        if (r->of[i] == a - r->access && r->trace->access[i].thread == thread &&
-            r->step[i] >= steps)
-            steps = r->step[i] + 1;
-    return (size_t)steps;
+    const struct trace_array *array = trace_shared(r->trace, a->array);
+    const struct finding_index thread = s->failed->finding.at.thread;
+    const unsigned *block = r->trace->block;
+    const unsigned number = (thread.z * block[1] + thread.y) * block[0] + thread.x;
+    const long long cols = (long long)array->dimension[1];
+    long long first = -1, by = 0, begin = 0, steps = 0, seen = 0;
+    if (array->dimensions != 2 || cols < 2) return -1;
+    for (size_t i = a->first; i < r->trace->count; i++) {
+        const long long offset = r->trace->access[i].offset, step = r->step[i];
+        if (r->of[i] != a - r->access || r->trace->access[i].thread != number) continue;
+        if (first < 0) first = offset;
+        if (step == 1 && !by) {
+            by = offset - first;
+            if (by != 1 && by != cols) return -1;
+            *down = by == cols;
+            begin = *down ? first / cols : first % cols;
+            steps = (long long)array->dimension[!*down] - begin;
+        }
+        if (step < max_int((int)steps, 1) && offset != first + step * by) return -1;
+        if (seen <= step) seen = step + 1;
+    }
+    return by && seen >= steps ? begin : -1;
 }
 
-/* Whether the finding is of this array, and its thread begins at the first element. */
-static bool is_of_finding(const struct situation *s, const struct trace_array *array,
-                          const struct index_formula *part) {
-    int value[INDEX_VARIABLES];
-    recover_values(s->recovery->trace, 0, thread_of_finding(s), 0, 0, value);
-    return strcmp(s->failed->finding.object.name, array->name) == 0 &&
-           index_offset(part, value) == 0;
-}
-
-/* Whether a thread has been at all elements of a row or column of the tile. */
-static bool has_run_through(const struct situation *s, const struct recovered *a,
-                            const struct trace_array *array) {
-    struct layout l;
-    if (!a->exact || !recover_row_and_column(array, &a->formula, &l)) return false;
-    const bool down = part_has(&l.row, LAYOUT_STEP);
-    const size_t end = array->dimension[!down], steps = steps_of(s, a);
-    /* The formula need not hold for the threads that a launch did not get to. */
-    return (steps == end || steps == end + 1) &&
-           (s->recovery->trace->ended || is_of_finding(s, array, down ? &l.row : &l.col));
-}
-
-/* An index outside, where the loop should have ended. */
+/* An index outside of a tile, by one: the loop should have ended before; or each of its indices is
+ * one too large, if the tile's first element is stored and never read. */
 bool cause_steps(const struct situation *s) {
     const struct finding *f = &s->failed->finding;
     if (f->kind != FINDING_SHARED_OUT_OF_BOUNDS || f->at.access == FINDING_WRITE) return false;
     for (EACH_ACCESS(a, s)) {
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
-        if (!has_run_through(s, a, array)) continue;
-        cause_at_access(s, CAUSE_LOOP_COUNT, a);
-        CAUSE_SAY(BEYOND_TILE, W(array->name), W(array->dimension[0]), W(array->dimension[1]));
+        bool down = false;
+        const long long begin = begin_in_tile(s, a, &down);
+        if (begin < 0 || begin > 1 || strcmp(f->object.name, array->name) != 0 ||
+            f->object.index[!down] != (int64_t)array->dimension[!down])
+            continue;
+        if (begin == 0) {
+            cause_at_access(s, CAUSE_LOOP_COUNT, a);
+            CAUSE_SAY(BEYOND_TILE, W(array->name), W(array->dimension[0]), W(array->dimension[1]));
+            return true;
+        }
+        unsigned char *uses = cause_uses_of_words(s, a->array);
+        const bool unread = uses && uses[0] == WORD_STORED;
+        free(uses);
+        if (!unread) continue;
+        cause_at_access(s, CAUSE_OFF_BY_ONE, a);
+        CAUSE_SAY(OFF_BY, NAME(a->array), W(begin), W(cause_direction[!down]), W(""), W("large"),
+                  ACCESS(a));
         return true;
     }
     return false;
