@@ -11,37 +11,36 @@ static void set_words(unsigned char *bytes, size_t count, uint32_t word) {
     memcpy(bytes + i, &word, count - i);
 }
 
-static struct host_data allocate(const struct lab_case *which, const struct host_layout *layout) {
-    struct host_data d = {.which = *which, .layout = *layout};
-    d.memory = aligned_alloc(256, layout->all);
-    for (int i = 0; d.memory && i < layout->arrays; i++)
-        d.elements[i] = d.memory + layout->offset[i] + layout->guard[i];
+static struct host_data allocate(const struct lab_case *which, struct host_layout layout) {
+    struct host_data d = {.which = *which, .layout = layout};
+    d.memory = aligned_alloc(256, layout.all);
+    for (int i = 0; d.memory && i < layout.arrays; i++)
+        d.elements[i] = d.memory + layout.offset[i] + layout.guard[i];
     return d;
 }
 
 struct host_data data_new(const struct lab_case *which, bool guards) {
-    const struct host_layout layout = host_layout_of(&lab, &which->shape, guards);
-    struct host_data d = allocate(which, &layout);
+    struct host_data d = allocate(which, host_layout_of(&lab, &which->shape, guards));
+    const struct host_layout *l = &d.layout;
     if (!d.memory) return d;
-    for (int i = 0; i < layout.arrays; i++) {
-        unsigned char *buffer = d.memory + layout.offset[i];
-        const size_t after = layout.guard[i] + layout.bytes[i];
-        set_words(buffer, layout.guard[i], GUARD_BITS);
+    for (int i = 0; i < l->arrays; i++) {
+        unsigned char *buffer = d.memory + l->offset[i];
+        const size_t after = l->guard[i] + l->bytes[i];
+        set_words(buffer, l->guard[i], GUARD_BITS);
         if (!role_has_values(lab.arrays[i].role)) /* the others are filled below */
-            set_words(buffer + layout.guard[i], layout.bytes[i], POISON_BITS);
-        set_words(buffer + after, layout.buffer[i] - after, GUARD_BITS);
+            set_words(buffer + l->guard[i], l->bytes[i], POISON_BITS);
+        set_words(buffer + after, l->buffer[i] - after, GUARD_BITS);
     }
     lab_truth.fill(which, d.elements);
     return d;
 }
 
 struct host_data data_room_for(const struct lab_case *which) {
-    const struct host_layout layout = host_layout_of(&lab, &which->shape, false);
-    return allocate(which, &layout);
+    return allocate(which, host_layout_of(&lab, &which->shape, false));
 }
 
 struct host_data data_room(const struct host_data *like) {
-    return allocate(&like->which, &like->layout);
+    return allocate(&like->which, like->layout);
 }
 
 void data_free(struct host_data *data) {

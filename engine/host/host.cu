@@ -15,7 +15,12 @@ static const char *failed(const char *call, cudaError_t error) {
     return text;
 }
 
-struct host_part host_part(const struct host_arrays *h, int i) {
+// The part of array i's buffer that is on the device.
+struct part {
+    size_t begin, bytes;
+};
+
+static struct part part_of(const struct host_arrays *h, int i) {
     if (h->placing == HOST_GUARDED) return {0, h->layout.buffer[i]};
     return {h->layout.guard[i], h->layout.bytes[i]};
 }
@@ -25,7 +30,7 @@ static size_t before(const struct host_arrays *h) { return h->placing == HOST_SP
 
 const char *host_allocate(struct host_arrays *h, host_allocator *allocate) {
     for (int i = 0; i < h->layout.arrays; i++) {
-        const struct host_part part = host_part(h, i);
+        const struct part part = part_of(h, i);
         const size_t bytes = part.bytes + 2 * before(h);
         const int error =
             allocate ? allocate(&h->allocated[i], bytes) : (int)cudaMalloc(&h->allocated[i], bytes);
@@ -36,7 +41,7 @@ const char *host_allocate(struct host_arrays *h, host_allocator *allocate) {
 }
 
 static const char *send(const struct host_arrays *h, int i, const void *from) {
-    const struct host_part part = host_part(h, i);
+    const struct part part = part_of(h, i);
     return failed("cudaMemcpy", cudaMemcpy((char *)h->allocated[i] + before(h),
                                            (const char *)from + h->layout.offset[i] + part.begin,
                                            part.bytes, cudaMemcpyHostToDevice));
@@ -58,7 +63,7 @@ const char *host_send_inputs(const struct host_arrays *h, const void *from) {
 const char *host_bring_back(const struct host_arrays *h, void *to) {
     const char *problem = NULL;
     for (int i = 0; i < h->layout.arrays && !problem; i++) {
-        const struct host_part part = host_part(h, i);
+        const struct part part = part_of(h, i);
         problem = failed("cudaMemcpy", cudaMemcpy((char *)to + h->layout.offset[i] + part.begin,
                                                   (char *)h->allocated[i] + before(h), part.bytes,
                                                   cudaMemcpyDeviceToHost));

@@ -31,8 +31,6 @@ struct host_layout {
  * in them, and 64 K to 4 M elements. */
 struct host_layout host_layout_of(const struct lab *lab, const struct shape *shape, bool guards);
 
-/* --- memory.c: how much a run takes, and how much there is ------------------------------------ */
-
 /* Bytes of host memory that a plain run and its verdict take with these parameters (device memory
  * not counted), and bytes that this process can still get: what Linux calls available, or less
  * where a control group allows less. SIZE_MAX when neither is known. */
@@ -110,12 +108,6 @@ const char *host_free(const struct host_arrays *arrays);
 
 /* A run of the wrapper with these arrays, for the engine; the caller completes it. */
 struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]);
-
-/* The part of array i's buffer that is on the device. */
-struct host_part {
-    size_t begin, bytes;
-};
-struct host_part host_part(const struct host_arrays *arrays, int i);
 
 #ifdef __cplusplus
 }

@@ -60,24 +60,17 @@ static void json_params(struct json *json) {
     json_open(json, "params", '[');
     for (int i = 0; i < lab_params(&lab); i++) {
         const struct lab_param *p = &lab.params[i];
-        json_open(json, NULL, '{');
-        json_text(json, "name", p->name);
-        json_value(json, "least", "%lld", (long long)p->least);
-        json_value(json, "most", "%lld", (long long)p->most);
-        json_close(json, '}');
+        json_value(json, NULL, "{\"name\": \"%s\", \"least\": %lld, \"most\": %lld}", p->name,
+                   (long long)p->least, (long long)p->most);
     }
     json_close(json, ']');
 }
 
 static void json_arrays(struct json *json) {
     json_open(json, "arrays", '[');
-    for (int i = 0; i < lab_arrays(&lab); i++) {
-        const struct lab_array *a = &lab.arrays[i];
-        json_open(json, NULL, '{');
-        json_text(json, "name", a->name);
-        json_text(json, "role", roles[a->role]);
-        json_close(json, '}');
-    }
+    for (int i = 0; i < lab_arrays(&lab); i++)
+        json_value(json, NULL, "{\"name\": \"%s\", \"role\": \"%s\"}", lab.arrays[i].name,
+                   roles[lab.arrays[i].role]);
     json_close(json, ']');
 }
 
@@ -98,9 +91,6 @@ static void json_names(struct json *json) {
     json_list(json, "command_line", lab.command_line, LAB_PARAMS);
     json_list(json, "comparisons", lab_truth.comparisons, LAB_COMPARISONS);
     json_list(json, "criteria", lab.criteria, LAB_CRITERIA);
-}
-
-static void json_fills(struct json *json) {
     json_open(json, "fills", '{');
     for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++)
         json_list(json, lab.fills[i].name, lab.fills[i].comparisons, LAB_COMPARISONS);
@@ -134,7 +124,6 @@ static void print_json(FILE *out) {
     json_params(&json);
     json_arrays(&json);
     json_names(&json);
-    json_fills(&json);
     json_findings(&json);
     json_close(&json, '}');
     fputc('\n', out);

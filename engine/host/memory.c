@@ -1,4 +1,4 @@
-/* How much memory a run takes, and how much this machine has left: host.h. */
+/* Where a lab's arrays lie, how much memory a run takes, and how much there is: host.h. */
 #define _GNU_SOURCE /* PATH_MAX */
 #include "../report/text/numbers.h"
 #include "host.h"
@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- where a lab's arrays lie ----------------------------------------------------------------- */
-
 enum {
     BUFFER_ALIGN = 256,    /* bytes, as cudaMalloc aligns */
     GUARD_ROWS = 64,       /* four blocks of 16 past the edge, two of 32 */
@@ -16,13 +14,9 @@ enum {
     GUARD_MAX = 4096 << 10 /* elements: six guards of 16 MiB are enough memory */
 };
 
-static int64_t guard_elements(int64_t widest) {
-    const int64_t guard = widest >= GUARD_MAX / GUARD_ROWS ? GUARD_MAX : widest * GUARD_ROWS;
-    return guard < GUARD_MIN ? GUARD_MIN : guard;
-}
-
 struct host_layout host_layout_of(const struct lab *l, const struct shape *shape, bool guards) {
-    const size_t guard = guards ? (size_t)guard_elements(lab_widest(l, shape)) : 0;
+    const size_t rows = GUARD_ROWS * min_size((size_t)lab_widest(l, shape), GUARD_MAX / GUARD_ROWS);
+    const size_t guard = !guards ? 0 : rows < GUARD_MIN ? GUARD_MIN : rows;
     struct host_layout layout;
     memset(&layout, 0, sizeof layout);
     layout.arrays = lab_arrays(l);
@@ -38,8 +32,6 @@ struct host_layout host_layout_of(const struct lab *l, const struct shape *shape
     return layout;
 }
 
-/* --- how much memory that takes, and how much there is ---------------------------------------- */
-
 size_t memory_needed(const struct shape *shape) {
     const struct host_layout layout = host_layout_of(&lab, shape, true);
     const uint64_t verdict = 64 * (uint64_t)lab_widest(&lab, shape);
@@ -51,16 +43,13 @@ size_t memory_needed(const struct shape *shape) {
  * empty name, that on the first line. "max" is no number: no limit. */
 static bool read_number(const char *path, const char *name, uint64_t *value) {
     FILE *file = fopen(path, "r");
-    if (!file) return false;
-    char line[256];
     const size_t length = strlen(name);
+    char line[256];
     bool found = false;
-    while (!found && fgets(line, sizeof line, file)) {
-        const char *rest = line + length;
-        if (strncmp(line, name, length) == 0 && (!length || *rest == ' ' || *rest == ':'))
-            found = sscanf(rest + (length > 0), "%" SCNu64, value) == 1;
-    }
-    fclose(file);
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strncmp(line, name, length) == 0 && (!length || memchr(" :", line[length], 2)) &&
+                sscanf(line + length + (length > 0), "%" SCNu64, value) == 1;
+    if (file) fclose(file);
     return found;
 }
 
@@ -101,13 +90,11 @@ static uint64_t cgroup_available(void) {
         bool v2 = strncmp(line, "0::", 3) == 0;
         group[-1] = '\0';
         if (!v2 && !strstr(line, "memory")) continue;
-        for (;;) {
-            if (strcmp(group, "/") == 0) group[0] = '\0';
+        if (strcmp(group, "/") == 0) group[0] = '\0';
+        for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+            *end = '\0';
             uint64_t here = cgroup_room(v2 ? &cgroup_v2 : &cgroup_v1, group);
             room = here < room ? here : room;
-            char *slash = strrchr(group, '/');
-            if (!slash) break;
-            *slash = '\0';
         }
     }
     fclose(file);

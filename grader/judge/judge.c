@@ -10,7 +10,7 @@
  * No code of a submission runs in this process. in, out, report, answer: open descriptors (memory
  * files), laid out as ../worker/report.h says. prepare writes the inputs and the poisoned outputs
  * into `in` and `out`, which the caller seals. verdict prints one JSON object on one line,
- * described at verdict_json(); cause another, of a struct cause_answer: print_cause(). COMPARISON:
+ * described at print_verdict(); cause another, of a struct cause_answer: print_cause(). COMPARISON:
  * one of lab_truth.comparisons, where it has some.
  *
  * Exit status: 0; 2 bad usage; 3 the machine is at fault. */
@@ -21,6 +21,7 @@
 #include "../../engine/report/words/vocabulary.h"
 #include "../worker/report.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +32,6 @@ static _Noreturn void fail(enum exit_status status, const char *what) {
     fprintf(stderr, "judge: %s\n", what);
     exit(status);
 }
-
-/* --- what is asked for ------------------------------------------------------------------------ */
 
 enum { MAX_WORDS = 16, LONGEST_LINE = 1024 };
 
@@ -96,24 +95,17 @@ static struct host_data arrays_made(const struct task *t) {
 }
 
 static void write_all(int file, const void *bytes, size_t count) {
-    for (const char *at = bytes; count;) {
-        ssize_t done = write(file, at, count);
-        if (done <= 0) fail(EXIT_MACHINE, "no room for the arrays");
-        at += done;
-        count -= (size_t)done;
-    }
+    for (ssize_t done; count; bytes = (const char *)bytes + done, count -= (size_t)done)
+        if ((done = write(file, bytes, count)) <= 0) fail(EXIT_MACHINE, "no room for the arrays");
 }
 
 /* The file may be shorter than it should be, and change while it is read: what is missing is
  * poison, and nothing is read twice. */
-static void read_all(int file, off_t offset, void *bytes, size_t count) {
-    for (char *at = bytes; count;) {
-        ssize_t done = pread(file, at, count, offset);
+static void read_all(int file, void *bytes, size_t count) {
+    ssize_t done = 1;
+    for (size_t at = 0; at < count && done; at += (size_t)done) {
+        done = pread(file, (char *)bytes + at, count - at, (off_t)at);
         if (done < 0) fail(EXIT_MACHINE, "the result cannot be read");
-        if (done == 0) return;
-        at += done;
-        offset += done;
-        count -= (size_t)done;
     }
 }
 
@@ -125,17 +117,12 @@ static int prepare(const struct task *t) {
     return EXIT_PASSED;
 }
 
-/* --- the worker's report ---------------------------------------------------------------------- */
-
 /* Whatever the worker wrote: strings that end, numbers that are known, records that are some. */
 static struct worker_report report_read(int file) {
     struct worker_report r;
-    memset(&r, 0, sizeof r);
     if (pread(file, &r, sizeof r, 0) != (ssize_t)sizeof r || r.magic != WORKER_MAGIC ||
-        r.state >= WORKER_STATES) {
-        memset(&r, 0, sizeof r);
-        return r;
-    }
+        r.state >= WORKER_STATES)
+        return (struct worker_report){0};
     finding_text_check(r.file, sizeof r.file);
     finding_text_check(r.detail, sizeof r.detail);
     finding_launch_check(&r.launch);
@@ -161,7 +148,7 @@ static struct judged judge(const struct task *t) {
     const void *arrays[LAB_ARRAYS];
     if (!back.memory) fail(EXIT_MACHINE, "no memory for the arrays");
     memcpy(back.memory, sent.memory, sent.layout.all);
-    read_all(t->out, 0, back.memory, back.layout.all);
+    read_all(t->out, back.memory, back.layout.all);
     data_judged(&sent, &back, arrays);
     if (!truth_verify(&t->which, arrays, VERIFY_FULL, &j.verdict))
         fail(EXIT_MACHINE, "no memory to verify");
@@ -174,22 +161,15 @@ static struct judged judge(const struct task *t) {
     return j;
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
-
-/* How many: those that json_text_lines() makes of it. */
-static int lines(const char *text) {
-    int found = *text != '\0';
-    for (; *text; text++) found += *text == '\n';
-    return found;
-}
-
 /* In words that are made here. */
 static void json_finding(struct json *json, const char *name, const struct finding *f,
                          const struct explained *explained) {
     const struct finding_kind_text *kind = finding_text(f->kind);
     struct finding_words words;
+    int lines = explained->text[0] != '\0'; /* that json_text_lines() makes of it */
+    for (const char *text = explained->text; *text; text++) lines += *text == '\n';
     if (!kind) {
-        json_value(json, name, "null");
+        json_text(json, name, NULL);
         return;
     }
     finding_explain(f, explained, &words);
@@ -201,7 +181,7 @@ static void json_finding(struct json *json, const char *name, const struct findi
     json_text(json, "file", f->at.file);
     json_value(json, "line", "%d", f->at.line);
     json_text(json, "formula", explained->formula);
-    json_value(json, "explained", "%d", lines(explained->text));
+    json_value(json, "explained", "%d", lines);
     json_text(json, "claim", explained->claim);
     json_value(json, "products", "%.6f", explained->products);
     json_value(json, "barrier_after", "%d", finding_barrier_after(f));
@@ -222,17 +202,6 @@ static void json_judged(struct json *json, const struct judged *j) {
     json_finding(json, "explanation", &j->explanation, &j->explained);
 }
 
-static void json_blocks(struct json *json, const struct worker_report *r) {
-    if (!r->blocks) {
-        json_value(json, "blocks", "null");
-        return;
-    }
-    json_open(json, "blocks", '{');
-    json_unsigned(json, "all", r->blocks);
-    json_unsigned(json, "watched", r->blocks_watched);
-    json_close(json, '}');
-}
-
 /* One object:
  *   state          how far the worker got: enum worker_state
  *   detail, file, line, launches, launch, work, bytes_to_host, bytes_into_output:
@@ -247,8 +216,8 @@ static void json_blocks(struct json *json, const struct worker_report *r) {
  *   unwritten, wrong: of the outputs' elements, see struct verdict
  *   inputs_changed, guards_changed
  *   explanation    what the result is instead, or null */
-static void verdict_json(const struct task *t, const struct worker_report *r,
-                         const struct judged *j) {
+static void print_verdict(const struct task *t, const struct worker_report *r,
+                          const struct judged *j) {
     static const char *const states[WORKER_STATES] = {"started",    "in-wrapper", "returned",
                                                       "stopped",    "endless",    "deadlock",
                                                       "time-limit", "machine"};
@@ -277,26 +246,24 @@ static void verdict_json(const struct task *t, const struct worker_report *r,
         json_unsigned(&json, "accesses", r->accesses);
         json_close(&json, '}');
     } else {
-        json_value(&json, "loads", "null");
+        json_text(&json, "loads", NULL);
     }
-    json_blocks(&json, r);
-    if (j) json_judged(&json, j);
+    if (r->blocks)
+        json_value(&json, "blocks", "{\"all\": %" PRIu64 ", \"watched\": %" PRIu64 "}", r->blocks,
+                   r->blocks_watched);
+    else
+        json_text(&json, "blocks", NULL);
+    if (r->state == WORKER_RETURNED) json_judged(&json, j);
     json_close(&json, '}');
     putchar('\n');
 }
 
 static int verdict(const struct task *t) {
     const struct worker_report r = report_read(t->report);
-    if (r.state == WORKER_RETURNED) {
-        const struct judged j = judge(t);
-        verdict_json(t, &r, &j);
-    } else {
-        verdict_json(t, &r, NULL);
-    }
+    const struct judged j = r.state == WORKER_RETURNED ? judge(t) : (struct judged){0};
+    print_verdict(t, &r, &j);
     return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;
 }
-
-/* --- a cause ---------------------------------------------------------------------------------- */
 
 /* One object: finding: the kind of the run's, or null; cause: what it comes of, in words, or null:
  * name, file, line, what, detail, hint. Of the facts there is but which run numbers are of. */
@@ -327,7 +294,7 @@ static int cause(int file) {
     _Static_assert(sizeof(struct cause_answer) <= ROOM, "an answer has room in its file");
     struct cause_answer answer;
     memset(&answer, 0, sizeof answer);
-    read_all(file, 0, &answer, sizeof answer);
+    read_all(file, &answer, sizeof answer);
     cause_check(&answer.cause);
     print_cause(&answer);
     return fflush(stdout) == 0 ? EXIT_PASSED : EXIT_MACHINE;

@@ -31,18 +31,14 @@ static bool is_before(const struct structure *s, const struct construct *c, int 
                                    structure_around(s, CONSTRUCT_FUNCTION, line);
 }
 
-static void say_cut_off(struct cause *cause, const char *file, const struct construct *c) {
-    cause_begin(cause, CAUSE_EMPTY_BODY, file, c->first);
-    if (c->kind == CONSTRUCT_LOOP)
+static void say_body(struct cause *cause, const char *file, const struct construct *c) {
+    cause_begin(cause, c->cut_off ? CAUSE_EMPTY_BODY : CAUSE_NEVER_RUNS, file, c->first);
+    if (!c->cut_off) ENGINE_SAY(NEVER_RUNS, W(c->itself));
+    if (c->cut_off && c->kind == CONSTRUCT_LOOP)
         ENGINE_SAY(EMPTY_LOOP, W(c->cut_off), W(c->cut_off));
-    else
+    else if (c->cut_off)
         ENGINE_SAY(EMPTY_IF, W(c->cut_off), W(c->cut_off));
-}
-
-static void say_itself(struct cause *cause, const char *file, const struct construct *c) {
-    cause_begin(cause, CAUSE_NEVER_RUNS, file, c->first);
-    ENGINE_SAY(NEVER_RUNS, W(c->itself));
-    if (c->declares_it)
+    else if (c->declares_it)
         ENGINE_SAY(OWN_NAME, W(c->itself), W(c->itself), W(c->itself), W(c->itself));
     else
         ENGINE_SAY(ASK_BOUND, W(c->itself));
@@ -50,21 +46,15 @@ static void say_itself(struct cause *cause, const char *file, const struct const
 
 void cause_of_body(const struct finding *finding, struct cause *cause) {
     static struct structure s;
-    const struct construct *found = NULL;
     const bool has_line = finding->at.line && source_is(finding->at.file);
     if (finding->at.line && !has_line) return;
     if (!structure_read(&s, source_text())) return;
-    for (int i = 0; i < s.count && !found; i++) {
+    for (int i = 0; i < s.count; i++) {
         const struct construct *c = &s.constructs[i];
-        const bool tells = c->cut_off || c->itself[0];
-        if (tells && is_before(&s, c, has_line ? finding->at.line : 0)) found = c;
+        if ((!c->cut_off && !c->itself[0]) || !is_before(&s, c, finding->at.line)) continue;
+        say_body(cause, has_line ? finding->at.file : source_name(), c);
+        return;
     }
-    if (!found) return;
-    const char *file = has_line ? finding->at.file : source_name();
-    if (found->cut_off)
-        say_cut_off(cause, file, found);
-    else
-        say_itself(cause, file, found);
 }
 
 /* --- a result that is wrong in one way throughout (lab.formulas) ------------------------------ */
@@ -103,12 +93,10 @@ bool cause_of_formula(value_decoder *decode, bool ended, const struct outcome *f
 
 /* --- mistakes of local variables --------------------------------------------------------------
  *
- * Proved by what becomes of the run when such a variable is another
- * one: it begins with zeros, or the threads of a block have it together.
- *
- * In the program that knows the local variables (programs.c). Nothing is concluded from what
- * a variable is called or how it looks: the wrapper runs again on the shape that went wrong, with
- * one change, and either the mistake is gone or it is not. */
+ * In the program that knows them (programs.c). Nothing is concluded from what a variable is called
+ * or how it looks: the wrapper runs again on the shape that went wrong, with one change (such a
+ * variable begins with zeros, or the threads of a block have it together), and either the mistake
+ * is gone or it is not. */
 
 /* What the runs share with this process. */
 struct experiment {
@@ -130,8 +118,6 @@ static bool run_with(struct experiment *e, struct locals_change change, struct o
     return outcome->done && !outcome->machine_fault[0];
 }
 
-static bool is_clean(const struct outcome *outcome) { return !outcome->finding.kind; }
-
 /* Of one element: where it lies in memory may differ. */
 static bool is_same_object(const struct finding_object *a, const struct finding_object *b) {
     return a->form == b->form && a->byte == b->byte && strcmp(a->name, b->name) == 0 &&
@@ -146,8 +132,6 @@ static bool is_same(const struct outcome *a, const struct outcome *b) {
     return f->kind == g->kind && a->hash_of_c == b->hash_of_c &&
            is_same_object(&f->object, &g->object) && strcmp(f->named, g->named) == 0;
 }
-
-/* --- words ------------------------------------------------------------------------------------ */
 
 struct names {
     char text[160];
@@ -177,7 +161,7 @@ static const struct local_variable *begin(const struct experiment *e, struct cau
 static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *cause) {
     struct outcome outcome;
     const struct locals_change change = {.shared = set};
-    if (!run_with(e, change, &outcome) || !is_clean(&outcome)) return false;
+    if (!run_with(e, change, &outcome) || outcome.finding.kind) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
     const struct names names = names_of(e, set);
     ENGINE_SAY(NOT_SHARED, W(first->name), W(names.text), W(names.text), W(first->name));
@@ -233,24 +217,18 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
         if (e->seen->variable[i].seen && !e->seen->variable[i].valued) all |= 1ull << i;
     const struct locals_change change = {.zero = all};
     if (!all || !run_with(e, change, &zeroed) || is_same(&zeroed, &e->base)) return false;
-    if (!is_clean(&zeroed) && !is_repeatable(e)) return false;
+    const bool is_clean = zeroed.finding.kind == FINDING_NONE;
+    if (!is_clean && !is_repeatable(e)) return false;
     const uint64_t matter = that_matter(e, all, &zeroed);
     if (!matter) return false;
     const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
     const struct names names = names_of(e, matter);
     ENGINE_SAY(NO_VALUE, W(first->name), W(first->name));
-    if (is_clean(&zeroed))
+    if (is_clean)
         ENGINE_SAY(ZEROS, W(names.text));
     else
         ENGINE_SAY(DEPENDS, W(names.text), W(__builtin_popcountll(matter) == 1 ? "s" : ""));
     return true;
-}
-
-/* --- all of it -------------------------------------------------------------------------------- */
-
-static void *shared_memory(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
 }
 
 /* Whether the run went wrong as the one did whose mistake it is: where an address is wild, what
@@ -262,12 +240,14 @@ static bool fails_as(const struct outcome *outcome, const struct locals_failed *
 }
 
 static void cause_of_locals(const struct check_options *o, struct cause *cause) {
-    struct experiment e = {.options = o,
-                           .shape = o->shapes[0],
-                           .seen = shared_memory(sizeof *e.seen),
-                           .room = shared_memory(sizeof *e.room)};
-    cause->kind = CAUSE_NONE;
-    if (!e.seen || !e.room) return;
+    struct {
+        struct locals seen;
+        struct outcome room;
+    } *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return;
+    struct experiment e = {
+        .options = o, .shape = o->shapes[0], .seen = &shared->seen, .room = &shared->room};
     const struct locals_change none = {0};
     if (!run_with(&e, none, &e.base) || !fails_as(&e.base, &o->locals_failed)) return;
     if (!find_shared(&e, cause)) find_unset(&e, cause);

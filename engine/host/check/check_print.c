@@ -15,8 +15,6 @@ void check_file(char *file, size_t bytes) {
     snprintf(file, bytes, "%s", party.file);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
-
 /* Where in the work it happened: block, phase, shape. */
 static void print_circumstances(FILE *out, const struct finding *f, struct shape shape) {
     fputs("    ", out);
@@ -31,11 +29,10 @@ static void print_circumstances(FILE *out, const struct finding *f, struct shape
 
 /* Where not all blocks were watched. */
 static void print_blocks(FILE *out, const struct engine_blocks *b) {
-    fprintf(out, "%s of %s blocks watched: ", grouped(b->watched).text, grouped(b->all).text);
-    if (b->writing == 1)
-        fputs("the one that writes, and a sample", out);
-    else
-        fprintf(out, "the %s that write, and a sample", grouped(b->writing).text);
+    const bool one = b->writing == 1;
+    fprintf(out, "%s of %s blocks watched: the %s that write%s, and a sample",
+            grouped(b->watched).text, grouped(b->all).text, one ? "one" : grouped(b->writing).text,
+            one ? "s" : "");
 }
 
 /* The finding below the mistake that it comes from. */

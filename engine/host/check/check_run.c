@@ -39,17 +39,13 @@ static void report(void) {
         outcome->walked.result = WALK_NO_DISK;
 }
 
-// For a cause: it may be in another launch than the finding.
-static void add_launches(void) {
-    for (uint64_t i = 0; i < OUTCOME_LAUNCHES && outcome->launches > 1; i++)
-        engine_find_launch(i + 1, true, &outcome->launch[i]);
-}
-
 static void end_with(const struct finding *finding) {
     if (finding->kind == FINDING_NONE) return;
     outcome->finding = *finding;
     engine_add_launch(&outcome->finding, true);
-    add_launches();
+    // For a cause: it may be in another launch than the finding.
+    for (uint64_t i = 0; i < OUTCOME_LAUNCHES && outcome->launches > 1; i++)
+        engine_find_launch(i + 1, true, &outcome->launch[i]);
     outcome->seconds = clock_seconds() - started;
     report();
     outcome->done = true;
@@ -125,8 +121,6 @@ static void run_watched(const struct host_arrays *device) {
     run_ended(&result);
     outcome->in_wrapper = false;
 }
-
-// --------------------------------------------------------------- one shape ----------------------
 
 static void unchanged(const struct host_data *sent, const struct host_data *back, int array) {
     const struct damage damage = data_damage(sent, back, array);

@@ -3,6 +3,7 @@
 #include "../../report/text/text.h"
 #include "check.h"
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,13 +58,12 @@ static bool pass_on(int printed) {
  * kernels run. Where the system does not say: any number of seconds. */
 static double host_seconds(pid_t child) {
     char path[64];
-    unsigned long long nanoseconds = ~0ull;
+    double nanoseconds = INFINITY;
     snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)child, (int)child);
     FILE *file = fopen(path, "re");
-    if (!file) return (double)nanoseconds * 1e-9;
-    if (fscanf(file, "%llu", &nanoseconds) != 1) nanoseconds = ~0ull;
-    fclose(file);
-    return (double)nanoseconds * 1e-9;
+    if (file && fscanf(file, "%lf", &nanoseconds) != 1) nanoseconds = INFINITY;
+    if (file) fclose(file);
+    return nanoseconds * 1e-9;
 }
 
 bool child_wait(pid_t child, int printed, const struct shape *shape,

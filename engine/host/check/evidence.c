@@ -11,11 +11,10 @@
 #include "../../watch/launches.h"
 #include "../../watch/record/record.h"
 #include "check.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* --- how wide it is --------------------------------------------------------------------------- */
 
 static const int widest_tile = 64; /* a run on twice as many rows takes no second */
 
@@ -43,37 +42,28 @@ bool evidence_shape(const struct outcome *run, struct shape *shape) {
 
 _Static_assert((int)OUTCOME_LAUNCHES == TRACE_LAUNCHES, "--launch shows what is kept");
 
-/* --- values ----------------------------------------------------------------------------------- */
-
-static const int elements_of_one = 1 << 22; /* arrays are smaller; a float holds all values */
-
-static double value_at(int array, int64_t element) {
-    return (double)(1 + (int64_t)array * elements_of_one + element);
-}
+static const int64_t elements_of_one = 1 << 22; /* arrays are smaller; a float holds all values */
 
 static bool decode(double value, int *array, int64_t *offset) {
-    if (!(value >= 1 && value < (double)LAB_ARRAYS * elements_of_one) ||
-        value != (double)(int64_t)value)
+    if (!(value >= 1 && value < (double)(LAB_ARRAYS * elements_of_one)) || value != floor(value))
         return false;
     *array = (int)(((int64_t)value - 1) / elements_of_one);
     *offset = ((int64_t)value - 1) % elements_of_one;
     return *array < lab_arrays(&lab) && lab.arrays[*array].role == ROLE_INPUT;
 }
 
-static void code(const struct host_data *data, int array) {
-    const enum element element = lab.arrays[array].element;
-    const size_t size = element_type_bytes(element);
-    char *const elements = data->elements[array];
-    for (size_t i = 0; i < data->layout.bytes[array] / size; i++)
-        element_set(element, elements + i * size, value_at(array, (int64_t)i));
-}
-
-/* The case's arrays, with such values in its inputs. */
+/* A case's arrays, with such values in its inputs. */
 static struct host_data coded(struct shape shape) {
     const struct lab_case which = {.shape = shape};
     struct host_data data = data_room_for(&which);
-    for (int i = 0; i < data.layout.arrays && data.memory; i++)
-        if (lab.arrays[i].role == ROLE_INPUT) code(&data, i);
+    for (int i = 0; i < data.layout.arrays && data.memory; i++) {
+        const struct lab_array *array = &lab.arrays[i];
+        const int64_t count = array->role == ROLE_INPUT ? lab_elements(array, &shape) : 0;
+        const size_t size = element_type_bytes(array->element);
+        for (int64_t at = 0; at < count; at++)
+            element_set(array->element, (char *)data.elements[i] + (size_t)at * size,
+                        (double)(1 + i * elements_of_one + at));
+    }
     return data;
 }
 
@@ -106,16 +96,17 @@ static void say_indices(void) {
     recover_free(&recovery);
 }
 
-/* False: out of memory. */
-static bool prove_cause(struct cause *cause) {
-    if (!cause_of_formula(decode, run.ended, run.failed, cause)) return false;
-    return cause->kind || !lab_rules.find ||
-           lab_rules.find(decode, run.shape, run.ended, run.failed, cause);
+/* Sets *cause, if this run proves one that the failed run comes from. */
+static void prove_cause(struct cause *cause) {
+    if (!cause_of_formula(decode, run.ended, run.failed, cause) ||
+        (!cause->kind && lab_rules.find &&
+         !lab_rules.find(decode, run.shape, run.ended, run.failed, cause)))
+        machine_fault("out of memory");
 }
 
 static void conclude(void) {
     run.outcome->launches = launches_noted();
-    if (run.failed && !prove_cause(&run.outcome->cause)) machine_fault("out of memory");
+    if (run.failed) prove_cause(&run.outcome->cause);
     if (run.indices) say_indices();
     run.outcome->done = !run.indices || fflush(run.indices) == 0;
 }
@@ -203,13 +194,11 @@ static void run_barriers(struct shape shape, struct outcome *outcome) {
     if (outcome->done) remark_barriers(&outcome->remark);
 }
 
-/* In their parent. */
-typedef void remark_run(struct shape shape, struct outcome *outcome);
-
 static const struct remark no_remark = {.kind = REMARK_NONE};
 
-/* `room` is shared with the child. */
-static struct remark gather(remark_run *make, struct shape shape, struct outcome *room) {
+/* In their parent. `room` is shared with the child. */
+static struct remark gather(void (*make)(struct shape shape, struct outcome *outcome),
+                            struct shape shape, struct outcome *room) {
     const struct child_limits limits = {remark_seconds, 30};
     memset(room, 0, sizeof *room);
     if (child_quiet(shape, &limits)) {

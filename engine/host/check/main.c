@@ -104,6 +104,7 @@ static void check_shape(const struct check_options *given, struct shape shape,
 static void gather_evidence(const struct check_options *o, struct shape shape,
                             const struct outcome *failed, FILE *indices, struct outcome *outcome) {
     memset(outcome, 0, sizeof *outcome);
+    outcome->shape = shape;
     if (child_quiet(shape, &short_run)) {
         run_evidence(o, shape, failed, indices, outcome);
         child_end();
@@ -189,9 +190,7 @@ static void open_report(struct check_options *o) {
 static void report_indices(const struct check_options *o, const struct outcome *last,
                            struct outcome *room) {
     struct shape shape;
-    if (!evidence_shape(last, &shape)) return;
-    gather_evidence(o, shape, NULL, o->report, room);
-    room->shape = shape;
+    if (evidence_shape(last, &shape)) gather_evidence(o, shape, NULL, o->report, room);
 }
 
 /* --- the walkthrough -------------------------------------------------------------------------- */

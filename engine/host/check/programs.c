@@ -9,6 +9,8 @@
 #include "check.h"
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,77 +18,68 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the program beside this one -------------------------------------------------------------- */
-
-enum { COMMAND_LINE = 1000 };
-
-/* The words of one, for exec: behind them are nulls. */
+/* The words of a command line, for exec: behind them are nulls. */
 struct command {
     char *of[64];
 };
 
-static struct command split(char *line) {
+__attribute__((format(printf, 1, 2))) static struct command command(const char *format, ...) {
     struct command command = {{NULL}};
+    char *line;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) < 0) _exit(EXIT_MACHINE);
+    va_end(arguments);
     char *word = strtok(line, " \n");
     for (int i = 0; word && i + 1 < LENGTH(command.of); word = strtok(NULL, " \n"))
         command.of[i++] = word;
     return command;
 }
 
+/* --- the program beside this one -------------------------------------------------------------- */
+
 static _Noreturn void run_plain_program(const struct check_options *o, const struct shape *s,
                                         int out) {
-    char line[COMMAND_LINE];
-    snprintf(line, sizeof line, "%s --seed=%" PRIu64 " --fill=%s %s", lab.name, o->run.which.seed,
-             lab.fills[o->run.which.fill].name, lab_shape_words(&lab, s).of);
     dup2(out, STDOUT_FILENO);
-    execv(o->plain, split(line).of);
+    execv(o->plain, command("%s --seed=%" PRIu64 " --fill=%s %s", lab.name, o->run.which.seed,
+                            lab.fills[o->run.which.fill].name, lab_shape_words(&lab, s).of)
+                        .of);
     _exit(EXIT_MACHINE);
 }
 
-/* The line behind "TEST FAILED" in what the program has printed; empty: it does not say that. */
-struct verdict_line {
-    char text[200];
-};
-
-static struct verdict_line read_verdict(FILE *printed) {
-    struct verdict_line line = {""};
-    bool next = false;
+/* Reads the line behind "TEST FAILED". False: the program has not printed that. */
+static bool read_verdict(FILE *printed, char *line, int size) {
+    bool failed = false;
     rewind(printed);
-    while (fgets(line.text, sizeof line.text, printed)) {
-        line.text[strcspn(line.text, "\n")] = '\0';
-        if (next) return line;
-        next = strcmp(line.text, "TEST FAILED") == 0;
+    while (fgets(line, size, printed)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (failed) return line[0];
+        failed = strcmp(line, "TEST FAILED") == 0;
     }
-    return (struct verdict_line){""};
+    return false;
 }
 
-static void set_finding(const struct check_options *o, const struct shape *s, const char *verdict,
-                        struct outcome *outcome) {
+bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
+    const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
+    char verdict[200];
+    if (!o->plain || outcome->plain_is_correct) return false;
+    FILE *printed = tmpfile();
+    if (!printed) return false;
+    if (child_quiet(outcome->shape, &limits))
+        run_plain_program(o, &outcome->shape, fileno(printed));
+    const bool is_wrong = read_verdict(printed, verdict, sizeof verdict);
+    fclose(printed);
+    if (!is_wrong) return false;
     struct finding *f = &outcome->finding;
     *f = (struct finding){.kind = FINDING_WRONG_RESULT, .at = {.known = true}};
     check_file(f->at.file, sizeof f->at.file);
     slot_set(f->slot, SLOT_ELSEWHERE, 1);
     snprintf(f->named, sizeof f->named, "%s", lab.name);
     APPEND(outcome->explained.text, "./%s %s --fill %s --seed %" PRIu64 " prints:\n%s", lab.name,
-           lab_shape_words(&lab, s).of, lab.fills[o->run.which.fill].name, o->run.which.seed,
-           verdict);
-}
-
-bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
-    const struct child_limits limits = {o->run.timeout + 5, 10 * (o->run.timeout + 5)};
-    if (!o->plain || outcome->plain_is_correct) return false;
-    FILE *printed = tmpfile();
-    if (!printed) return false;
-    if (child_quiet(outcome->shape, &limits))
-        run_plain_program(o, &outcome->shape, fileno(printed));
-    const struct verdict_line verdict = read_verdict(printed);
-    fclose(printed);
-    if (!verdict.text[0]) return false;
-    set_finding(o, &outcome->shape, verdict.text, outcome);
+           lab_shape_words(&lab, &outcome->shape).of, lab.fills[o->run.which.fill].name,
+           o->run.which.seed, verdict);
     return true;
 }
-
-extern char **environ;
 
 /* --- the program in this one ------------------------------------------------------------------ */
 
@@ -116,13 +109,13 @@ static const double longest = 5;  /* seconds for a block: an endless one is foun
 /* What it prints was printed, or will be, by the run under watch. */
 static _Noreturn void run_writers_program(const struct check_options *o, struct shape s,
                                           int program, int out) {
-    const double seconds = faster * o->run.timeout;
-    char line[COMMAND_LINE];
-    snprintf(line, sizeof line, "writers %d %" PRIu64 " %f %d %s", o->run.which.fill,
-             o->run.which.seed, seconds < longest ? seconds : longest, out,
-             lab_shape_words(&lab, &s).of);
+    const double seconds = fmin(faster * o->run.timeout, longest);
     fcntl(out, F_SETFD, 0);
-    fexecve(program, split(line).of, environ);
+    fexecve(program,
+            command("writers %d %" PRIu64 " %f %d %s", o->run.which.fill, o->run.which.seed,
+                    seconds, out, lab_shape_words(&lab, &s).of)
+                .of,
+            environ);
     _exit(EXIT_MACHINE);
 }
 
@@ -151,8 +144,8 @@ extern const char locals_command[] __attribute__((weak));
 static const char made[] = "build/check/locals";
 
 static _Noreturn void run_command(void) {
-    const struct command command = split(strdup(locals_command));
-    execvp(command.of[0], command.of);
+    const struct command make = command("%s", locals_command);
+    execvp(make.of[0], make.of);
     _exit(EXIT_MACHINE);
 }
 
@@ -160,9 +153,8 @@ static _Noreturn void run_command(void) {
 static bool is_made(void) {
     struct stat program, self;
     if (stat(made, &program) != 0 || stat("/proc/self/exe", &self) != 0) return false;
-    return program.st_mtim.tv_sec != self.st_mtim.tv_sec
-               ? program.st_mtim.tv_sec > self.st_mtim.tv_sec
-               : program.st_mtim.tv_nsec > self.st_mtim.tv_nsec;
+    const struct timespec then = self.st_mtim, now = program.st_mtim;
+    return now.tv_sec != then.tv_sec ? now.tv_sec > then.tv_sec : now.tv_nsec > then.tv_nsec;
 }
 
 /* -1: there is none. It may be of another kernel.cu: hash_of_source(). */
@@ -181,41 +173,37 @@ static uint64_t hash_of_source(void) {
 
 static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
                                          const struct outcome *failed) {
-    char line[COMMAND_LINE];
-    snprintf(line, sizeof line,
-             "%s-check --locals %d,%d,%d,%" PRIu64 " --seed=%" PRIu64 " --fill=%s --timeout=%g %s",
-             lab.name, answer, (int)failed->finding.kind, failed->finding.at.line, hash_of_source(),
-             o->run.which.seed, lab.fills[o->run.which.fill].name, o->run.timeout,
-             lab_shape_words(&lab, &failed->shape).of);
+    const struct finding *f = &failed->finding;
+    const struct command words = command(
+        "%s-check --locals %d,%d,%d,%" PRIu64 " --seed=%" PRIu64 " --fill=%s --timeout=%g %s",
+        lab.name, answer, (int)f->kind, f->at.line, hash_of_source(), o->run.which.seed,
+        lab.fills[o->run.which.fill].name, o->run.timeout,
+        lab_shape_words(&lab, &failed->shape).of);
     fcntl(answer, F_SETFD, 0);
-    fexecve(program, split(line).of, environ);
+    fexecve(program, words.of, environ);
     _exit(EXIT_MACHINE);
 }
 
+/* The program has ended: what it has said is in the pipe. */
 static bool read_answer(int from, struct cause *cause) {
-    size_t length = 0;
-    ssize_t more;
-    while (length < sizeof *cause &&
-           (more = read(from, (char *)cause + length, sizeof *cause - length)) > 0)
-        length += (size_t)more;
     char file[sizeof cause->file]; /* a name of this machine's, which may have any letters */
+    if (read(from, cause, sizeof *cause) != (ssize_t)sizeof *cause) return false;
     memcpy(file, cause->file, sizeof file);
     memset(cause->file, 0, sizeof cause->file);
-    if (length < sizeof *cause || !cause_check(cause)) return false;
+    if (!cause_check(cause)) return false;
     snprintf(cause->file, sizeof cause->file, "%.*s", (int)sizeof file - 1, file);
     return true;
 }
 
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
     const struct child_limits limits = {15, 120}; /* its own children have theirs */
-    int answer[2];
     const int program = program_file(o, failed->shape);
+    struct cause found;
+    int answer[2];
     if (program < 0) return;
-    if (pipe(answer) == 0) {
-        fcntl(answer[0], F_SETFD, FD_CLOEXEC);
+    if (pipe2(answer, O_CLOEXEC) == 0) {
         if (child_quiet(failed->shape, &limits)) run_locals_program(program, answer[1], o, failed);
         close(answer[1]);
-        struct cause found;
         if (read_answer(answer[0], &found)) *cause = found;
         close(answer[0]);
     }

@@ -14,14 +14,12 @@
 
 /* The output that the verdict describes. */
 static const struct lab_array *the_output(const struct report *report) {
-    return &lab.arrays[report->verified ? report->verdict.array : lab_first_output(&lab)];
+    return &lab.arrays[report->verdict.array];
 }
 static const char *output_name(const struct report *report) { return the_output(report)->name; }
 static bool output_has_rows(const struct report *report) {
     return the_output(report)->dimensions > 1;
 }
-
-/* -- launches -- */
 
 /* Whether a kernel has shared memory, as far as is known. */
 static bool has_shared(const struct report *report) {
@@ -71,30 +69,25 @@ static void print_damage(const struct report *report) {
 }
 
 /* "rows 3 to 5" */
-static void print_span(FILE *out, const char *what, int first, int last) {
+static void print_span(FILE *out, const char *what, int first, int last, const char *end) {
     if (first == last)
-        fprintf(out, "%s %d", what, first);
+        fprintf(out, "%s %d%s", what, first, end);
     else
-        fprintf(out, "%ss %d to %d", what, first, last);
+        fprintf(out, "%ss %d to %d%s", what, first, last, end);
 }
 
 /* They may be all of the box, or some within it; a box of all elements says nothing. */
 static void print_box(const struct report *report, const struct box *box, uint64_t count) {
     const uint64_t elements = box_elements(box);
-    const bool whole = count == elements;
+    const bool rows = output_has_rows(report);
     if (elements == (uint64_t)lab_elements(the_output(report), &report->options.which.shape))
         return;
-    if (count == 1)
-        fputs(output_has_rows(report) ? "It is in " : "It is ", report->out);
-    else
-        fputs(whole ? "They are all of " : "They lie within ", report->out);
-    if (output_has_rows(report)) {
-        print_span(report->out, "row", box->row_first, box->row_last);
-        fputs(", ", report->out);
-    }
-    print_span(report->out, output_has_rows(report) ? "column" : "element", box->col_first,
-               box->col_last);
-    fputs(".\n", report->out);
+    fputs(count == 1          ? rows ? "It is in " : "It is "
+          : count == elements ? "They are all of "
+                              : "They lie within ",
+          report->out);
+    if (rows) print_span(report->out, "row", box->row_first, box->row_last, ", ");
+    print_span(report->out, rows ? "column" : "element", box->col_first, box->col_last, ".\n");
 }
 
 static void print_unwritten(const struct report *report, uint64_t elements) {
@@ -135,23 +128,19 @@ static void print_first(const struct report *report) {
     if (v->wrong > (uint64_t)v->first_count) fprintf(report->out, "%7s\n", "...");
 }
 
-static bool explains_nan(const struct report *report) {
-    bool explained = false;
-    for (int i = 0; i < report->explanation_count; i++)
-        explained |= report->explanations[i].about_nan;
-    return explained;
-}
-
 static void print_nan(const struct report *report) {
     const struct verdict *v = &report->verdict;
+    bool explained = !lab.nan;
+    for (int i = 0; i < report->explanation_count; i++)
+        explained |= report->explanations[i].about_nan;
     if (v->nan < v->wrong)
         fprintf(report->out, "%s of them %s", grouped(v->nan).text, is_or_are(v->nan));
     else
         fputs(v->nan == 1 ? "It is" : "All of them are", report->out);
     fprintf(report->out, " NaN%s\n",
-            explains_nan(report) || !lab.nan ? "."
-            : has_shared(report)             ? lab.nan_with_shared
-                                             : lab.nan);
+            explained            ? "."
+            : has_shared(report) ? lab.nan_with_shared
+                                 : lab.nan);
 }
 
 static void print_wrong(const struct report *report) {
@@ -165,8 +154,6 @@ static void print_wrong(const struct report *report) {
     print_first(report);
     if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);
 }
-
-/* -- the map -- */
 
 static const struct {
     char cell;
@@ -206,13 +193,11 @@ static void print_map(const struct report *report) {
     for (int l = 0; l < LENGTH(legend); l++) {
         bool used = false;
         for (int i = 0; i < v->map_rows; i++)
-            used = used || memchr(v->map[i], legend[l].cell, (size_t)v->map_cols) != NULL;
+            used |= memchr(v->map[i], legend[l].cell, (size_t)v->map_cols) != NULL;
         if (used) fprintf(report->out, "  %s", legend[l].meaning);
     }
     fputc('\n', report->out);
 }
-
-/* -- all of it -- */
 
 /* One hint: of what explains most. The same mistake may be behind the others. */
 static void print_explanations(const struct report *report) {
@@ -223,9 +208,10 @@ static void print_explanations(const struct report *report) {
     }
 }
 
-static void print_verdict(const struct report *report) {
+void report_failure(const struct report *report) {
     const struct verdict *v = &report->verdict;
     const uint64_t elements = lab_outputs(&lab, &report->options.which.shape);
+    print_damage(report);
     if (v->unwritten) print_unwritten(report, elements);
     if (v->wrong) print_wrong(report);
     if (v->suspect_rows)
@@ -241,13 +227,6 @@ static void print_verdict(const struct report *report) {
         print_map(report);
     if (v->unwritten < elements) print_explanations(report);
 }
-
-void report_failure(const struct report *report) {
-    print_damage(report);
-    if (report->verified) print_verdict(report);
-}
-
-/* -- what one launch explains -- */
 
 /* Rows usually end with the threads in y, columns with those in x; but not in every kernel. */
 static void explain_end(const struct finding_launch *launch, int end, int size, int usual,
@@ -290,8 +269,6 @@ void report_explain_launch(struct report *report) {
     for (int i = 0; i < report->explanation_count; i++)
         launch_explain(&report->launches[0], &o->which.shape, &report->explanations[i]);
 }
-
-/* -- times -- */
 
 struct launch_times launch_times(const struct report *report) {
     struct launch_times s = {NAN, NAN, NAN, NAN};

@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -30,14 +29,8 @@ static struct quoted quote(const char *typed) {
     return quoted;
 }
 
-__attribute__((format(printf, 2, 3))) static enum exit_status usage(char message[MESSAGE_SIZE],
-                                                                    const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, MESSAGE_SIZE, format, arguments);
-    va_end(arguments);
-    return EXIT_USAGE;
-}
+/* For `return usage(...)` in what says whether all is well. */
+#define usage(message, ...) (snprintf(message, MESSAGE_SIZE, __VA_ARGS__), EXIT_USAGE)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -66,10 +59,10 @@ bool read_fill(const char *value, void *fill) {
 
 static bool read_repeat(const char *value, void *repeat) {
     const uint64_t most = 1000000;
-    uint64_t count = 0;
-    const bool is_number = parse_unsigned(value, false, &count);
-    *(int *)repeat = (int)min_size(count, most);
-    return is_number && count >= 1 && count <= most;
+    uint64_t count;
+    if (!parse_unsigned(value, false, &count) || count < 1 || count > most) return false;
+    *(int *)repeat = (int)count;
+    return true;
 }
 
 static const char *const verify_names[] = {"full", "quick", "none"};
@@ -110,7 +103,7 @@ static enum exit_status parse_size(const char *text, const struct lab_param *par
 }
 
 static enum exit_status wrong_count(int count, char message[MESSAGE_SIZE]) {
-    usage(message, "%d sizes given: give ", count);
+    snprintf(message, MESSAGE_SIZE, "%d sizes given: give ", count);
     for (int i = 0; i < LENGTH(lab.usage) && lab.usage[i].sizes; i++)
         append(message, MESSAGE_SIZE, "%s%s", i ? ", or " : "",
                lab.usage[i].sizes[0] ? lab.usage[i].sizes : "none");
@@ -143,7 +136,8 @@ static enum exit_status set_member(const struct option_row *row, const char *val
     else if (!row->read)
         *(const char **)member = value;
     else if (!row->read(value, member))
-        usage(message, "%s '%s' is wrong: %s", row->name, quote(value).text, row->wanted);
+        snprintf(message, MESSAGE_SIZE, "%s '%s' is wrong: %s", row->name, quote(value).text,
+                 row->wanted);
     for (int i = 0; row->read == read_fill && message[0] && lab.fills[i].name; i++)
         append(message, MESSAGE_SIZE, "%s%s", i ? ", " : " ", lab.fills[i].name);
     return message[0] ? EXIT_USAGE : EXIT_PASSED;

@@ -35,26 +35,25 @@ static struct {
 /* -- the parent: what the child prints --------------------------------------------------------- */
 
 /* Pass on at most so many bytes of what was printed; how many there were. */
-static size_t pass_on(size_t most) {
+static int pass_on(int most) {
     struct report *report = watchdog.report;
     char bytes[4096];
-    const ssize_t count = read(watchdog.printed, bytes, min_size(most, sizeof bytes));
+    const int count = (int)read(watchdog.printed, bytes, min_size((size_t)most, sizeof bytes));
     if (count == 0) watchdog.printed = -1;
     if (count <= 0) return 0;
     if (report->line == LINE_OF_STAGE) fputc('\n', report->out);
     fwrite(bytes, 1, (size_t)count, report->out);
     fflush(report->out);
     report->line = bytes[count - 1] == '\n' ? LINE_START : LINE_OF_KERNEL;
-    return (size_t)count;
+    return count;
 }
 
 /* All that was printed until now: a kernel, or a process that the wrapper has left behind, may go
  * on printing. */
 static void pass_on_all(void) {
-    int waiting = 0;
-    if (watchdog.printed < 0 || ioctl(watchdog.printed, FIONREAD, &waiting) != 0) return;
-    for (size_t left = (size_t)waiting, count = 1; left > 0 && count > 0; left -= count)
-        count = pass_on(left);
+    int left = 0;
+    if (watchdog.printed < 0 || ioctl(watchdog.printed, FIONREAD, &left) != 0) return;
+    for (int count = 1; left > 0 && count > 0; left -= count) count = pass_on(left);
 }
 
 static void answer(void) {
@@ -85,7 +84,7 @@ static void show_time(void) {
 #define NO_RETURN "\nDoes every path through a function that returns a value return one?"
 
 /* What is said of a crash behind the wrapper's name. */
-static const struct crash {
+static const struct {
     int signal;
     const char *text;
 } crashes[] = {
@@ -97,48 +96,33 @@ static const struct crash {
     {SIGABRT, "crashed: aborted (SIGABRT)."},
 };
 
-/* NULL: the signal is none of a crash. */
-static const struct crash *find_crash(int signal) {
-    for (int i = 0; i < LENGTH(crashes); i++)
-        if (crashes[i].signal == signal) return &crashes[i];
-    return NULL;
-}
-
-static void say_exit(const struct report *report, char message[MESSAGE_SIZE]) {
-    if (report->is_cut_off)
-        append(message, MESSAGE_SIZE, "%s closed files of this program: close()?", lab.wrapper);
-    else if (report->backend_spoke && !report->exit_called)
-        /* The CPU backend exits where a kernel has crashed inside a library function. */
-        append(message, MESSAGE_SIZE, "the kernel failed: unspecified launch failure");
-    else
-        append(message, MESSAGE_SIZE, "%s ended the program instead of returning: exit()?",
-               lab.wrapper);
-}
-
 /* Whose fault it is, and in words why; `how` is the status that waitpid() returned. EXIT_PASSED: it
  * was stopped, by Ctrl-C say, and nothing is to be said. */
 static enum exit_status ending(const struct report *report, int how, char message[MESSAGE_SIZE]) {
     const int signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-    const struct crash *crash = find_crash(signal);
-    if (signal && !crash && signal != SIGKILL) return EXIT_PASSED;
-    if (signal == SIGKILL) {
-        append(message, MESSAGE_SIZE,
-               "the run was killed (SIGKILL): is the machine out of memory?");
-        return EXIT_MACHINE;
-    }
-    if (report->call_end) {
-        if (crash)
-            append(message, MESSAGE_SIZE, "%s %s", lab.wrapper, crash->text);
-        else
-            say_exit(report, message);
-        return EXIT_WRONG;
-    }
-    if (crash)
-        append(message, MESSAGE_SIZE, "crashed outside of %s: %s", lab.wrapper, strsignal(signal));
+    const char *crash = NULL;
+    for (int i = 0; i < LENGTH(crashes); i++)
+        if (crashes[i].signal == signal) crash = crashes[i].text;
+    if (signal == SIGKILL)
+        snprintf(message, MESSAGE_SIZE,
+                 "the run was killed (SIGKILL): is the machine out of memory?");
+    else if (signal && !crash)
+        return EXIT_PASSED;
+    else if (!report->call_end && crash)
+        snprintf(message, MESSAGE_SIZE, "crashed outside of %s: %s", lab.wrapper,
+                 strsignal(signal));
+    else if (!report->call_end)
+        snprintf(message, MESSAGE_SIZE, "ended outside of %s, with exit status %d and no result",
+                 lab.wrapper, WEXITSTATUS(how));
+    else if (!crash && report->backend_spoke && !report->exit_called && !report->is_cut_off)
+        /* The CPU backend exits where a kernel has crashed inside a library function. */
+        snprintf(message, MESSAGE_SIZE, "the kernel failed: unspecified launch failure");
     else
-        append(message, MESSAGE_SIZE, "ended outside of %s, with exit status %d and no result",
-               lab.wrapper, WEXITSTATUS(how));
-    return EXIT_MACHINE;
+        snprintf(message, MESSAGE_SIZE, "%s %s", lab.wrapper,
+                 crash                ? crash
+                 : report->is_cut_off ? "closed files of this program: close()?"
+                                      : "ended the program instead of returning: exit()?");
+    return signal == SIGKILL || !report->call_end ? EXIT_MACHINE : EXIT_WRONG;
 }
 
 /* -- the parent: when the child ends ----------------------------------------------------------- */
@@ -184,7 +168,7 @@ static void wait_for_child(double seconds) {
     else if (ready[0].revents)
         answer();
     else
-        pass_on(SIZE_MAX);
+        pass_on(INT_MAX);
 }
 
 static _Noreturn void watch_child(void) {
@@ -203,14 +187,10 @@ static _Noreturn void watch_child(void) {
 /* Have all passed on that was printed until now. False: the parent cannot be asked. */
 static bool ask(void) {
     char request = 0;
-    ssize_t count;
     fflush(stdout);
     if (!watchdog.child) return true;
-    while ((count = send(watchdog.asked, &request, 1, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-        continue;
-    if (count != 1) return false;
-    while ((count = recv(watchdog.asked, &request, 1, 0)) < 0 && errno == EINTR) continue;
-    return count == 1;
+    return TEMP_FAILURE_RETRY(send(watchdog.asked, &request, 1, MSG_NOSIGNAL)) == 1 &&
+           TEMP_FAILURE_RETRY(recv(watchdog.asked, &request, 1, 0)) == 1;
 }
 
 /* exit() in the wrapper. Nothing more is run here: a kernel may yet run. */
@@ -221,17 +201,10 @@ static void on_exit_called(void) {
     _exit(EXIT_WRONG);
 }
 
-/* For the CPU backend, whose handler says where the host's code has crashed: the stack may be what
- * overflowed. A sanitizer has one already. */
-static void make_signal_stack(void) {
+static void begin_child(pid_t parent) {
     static char stack[64 * 1024];
     const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     stack_t current;
-    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
-        sigaltstack(&alternative, NULL);
-}
-
-static void begin_child(pid_t parent) {
     struct rlimit core;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXIT_MACHINE); /* it has ended before that */
@@ -239,7 +212,10 @@ static void begin_child(pid_t parent) {
         core.rlim_cur = 0; /* a student's crash leaves no file behind */
         setrlimit(RLIMIT_CORE, &core);
     }
-    make_signal_stack();
+    /* For the CPU backend, whose handler says where the host's code has crashed: the stack may be
+     * what overflowed. A sanitizer has one already. */
+    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE))
+        sigaltstack(&alternative, NULL);
     atexit(on_exit_called);
 }
 

@@ -27,7 +27,7 @@
 enum { PROGRAM_FINDINGS = 32 };
 enum { EXIT_MISTAKE = 1, EXIT_BAD_USAGE = 2, EXIT_BAD_MACHINE = 3 };
 
-/* Of the run, in memory that the program's process shares with the one that waits for it. */
+/* In memory that the program's process shares with the one that waits for it. */
 struct program_run {
     struct finding findings[PROGRAM_FINDINGS]; /* the gravest first */
     int count;
@@ -44,8 +44,7 @@ struct program_end {
     double seconds;
 };
 
-/* --- what is said of a run: text on standard error, or a JSON object on standard output --------
- */
+/* --- what is said of a run -------------------------------------------------------------------- */
 
 static bool went_well(const struct program_end *end) { return !end->status && !end->signal; }
 
@@ -58,8 +57,6 @@ static int program_exit_status(const struct program_run *run, const struct progr
     if (run->machine_fault[0]) return EXIT_BAD_MACHINE;
     return findings_of(run, end) || !went_well(end) ? EXIT_MISTAKE : 0;
 }
-
-/* --- text ------------------------------------------------------------------------------------- */
 
 static void print_finding(FILE *out, const struct finding *f) {
     struct finding_words words;
@@ -79,13 +76,7 @@ static void print_finding(FILE *out, const struct finding *f) {
     if (words.hint[0]) print_paragraph("    ", "hint: ", words.hint, out);
 }
 
-static void print_end(FILE *out, const struct program_end *end) {
-    if (end->signal)
-        fprintf(out, "the program was stopped: %s\n", strsignal(end->signal));
-    else if (end->status)
-        fprintf(out, "the program ended with exit status %d\n", end->status);
-}
-
+/* As text, on standard error. */
 static void program_print(const struct program_run *run, const struct program_end *end) {
     const int count = findings_of(run, end);
     FILE *out = stderr;
@@ -94,7 +85,10 @@ static void program_print(const struct program_run *run, const struct program_en
         return;
     }
     for (int i = 0; i < count; i++) print_finding(out, &run->findings[i]);
-    print_end(out, end);
+    if (end->signal)
+        fprintf(out, "the program was stopped: %s\n", strsignal(end->signal));
+    else if (end->status)
+        fprintf(out, "the program ended with exit status %d\n", end->status);
     if (count > 1) fprintf(out, "%d mistakes found\n", count);
     if (!run->ended)
         fputs("it could not be asked what was seen until then\n", out);
@@ -106,20 +100,7 @@ static void program_print(const struct program_run *run, const struct program_en
                 run->launches, run->launches == 1 ? "" : "es", end->seconds);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
-
-static void json_finding(struct json *json, const struct finding *f) {
-    struct finding_words words;
-    finding_say(f, &words);
-    json_open(json, NULL, '{');
-    json_words(json, f, &words);
-    json_parties(json, f);
-    json_launch(json, &f->launch);
-    json_slots(json, f->slot);
-    json_close(json, '}');
-}
-
-/* One object on one line:
+/* As JSON, on standard output, one object on one line:
  *   status       "clean", "finding"; "failed": nothing was found, but the program says that it did
  *                not go well; "error": the machine is at fault
  *   exit_status  0, 1 or 3
@@ -147,18 +128,25 @@ static void program_print_json(const struct program_run *run, const struct progr
     json_close(&json, '}');
     json_value(&json, "launches", "%d", run->launches);
     json_open(&json, "findings", '[');
-    for (int i = 0; i < count; i++) json_finding(&json, &run->findings[i]);
+    for (int i = 0; i < count; i++) {
+        const struct finding *f = &run->findings[i];
+        struct finding_words words;
+        finding_say(f, &words);
+        json_open(&json, NULL, '{');
+        json_words(&json, f, &words);
+        json_parties(&json, f);
+        json_launch(&json, &f->launch);
+        json_slots(&json, f->slot);
+        json_close(&json, '}');
+    }
     json_close(&json, ']');
     json_close(&json, '}');
     fputc('\n', stdout);
 }
 
-/* --- the run ---------------------------------------------------------------------------------- */
-
-static const double usual_seconds = 60; /* for the host's code, and for a block */
-static const double launch_blocks = 10; /* a launch may take as long as so many blocks */
-static const uint64_t alone_threads = 1
-                                      << 16; /* so few run in order, and show the same each time */
+static const double usual_seconds = 60;      /* for the host's code, and for a block */
+static const double launch_blocks = 10;      /* a launch may take as long as so many blocks */
+static const uint64_t alone_threads = 65536; /* so few run in order, the same each time */
 static const unsigned grace_seconds = 10;    /* for saying where, when the program is stopped */
 
 static struct program_run *run;
@@ -171,7 +159,10 @@ static bool is_set(const char *name) {
 
 /* --- the program's process -------------------------------------------------------------------- */
 
-static void end_at_once(int status) { syscall(SYS_exit_group, status); }
+static _Noreturn void end_at_once(int status) {
+    syscall(SYS_exit_group, status);
+    abort(); /* not reached */
+}
 
 /* Completes the run. Processes that the program has made are not watched. */
 static void finish(void) {
@@ -194,20 +185,17 @@ static void stopped(const struct engine_result *result) {
     finish();
     fflush(NULL);
     end_at_once(EXIT_FAILURE);
-    abort(); /* not reached */
 }
 
 static void machine_fault(const char *what) {
     snprintf(run->machine_fault, sizeof run->machine_fault, "%s", what);
     end_at_once(EXIT_BAD_MACHINE);
-    abort(); /* not reached */
 }
 
 /* The C library's own exit() ends the process without this one. */
 void _exit(int status) {
     finish();
     end_at_once(status);
-    abort(); /* not reached */
 }
 
 void _Exit(int status) { _exit(status); }
@@ -272,16 +260,11 @@ static struct program_end wait_for_program(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    (void)TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
     end.seconds = clock_seconds() - begun;
     if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
     if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
     return end;
-}
-
-static void usage(const char *message, const char *value) {
-    fprintf(stderr, message, value);
-    end_at_once(EXIT_BAD_USAGE);
 }
 
 static double timeout(void) {
@@ -289,8 +272,10 @@ static double timeout(void) {
     if (!text || !*text) return usual_seconds;
     char *end;
     const double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds > 0 && seconds <= INT_MAX))
-        usage("TIMEOUT=%s: it is a number of seconds above 0\n", text);
+    if (end == text || *end || !(seconds > 0 && seconds <= INT_MAX)) {
+        fprintf(stderr, "TIMEOUT=%s: it is a number of seconds above 0\n", text);
+        end_at_once(EXIT_BAD_USAGE);
+    }
     return seconds;
 }
 
