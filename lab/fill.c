@@ -21,6 +21,7 @@ struct generator {
     int rows, cols;
     uint64_t key;
     int64_t base, rows_named; /* for values that name their own place */
+    float *out;
 };
 
 static struct generator generator_new(enum fill fill, uint64_t seed, enum matrix_name which,
@@ -77,20 +78,12 @@ float fill_element(enum fill fill, uint64_t seed, enum matrix_name which, int ro
     return element(&g, row, col);
 }
 
-struct fill_job {
-    struct generator generator;
-    float *out;
-    size_t elements;
-};
-
 static void fill_chunk(void *context, int worker, size_t index) {
-    struct fill_job *job = context;
-    struct generator g = job->generator;
-    size_t first = index * FILL_CHUNK;
-    size_t last = min_size(first + FILL_CHUNK, job->elements);
+    const struct generator g = *(const struct generator *)context;
+    const size_t first = index * FILL_CHUNK, all = (size_t)g.rows * (size_t)g.cols;
     int row = (int)(first / (size_t)g.cols), col = (int)(first % (size_t)g.cols);
-    for (size_t i = first; i < last; i++) {
-        job->out[i] = element(&g, row, col);
+    for (size_t i = first; i < min_size(first + FILL_CHUNK, all); i++) {
+        g.out[i] = element(&g, row, col);
         if (++col == g.cols) {
             col = 0;
             row++;
@@ -101,9 +94,10 @@ static void fill_chunk(void *context, int worker, size_t index) {
 
 void fill_matrix(enum fill fill, uint64_t seed, enum matrix_name which, int rows, int cols,
                  float *out) {
-    struct fill_job fill_job = {generator_new(fill, seed, which, rows, cols), out,
-                                (size_t)rows * (size_t)cols};
-    struct parallel_job job = {.body = fill_chunk, .context = &fill_job};
-    job.count = (fill_job.elements + FILL_CHUNK - 1) / FILL_CHUNK;
-    parallel_run(&job, worker_count(job.count, 4.0 * (double)fill_job.elements));
+    struct generator g = generator_new(fill, seed, which, rows, cols);
+    struct parallel_job job = {.body = fill_chunk, .context = &g};
+    const size_t elements = (size_t)rows * (size_t)cols;
+    g.out = out;
+    job.count = (elements + FILL_CHUNK - 1) / FILL_CHUNK;
+    parallel_run(&job, worker_count(job.count, 4.0 * (double)elements));
 }

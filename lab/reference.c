@@ -112,15 +112,6 @@ static void copy_tile(void *context, int worker, const struct tile *tile) {
 bool reference(const float *A, const float *B, int n, int k, const int *rows, int row_count,
                const int *cols, int col_count, double *ref, double *G) {
     struct reference_out out = {ref, G, col_count};
-    struct product product = {.A = A,
-                              .B = B,
-                              .n = n,
-                              .k = k,
-                              .rows = rows,
-                              .cols = cols,
-                              .row_count = row_count,
-                              .col_count = col_count,
-                              .consume = copy_tile,
-                              .context = &out};
+    struct product product = {A, B, n, k, rows, cols, row_count, col_count, NULL, copy_tile, &out};
     return product_run(&product);
 }

@@ -53,9 +53,7 @@ int64_t place_base(int cols);
 bool reference(const float *A, const float *B, int n, int k, const int *rows, int row_count,
                const int *cols, int col_count, double *ref, double *G);
 
-/* --- verify.c: the verdict on C; verdict/: what a wrong C is instead -------------------------- */
-
-/* ---- verification -------------------------------------------------------------------------- */
+/* --- verify.c: the verdict on C --------------------------------------------------------------- */
 
 #define UNIT_ROUNDOFF 0x1p-24 /* u of float32 */
 
@@ -78,6 +76,9 @@ enum comparison fill_comparison(enum fill fill, int m, int n, int k);
  * or the root of the mean square above the second. Both in units of u. */
 #define FLOAT32_MAX_U 32.0
 #define FLOAT32_RMS_U 4.0
+static inline bool is_float32(const struct verdict *v) {
+    return v->max_error_u <= FLOAT32_MAX_U && v->rms_error_u <= FLOAT32_RMS_U;
+}
 
 struct problem {
     int m, n, k;
@@ -93,7 +94,7 @@ struct problem {
  * False: no memory; *verdict is then meaningless. */
 bool verify(const struct problem *problem, enum verify_mode mode, struct verdict *verdict);
 
-/* ---- explanation --------------------------------------------------------------------------- */
+/* --- verdict/: what a wrong C is instead ------------------------------------------------------ */
 
 /* Explain the verdict of verify(), any mode but none, on the same problem. Returns how many
  * explanations there are, the one that covers most first; 0 when nothing fits, and when several

@@ -37,8 +37,6 @@ struct product {
     cublasHandle_t wide, cublas; /* for the products in double precision, for run() */
 };
 
-/* ---- failures -------------------------------------------------------------------------------- */
-
 static const char *failure(const char *what, const char *why) {
     static char text[200];
     snprintf(text, sizeof text, "%s: %s", what, why);
@@ -101,24 +99,19 @@ static __global__ void magnitudes(double *values, size_t elements) {
     for (size_t i = first_index(); i < elements; i += all_threads()) values[i] = fabs(values[i]);
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
-
 static size_t size_A(const struct product *p) { return (size_t)p->m * (size_t)p->k; }
 static size_t size_B(const struct product *p) { return (size_t)p->k * (size_t)p->n; }
 static size_t size_C(const struct product *p) { return (size_t)p->m * (size_t)p->n; }
 
 static const char *allocate(struct product *p) {
+    const size_t A = size_A(p), B = size_B(p), C = size_C(p);
     const struct {
         void *where;
         size_t bytes;
-    } all[] = {{&p->A, size_A(p) * sizeof *p->A},
-               {&p->B, size_B(p) * sizeof *p->B},
-               {&p->C, size_C(p) * sizeof *p->C},
-               {&p->wide_A, size_A(p) * sizeof *p->wide_A},
-               {&p->wide_B, size_B(p) * sizeof *p->wide_B},
-               {&p->ref, size_C(p) * sizeof *p->ref},
-               {&p->G, size_C(p) * sizeof *p->G},
-               {&p->tally, sizeof *p->tally},
+    } all[] = {{&p->A, A * sizeof *p->A},           {&p->B, B * sizeof *p->B},
+               {&p->C, C * sizeof *p->C},           {&p->wide_A, A * sizeof *p->wide_A},
+               {&p->wide_B, B * sizeof *p->wide_B}, {&p->ref, C * sizeof *p->ref},
+               {&p->G, C * sizeof *p->G},           {&p->tally, sizeof *p->tally},
                {&p->workspace, workspace_bytes}};
     const char *problem = NULL;
     for (const auto &one : all)
@@ -244,14 +237,18 @@ static const char *describe(const struct product *p, const float *C, unsigned lo
                             struct wrong_element *first) {
     float got;
     double G;
-    const char *problem =
-        failed("reading C", cudaMemcpy(&got, C + index, sizeof got, cudaMemcpyDefault));
-    if (!problem)
-        problem = failed("reading the product", cudaMemcpy(&first->expected, p->ref + index,
-                                                           sizeof(double), cudaMemcpyDefault));
-    if (!problem)
-        problem = failed("reading the product",
-                         cudaMemcpy(&G, p->G + index, sizeof G, cudaMemcpyDefault));
+    const struct {
+        void *to;
+        const void *from;
+        size_t bytes;
+    } reads[] = {{&got, C + index, sizeof got},
+                 {&first->expected, p->ref + index, sizeof first->expected},
+                 {&G, p->G + index, sizeof G}};
+    const char *problem = NULL;
+    for (const auto &read : reads)
+        if (!problem)
+            problem = failed("reading the product",
+                             cudaMemcpy(read.to, read.from, read.bytes, cudaMemcpyDefault));
     first->row = (int)(index / (unsigned)p->n);
     first->col = (int)(index % (unsigned)p->n);
     first->got = got;
@@ -270,20 +267,19 @@ static void summarize(const struct tally *tally, struct verdict *verdict) {
     verdict->max_error_u = worst / UNIT_ROUNDOFF;
     if (tally->measured)
         verdict->rms_error_u = sqrt(tally->squares / (double)tally->measured) / UNIT_ROUNDOFF;
-    const bool float32 =
-        verdict->max_error_u <= FLOAT32_MAX_U && verdict->rms_error_u <= FLOAT32_RMS_U;
-    verdict->not_float32 = !tally->wrong && !tally->unwritten && !float32;
-    verdict->passed = !tally->wrong && !tally->unwritten && float32;
+    const bool within = !tally->wrong && !tally->unwritten;
+    verdict->not_float32 = within && !is_float32(verdict);
+    verdict->passed = within && !verdict->not_float32;
 }
 
 static const char *verify_on_gpu(struct speed *speed, struct verdict *verdict) {
     struct product *p = (struct product *)speed;
     const float *C = (const float *)speed->out[MATRIX_C];
     struct tally tally = nothing;
-    const char *problem = unfinished("before the comparison");
     *verdict = {};
     verdict->array = MATRIX_C;
     verdict->compared = size_C(p);
+    const char *problem = unfinished("before the comparison");
     if (!problem)
         problem =
             failed("comparison", cudaMemcpy(p->tally, &nothing, sizeof nothing, cudaMemcpyDefault));

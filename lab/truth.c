@@ -27,29 +27,16 @@ static void fill(const struct lab_case *c, void *const arrays[LAB_ARRAYS]) {
     fill_matrix((enum fill)c->fill, c->seed, MATRIX_B, k, n, arrays[MATRIX_B]);
 }
 
-/* Names in lab_truth.comparisons. */
-enum { AS_THE_FILL_ALLOWS, FLOAT32, BOUND, EXACT };
-
-static enum comparison comparison_of(const struct lab_case *c, int m, int n, int k) {
-    switch (c->comparison) {
-    case FLOAT32: return COMPARE_FLOAT32;
-    case BOUND: return COMPARE_BOUND;
-    case EXACT: return COMPARE_EXACT;
-    default: return fill_comparison((enum fill)c->fill, m, n, k);
-    }
-}
+/* Of lab_truth.comparisons; the first one is as the fill allows. */
+static const enum comparison named[] = {[1] = COMPARE_FLOAT32, COMPARE_BOUND, COMPARE_EXACT};
 
 static struct problem problem_of(const struct lab_case *c, const void *const arrays[LAB_ARRAYS]) {
     const int m = shape_size(&c->shape, PARAM_M), n = shape_size(&c->shape, PARAM_N),
               k = shape_size(&c->shape, PARAM_K);
-    return (struct problem){.m = m,
-                            .n = n,
-                            .k = k,
-                            .A = arrays[MATRIX_A],
-                            .B = arrays[MATRIX_B],
-                            .C = arrays[MATRIX_C],
-                            .comparison = comparison_of(c, m, n, k),
-                            .seed = c->seed};
+    const enum comparison comparison =
+        c->comparison ? named[c->comparison] : fill_comparison((enum fill)c->fill, m, n, k);
+    return (struct problem){
+        m, n, k, arrays[MATRIX_A], arrays[MATRIX_B], arrays[MATRIX_C], comparison, c->seed};
 }
 
 static bool verify_product(const struct lab_case *c, const void *const arrays[LAB_ARRAYS],
@@ -99,8 +86,7 @@ static double seconds(const struct shape *s) { return 10 + operations(s) / 40e6;
 static const struct shape to_check[] = {{{34, 34, 34}}, {{35, 20, 70}}, {{20, 35, 70}},
                                         {{48, 17, 5}},  {{1, 1, 1}},    {{7, 9, 3}},
                                         {{64, 64, 64}}, {{2, 1100, 3}}, {{1100, 2, 40}}};
-static const struct shape to_count[] = {{{64, 64, 64}}};
-static const struct shape whole[] = {{{64, 64, 256}}}; /* tiles only */
+static const struct shape to_count[] = {{{64, 64, 64}}}, whole[] = {{{64, 64, 256}}};
 /* Several tile phases in one of them, tiles of 2 to 128; the first one otherwise. */
 static const struct shape with_phases[] = {
     {{4, 4, 4}}, {{34, 34, 34}}, {{130, 130, 130}}, {{4, 4, 4}}};
@@ -159,10 +145,7 @@ const struct lab_truth lab_truth = {
     .fill = fill,
     .verify = verify_product,
     .is_wrong = is_wrong,
-    .comparisons = {[AS_THE_FILL_ALLOWS] = "fill",
-                    [FLOAT32] = "float32",
-                    [BOUND] = "bound",
-                    [EXACT] = "exact"},
+    .comparisons = {"fill", "float32", "bound", "exact"},
     .explain = explain_product,
     .say_fill = say_fill,
     .say_precision = say_precision,

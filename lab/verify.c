@@ -16,27 +16,22 @@ double gamma_bound(int64_t n) {
     return nu < 1.0 ? nu / (1.0 - nu) : INFINITY;
 }
 
-/* FILL_COUNTING: sums of k products of at most m k and k n, integers all of them. */
-static bool counting_is_exact(int m, int n, int k) {
-    return (double)k * ((double)m * k) * ((double)k * n) <= (double)EXACT_LIMIT;
-}
-
 enum comparison fill_comparison(enum fill fill, int m, int n, int k) {
+    double largest; /* of partial sums, which are integers */
     switch (fill) {
-    case FILL_ONES_TWOS: /* partial sums are even integers up to 2 k */
-        return 2 * (int64_t)k <= EXACT_LIMIT ? COMPARE_EXACT : COMPARE_BOUND;
+    case FILL_ONES_TWOS: largest = 2.0 * k; break;
     case FILL_IDENTITY: /* one term, an integer below 2^24, beside zeros */
     case FILL_INDEX:
     case FILL_EXACT: /* see exact_integer() */ return COMPARE_EXACT;
     case FILL_RANDOM: return COMPARE_FLOAT32;
-    case FILL_COUNTING: return counting_is_exact(m, n, k) ? COMPARE_EXACT : COMPARE_BOUND;
-    case FILL_EXTREMES:
-        /* A few products make up the whole sum, so errors do not average out as the limits of
-         * COMPARE_FLOAT32 suppose; and with a mean other than 0, partial sums and with them the
-         * rounding errors grow with k until they look like TF32's. */
-    case FILL_COUNT: break;
+    case FILL_COUNTING: largest = (double)k * ((double)m * k) * ((double)k * n); break;
+    default:
+        /* FILL_EXTREMES: a few products make up the whole sum, so errors do not average out as the
+         * limits of COMPARE_FLOAT32 suppose; and with a mean other than 0, partial sums and with
+         * them the rounding errors grow with k until they look like TF32's. */
+        return COMPARE_BOUND;
     }
-    return COMPARE_BOUND;
+    return largest <= (double)EXACT_LIMIT ? COMPARE_EXACT : COMPARE_BOUND;
 }
 
 enum { CHUNK = 64 * 1024 }; /* elements of whole rows that a thread takes at a time */
@@ -71,18 +66,18 @@ static void box_merge(struct box *box, const struct box *other) {
     box_add(box, other->row_last, other->col_last);
 }
 
+static bool is_before(struct place a, struct place b) {
+    return a.row < b.row || (a.row == b.row && a.col < b.col);
+}
+
 /* Keep the FIRST_WRONG smallest places, in any order of arrival. */
 static void first_add(struct tally *tally, struct place place) {
     int to = tally->first_count;
-    while (to > 0 &&
-           (place.row < tally->first[to - 1].row ||
-            (place.row == tally->first[to - 1].row && place.col < tally->first[to - 1].col)))
-        to--;
-    if (to == FIRST_WRONG) return;
-    int last = min_int(tally->first_count, FIRST_WRONG - 1);
-    for (int i = last; i > to; i--) tally->first[i] = tally->first[i - 1];
+    if (to == FIRST_WRONG && !is_before(place, tally->first[--to])) return;
+    tally->first_count = to + 1;
+    for (; to > 0 && is_before(place, tally->first[to - 1]); to--)
+        tally->first[to] = tally->first[to - 1];
     tally->first[to] = place;
-    tally->first_count = last + 1;
 }
 
 static void add_wrong(const struct verification *v, struct tally *tally, int row, int col) {
@@ -149,9 +144,8 @@ static void scan(void *context, int worker, size_t index) {
     int64_t first = (int64_t)index * v->chunk;
     for (int64_t row = first; row < first + v->chunk && row < p->m; row++) {
         const float *C = p->C + row * p->n;
-        for (int col = 0; col < p->n; col++) {
+        for (int col = 0; col < p->n; col++)
             if (isnan(C[col])) add_nan(v, &v->tally[worker], (int)row, col, &C[col]);
-        }
     }
 }
 
@@ -161,9 +155,8 @@ static bool tile_written(void *context, int worker, const struct tile *tile) {
     (void)worker;
     for (int i = 0; i < tile->rows; i++) {
         const float *C = v->problem->C + (size_t)at(v->rows, tile->row + i) * (size_t)v->problem->n;
-        for (int j = 0; j < tile->cols; j++) {
+        for (int j = 0; j < tile->cols; j++)
             if (get_bits(&C[at(v->cols, tile->col + j)]) != POISON_BITS) return true;
-        }
     }
     return false;
 }
@@ -174,26 +167,16 @@ static void map_count(struct verification *v, const int *rows, int row_count, co
     uint64_t down[MAP_ROWS] = {0}, across[MAP_COLS] = {0};
     for (int i = 0; i < row_count; i++) down[at(rows, i) / v->verdict->cell_rows]++;
     for (int j = 0; j < col_count; j++) across[at(cols, j) / v->verdict->cell_cols]++;
-    for (int i = 0; i < MAP_ROWS; i++) {
+    for (int i = 0; i < MAP_ROWS; i++)
         for (int j = 0; j < MAP_COLS; j++) v->map_compared[i][j] += down[i] * across[j];
-    }
 }
 
 /* Hold these rows x these columns of C against the reference. */
 static bool compare(struct verification *v, const int *rows, int row_count, const int *cols,
                     int col_count) {
     const struct problem *p = v->problem;
-    struct product product = {.A = p->A,
-                              .B = p->B,
-                              .n = p->n,
-                              .k = p->k,
-                              .rows = rows,
-                              .cols = cols,
-                              .row_count = row_count,
-                              .col_count = col_count,
-                              .wanted = tile_written,
-                              .consume = compare_tile,
-                              .context = v};
+    struct product product = {p->A,      p->B,      p->n,         p->k,         rows, cols,
+                              row_count, col_count, tile_written, compare_tile, v};
     v->rows = rows;
     v->cols = cols;
     v->verdict->compared += (uint64_t)row_count * (uint64_t)col_count;
@@ -264,44 +247,30 @@ static void freivalds_c(void *context, int worker, size_t index) {
  * vector x of signs, in O(mk + kn + mn) instead of O(mkn). */
 static bool freivalds(struct verification *v, uint64_t key) {
     const struct problem *p = v->problem;
-    v->signs = malloc((size_t)p->n * sizeof *v->signs);
-    v->y = malloc((size_t)p->k * sizeof *v->y);
-    v->y_abs = malloc((size_t)p->k * sizeof *v->y_abs);
-    bool enough = v->signs && v->y && v->y_abs;
-    if (enough) {
-        for (int j = 0; j < p->n; j++) v->signs[j] = random64(key, (uint64_t)j) >> 63 ? 1.0 : -1.0;
-        run_rows(v, freivalds_b, p->k, p->n);
-        run_rows(v, freivalds_c, p->m, max_int(p->n, p->k));
-    }
+    v->signs = malloc(((size_t)p->n + 2 * (size_t)p->k) * sizeof *v->signs);
+    if (!v->signs) return false;
+    v->y = v->signs + p->n;
+    v->y_abs = v->y + p->k;
+    for (int j = 0; j < p->n; j++) v->signs[j] = random64(key, (uint64_t)j) >> 63 ? 1.0 : -1.0;
+    run_rows(v, freivalds_b, p->k, p->n);
+    run_rows(v, freivalds_c, p->m, max_int(p->n, p->k));
     free(v->signs);
-    free(v->y);
-    free(v->y_abs);
-    return enough;
+    return true;
 }
 
 /* Lists of the rows (or columns) that are compared in full, of all others, and of those among the
- * others that lie on the edge of a tile; all in order, and the caller's to free. */
+ * others that lie on the edge of a tile; all in order. */
 struct sample {
-    int *full, *rest, *edge;
+    int *full, *rest, *edge; /* the first is the caller's to free, with the others behind it */
     int full_count, rest_count, edge_count;
 };
-
-static void sample_free(struct sample *sample) {
-    free(sample->full);
-    free(sample->rest);
-    free(sample->edge);
-}
 
 /* Chosen in full: random ones, the last ones, and at most flagged_max of the flagged ones. */
 static bool sample_new(struct sample *sample, int size, const unsigned char *flagged,
                        int flagged_max, uint64_t key) {
-    *sample = (struct sample){0};
-    size_t bytes = (size_t)size * sizeof(int);
     unsigned char *chosen = calloc((size_t)size, 1);
-    sample->full = malloc(bytes);
-    sample->rest = malloc(bytes);
-    sample->edge = malloc(bytes);
-    bool enough = chosen && sample->full && sample->rest && sample->edge;
+    *sample = (struct sample){.full = malloc(3 * (size_t)size * sizeof(int))};
+    const bool enough = chosen && sample->full;
     for (int i = 0; enough && i < QUICK_RANDOM; i++)
         chosen[random64(key, (uint64_t)i) % (uint64_t)size] = 1;
     for (int i = 0; enough && i < min_int(QUICK_LAST, size); i++) chosen[size - 1 - i] = 1;
@@ -309,14 +278,16 @@ static bool sample_new(struct sample *sample, int size, const unsigned char *fla
         flagged_max -= flagged[i] && !chosen[i];
         chosen[i] |= flagged[i];
     }
+    sample->rest = sample->full + size;
+    sample->edge = sample->rest + size;
     for (int i = 0; enough && i < size; i++) {
-        int phase = i % QUICK_TILE;
-        if (chosen[i]) {
+        const int phase = i % QUICK_TILE;
+        const bool is_edge = phase == 0 || phase == QUICK_TILE - 1;
+        if (chosen[i])
             sample->full[sample->full_count++] = i;
-            continue;
-        }
-        sample->rest[sample->rest_count++] = i;
-        if (phase == 0 || phase == QUICK_TILE - 1) sample->edge[sample->edge_count++] = i;
+        else
+            sample->rest[sample->rest_count++] = i;
+        if (!chosen[i] && is_edge) sample->edge[sample->edge_count++] = i;
     }
     free(chosen);
     return enough;
@@ -335,12 +306,10 @@ static bool verify_quick(struct verification *v) {
                   compare(v, rows.full, rows.full_count, NULL, p->n) &&
                   compare(v, rows.rest, rows.rest_count, cols.full, cols.full_count) &&
                   compare(v, rows.edge, rows.edge_count, cols.edge, cols.edge_count);
-    if (enough) {
-        for (int i = 0; i < rows.rest_count; i++)
-            v->verdict->suspect_rows += v->flagged[rows.rest[i]];
-    }
-    sample_free(&rows);
-    sample_free(&cols);
+    for (int i = 0; enough && i < rows.rest_count; i++)
+        v->verdict->suspect_rows += v->flagged[rows.rest[i]];
+    free(rows.full);
+    free(cols.full);
     free(v->flagged);
     return enough;
 }
@@ -349,8 +318,7 @@ static bool verify_quick(struct verification *v) {
 
 /* Cells of whole tiles, so few that the map fits a terminal. */
 static int cell_size(int size, int cells) {
-    int least = size / cells + (size % cells != 0);
-    return (int)round_up((size_t)max_int(least, 1), MAP_CELL);
+    return (int)round_up(((size_t)size - 1) / (size_t)cells + 1, MAP_CELL);
 }
 
 static void verdict_begin(struct verdict *verdict, const struct problem *p, enum verify_mode mode) {
@@ -377,12 +345,11 @@ static void tally_merge(struct tally *sum, const struct tally *other) {
     box_merge(&sum->wrong_box, &other->wrong_box);
     box_merge(&sum->unwritten_box, &other->unwritten_box);
     for (int i = 0; i < other->first_count; i++) first_add(sum, other->first[i]);
-    for (int i = 0; i < MAP_ROWS; i++) {
+    for (int i = 0; i < MAP_ROWS; i++)
         for (int j = 0; j < MAP_COLS; j++) {
             sum->map_wrong[i][j] += other->map_wrong[i][j];
             sum->map_unwritten[i][j] += other->map_unwritten[i][j];
         }
-    }
 }
 
 static enum cell cell_state(uint64_t elements, uint64_t compared, uint64_t wrong,
@@ -436,8 +403,7 @@ static void verdict_end(const struct verification *v, const struct tally *sum) {
     verdict_map(v, sum);
     bool within = !verdict->wrong && !verdict->unwritten && !verdict->suspect_rows;
     verdict->not_float32 =
-        within && v->problem->comparison == COMPARE_FLOAT32 &&
-        !(verdict->max_error_u <= FLOAT32_MAX_U && verdict->rms_error_u <= FLOAT32_RMS_U);
+        within && v->problem->comparison == COMPARE_FLOAT32 && !is_float32(verdict);
     verdict->passed = within && !verdict->not_float32;
 }
 

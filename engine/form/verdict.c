@@ -15,19 +15,18 @@ struct right {
 
 static bool is_output(int i) { return role_is_output(lab.arrays[i].role); }
 
-static size_t bytes_of(int i, const struct shape *shape) {
-    const struct lab_array *array = &lab.arrays[i];
-    return (size_t)lab_elements(array, shape) * element_type_bytes(array->element);
-}
-
 static void free_right(struct right *right) {
     for (int i = 0; i < LAB_ARRAYS; i++) free(right->of[i]);
 }
 
 static bool make_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                        struct right *right) {
-    for (int i = 0; i < lab_arrays(&lab); i++)
-        if (is_output(i) && !(right->of[i] = malloc(bytes_of(i, &which->shape)))) return false;
+    for (int i = 0; i < lab_arrays(&lab); i++) {
+        const struct lab_array *array = &lab.arrays[i];
+        const size_t elements = (size_t)lab_elements(array, &which->shape);
+        if (is_output(i) && !(right->of[i] = calloc(elements, element_type_bytes(array->element))))
+            return false;
+    }
     lab_truth.reference(which, arrays, right->of);
     return true;
 }
@@ -81,10 +80,6 @@ static bool is_right(const struct output *o, int64_t i) {
     return fabs(value_at(o, o->got, i) - value_at(o, o->right, i)) <= bound && bound > 0;
 }
 
-static void add_to(struct box *box, const struct output *o, int64_t i) {
-    box_add(box, (int)(i / o->cols), (int)(i % o->cols));
-}
-
 static void map_begin(struct verdict *v, const struct output *o) {
     const int64_t rows = o->elements / o->cols;
     v->cell_rows = (int)((rows + MAP_ROWS - 1) / MAP_ROWS);
@@ -110,10 +105,11 @@ static void add_wrong(struct verdict *v, const struct output *o, int64_t i) {
     v->wrong++;
     v->nan += isnan(got);
     if (v->array != o->number) return;
-    add_to(&v->wrong_box, o, i);
-    if (v->first_count == FIRST_WRONG) return;
-    v->first[v->first_count++] = (struct wrong_element){(int)(i / o->cols), (int)(i % o->cols), got,
-                                                        value_at(o, o->right, i), bound_at(o, i)};
+    const int row = (int)(i / o->cols), col = (int)(i % o->cols);
+    box_add(&v->wrong_box, row, col);
+    if (v->first_count < FIRST_WRONG)
+        v->first[v->first_count++] =
+            (struct wrong_element){row, col, got, value_at(o, o->right, i), bound_at(o, i)};
 }
 
 static void compare(struct verdict *v, const struct output *o) {
@@ -127,7 +123,7 @@ static void compare(struct verdict *v, const struct output *o) {
         if (is_unwritten(o, i)) {
             state = CELL_UNWRITTEN;
             v->unwritten++;
-            if (shown) add_to(&v->unwritten_box, o, i);
+            if (shown) box_add(&v->unwritten_box, (int)(i / o->cols), (int)(i % o->cols));
         } else if (!is_right(o, i)) {
             state = CELL_WRONG;
             add_wrong(v, o, i);
@@ -239,11 +235,6 @@ static void set_wrong(struct finding *f, const struct verdict *v) {
     SET_REAL(EXPECTED, first->expected);
 }
 
-static void set_not_float32(struct finding *f, const struct verdict *v) {
-    SET_REAL(MAX_ERROR, v->max_error_u);
-    SET_REAL(RMS_ERROR, v->rms_error_u);
-}
-
 /* What C is instead; the first explanation covers most. */
 static void add_explanations(struct finding *f, const struct lab_case *which,
                              const void *const arrays[LAB_ARRAYS], const struct verdict *verdict,
@@ -267,12 +258,12 @@ bool verdict_finding(const struct verdict *verdict, const struct shape *shape, s
     f->kind = verdict->unwritten && verdict->unwritten >= verdict->wrong ? FINDING_UNWRITTEN
               : verdict->wrong                                           ? FINDING_WRONG_RESULT
                                                                          : FINDING_NOT_FLOAT32;
-    if (f->kind == FINDING_UNWRITTEN)
-        set_unwritten(f, verdict);
-    else if (f->kind == FINDING_WRONG_RESULT)
-        set_wrong(f, verdict);
-    else
-        set_not_float32(f, verdict);
+    if (f->kind == FINDING_UNWRITTEN) set_unwritten(f, verdict);
+    if (f->kind == FINDING_WRONG_RESULT) set_wrong(f, verdict);
+    if (f->kind == FINDING_NOT_FLOAT32) {
+        SET_REAL(MAX_ERROR, verdict->max_error_u);
+        SET_REAL(RMS_ERROR, verdict->rms_error_u);
+    }
     SET(OF, lab_outputs(&lab, shape));
     return true;
 }

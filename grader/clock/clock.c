@@ -38,8 +38,6 @@ struct request {
     int samples, seconds;
 };
 
-/* ---- the command line ----------------------------------------------------------------------- */
-
 static int number(const char *text, int most) {
     char *end;
     errno = 0;
@@ -62,8 +60,6 @@ static struct request request_of(int argc, char **argv) {
     r.seconds = number(argv[4 + sizes], 86400);
     return r;
 }
-
-/* ---- files ---------------------------------------------------------------------------------- */
 
 /* A whole regular file; NULL when it does not exist or is too large. It was made in the sandbox, so
  * it may grow or shrink while it is read. */
@@ -96,7 +92,7 @@ struct clock {
     struct speed *speed; /* its arrays are this process's */
     struct timer *timer;
     struct player *player;
-    double *seconds, *beside_seconds;
+    double seconds[MOST_SAMPLES], beside_seconds[MOST_SAMPLES];
     int retakes;
 };
 
@@ -131,15 +127,6 @@ static bool find_device(struct clock *c) {
     c->flops_per_second =
         2.0 * about.multiProcessorCount * lanes(about.major, about.minor) * kilohertz * 1e3;
     return true;
-}
-
-static bool set_up(struct clock *c) {
-    const struct request *o = &c->request;
-    c->seconds = calloc((size_t)o->samples, sizeof *c->seconds);
-    c->beside_seconds = calloc((size_t)o->samples, sizeof *c->beside_seconds);
-    if (!c->seconds || !c->beside_seconds) return machine(c, "the clock", "out of memory");
-    return fine(c, lab_speed.begin(&o->shape, &c->speed)) &&
-           good(c, timer_new(&c->timer), "the clock");
 }
 
 /* ---- one sample ----------------------------------------------------------------------------- */
@@ -240,11 +227,9 @@ static bool take_samples(struct clock *c) {
     const struct request *o = &c->request;
     if (!new_data(c) || !copy_arrays(c, true) || !player_do(c->player, GIVE, NULL, &c->judgement))
         return false;
-    for (int round = 0; round < WARMUPS + o->samples;) {
-        bool again = false;
+    bool again = false;
+    for (int round = 0; round < WARMUPS + o->samples; round += !again)
         if (!take_round(c, round, &again)) return false;
-        if (!again) round++;
-    }
     struct judgement *j = &c->judgement;
     j->samples = o->samples;
     j->seconds = summarise(c->seconds, o->samples);
@@ -255,8 +240,6 @@ static bool take_samples(struct clock *c) {
     j->reason[0] = '\0';
     return true;
 }
-
-/* ---- all of it ------------------------------------------------------------------------------ */
 
 /* As nvcc embeds it. The driver would also take PTX by itself, as text, and translate that. */
 static bool is_fat_binary(const void *image, size_t size) {
@@ -273,7 +256,8 @@ static bool run(struct clock *c) {
     if (!is_fat_binary(image, size))
         return judge(&c->judgement, STATE_REFUSED, "there are no compiled kernels");
     c->player = player_new(image, recording, o->seconds, &c->judgement);
-    return c->player && find_device(c) && set_up(c) && take_samples(c);
+    return c->player && find_device(c) && fine(c, lab_speed.begin(&o->shape, &c->speed)) &&
+           good(c, timer_new(&c->timer), "the clock") && take_samples(c);
 }
 
 int main(int argc, char **argv) {

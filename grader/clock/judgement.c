@@ -6,8 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* --- samples ---------------------------------------------------------------------------------- */
-
 /* The host's interval holds the events' one. A GPU counts its events in steps of up to a
  * microsecond with a clock of its own, which drifts against the host's by less than a thousandth.
  */
@@ -19,10 +17,9 @@ static const double event_step = 2e-6, clock_drift = 1e-3;
 static const double host_overhead = 250e-6, host_share = 0.05;
 
 bool clocks_agree(const struct times *t) {
-    if (!isfinite(t->event_seconds) || !isfinite(t->host_seconds)) return false;
-    if (t->event_seconds <= 0 || t->host_seconds <= 0) return false;
-    const double more = t->host_seconds - t->event_seconds;
-    return more >= -(event_step + clock_drift * t->event_seconds) &&
+    const double more = t->host_seconds - t->event_seconds; /* finite where both are */
+    return isfinite(more) && t->event_seconds > 0 && t->host_seconds > 0 &&
+           more >= -(event_step + clock_drift * t->event_seconds) &&
            more <= host_overhead + host_share * t->event_seconds;
 }
 
@@ -58,34 +55,22 @@ struct summary summarise(double *seconds, int count) {
 static const char *const state_names[STATES] = {"timed",      "refused",    "wrong",  "faulted",
                                                 "time-limit", "impossible", "machine"};
 
-static void make_printable(char *text) {
-    for (; *text; text++)
-        if (*text < 0x20 || *text > 0x7e) *text = '?';
-}
-
 bool judge(struct judgement *judgement, enum state state, const char *format, ...) {
     va_list arguments;
     judgement->state = state;
     va_start(arguments, format);
     vsnprintf(judgement->reason, sizeof judgement->reason, format, arguments);
     va_end(arguments);
-    make_printable(judgement->reason);
+    for (char *at = judgement->reason; *at; at++)
+        if (*at < 0x20 || *at > 0x7e) *at = '?';
     return false;
 }
-
-/* ---- the JSON object ------------------------------------------------------------------------ */
 
 static void print_summary(FILE *out, const char *name, const struct summary *s) {
     fprintf(out,
             ", \"%s\": {\"median\": %.17g, \"minimum\": %.17g, \"quartile_1\": %.17g, "
             "\"quartile_3\": %.17g}",
             name, s->median, s->minimum, s->quartile_1, s->quartile_3);
-}
-
-static void print_times(FILE *out, const struct judgement *j) {
-    print_summary(out, "seconds", &j->seconds);
-    print_summary(out, "beside_seconds", &j->beside_seconds);
-    fprintf(out, ", \"ratio\": %.17g", j->beside_seconds.median / j->seconds.median);
 }
 
 /* Times that were taken before something went wrong are discarded: only "timed" has any. */
@@ -96,9 +81,12 @@ void judgement_print(FILE *out, const struct judgement *j) {
     fputs(", \"device\": ", out);
     json_string(out, j->device);
     fprintf(out, ", \"launches\": %d, \"samples\": %d", j->launches, timed ? j->samples : 0);
-    if (timed)
-        print_times(out, j);
-    else
+    if (timed) {
+        print_summary(out, "seconds", &j->seconds);
+        print_summary(out, "beside_seconds", &j->beside_seconds);
+        fprintf(out, ", \"ratio\": %.17g", j->beside_seconds.median / j->seconds.median);
+    } else {
         fputs(", \"seconds\": null, \"beside_seconds\": null, \"ratio\": null", out);
+    }
     fputs("}\n", out);
 }

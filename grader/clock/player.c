@@ -36,8 +36,6 @@ struct player {
     double seconds_left;
 };
 
-/* ---- memory that both see ------------------------------------------------------------------- */
-
 static bool share_memory(struct player *p, const struct recording *recording) {
     const size_t page = 4096; /* so that each begins well aligned */
     size_t offsets[LAB_ARRAYS];
@@ -53,14 +51,12 @@ static bool share_memory(struct player *p, const struct recording *recording) {
 
 void *player_array(struct player *p, int array) { return p->arrays[array]; }
 
-/* ---- questions and answers ------------------------------------------------------------------ */
-
 /* Its end of the socket is closed, so it should be ending. */
 static int status_of_end(struct player *p) {
     int status = 0;
-    for (int patience = 1000; patience && waitpid(p->process, &status, WNOHANG) == 0; patience--) {
+    for (int patience = 1000; waitpid(p->process, &status, WNOHANG) == 0; patience--) {
+        if (!patience) return SIGABRT; /* player_free() ends it */
         usleep(1000);
-        if (patience == 1) return SIGABRT; /* player_free() ends it */
     }
     p->process = 0;
     return status;
@@ -166,7 +162,7 @@ struct player *player_new(const void *image, const struct recording *recording, 
 void player_free(struct player *p) {
     if (p->process > 0) {
         kill(p->process, SIGKILL);
-        while (waitpid(p->process, NULL, 0) < 0 && errno == EINTR) continue;
+        (void)TEMP_FAILURE_RETRY(waitpid(p->process, NULL, 0));
     }
     close(p->socket);
     munmap(p->shared, p->bytes);

@@ -53,6 +53,16 @@ static struct data new_data(size_t size) {
     return {bytes, (uint32_t)size, pointers, 0};
 }
 
+static struct step step_of(enum step_kind kind, struct area to = {}, size_t width = 0,
+                           size_t height = 0) {
+    struct step step = {};
+    step.kind = kind;
+    step.to = to;
+    step.width = width;
+    step.height = height;
+    return step;
+}
+
 static void write_step(const struct step &step, const struct data &data = new_data(0)) {
     if (recording && !recording_add(record, &step, &data))
         refuse("it calls CUDA thousands of times in one call, or with megabytes of parameters");
@@ -68,9 +78,9 @@ static int symbol_of(const char *name) {
 }
 
 // For calls that take time on the GPU; others may fail.
-static bool went_well(cudaError_t error, const char *what) {
+static cudaError_t went_well(cudaError_t error, const char *what) {
     if (error != cudaSuccess) stop(STATE_FAULTED, "%s failed: %s", what, cudaGetErrorString(error));
-    return error == cudaSuccess;
+    return error;
 }
 
 // ------------------------------------------------------------------ buffers ---------------------
@@ -224,17 +234,15 @@ static cudaError_t find_driver_functions() {
 // Mangled; NULL when it is not a kernel of this program.
 static const char *name_of(void *kernel) {
     const char *name = NULL;
-    if (cudaFuncGetName(&name, kernel) == cudaSuccess) return name;
-    cudaGetLastError();
-    return NULL;
+    if (cudaFuncGetName(&name, kernel) != cudaSuccess) cudaGetLastError();
+    return name;
 }
 
 // The stub's handle of a kernel, or the address of the stub itself.
 static void *kernel_of(const void *function) {
     cudaKernel_t kernel = NULL;
-    if (cudaGetKernel(&kernel, function) == cudaSuccess && kernel) return (void *)kernel;
-    cudaGetLastError();
-    return (void *)function;
+    if (cudaGetKernel(&kernel, function) != cudaSuccess) cudaGetLastError();
+    return kernel ? (void *)kernel : (void *)function;
 }
 #else
 // Before 12.4 a kernel's parameters cannot be queried: this links, but records nothing.
@@ -278,8 +286,7 @@ static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments,
     if (symbol < 0) return;
     uint32_t *most_shared = &record->symbols[symbol].shared;
     if (shared > *most_shared) *most_shared = (uint32_t)shared;
-    struct step step = {};
-    step.kind = STEP_LAUNCH;
+    struct step step = step_of(STEP_LAUNCH);
     step.symbol = (uint32_t)symbol;
     step.grid[0] = grid.x, step.grid[1] = grid.y, step.grid[2] = grid.z;
     step.block[0] = block.x, step.block[1] = block.y, step.block[2] = block.z;
@@ -287,10 +294,7 @@ static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments,
     write_step(step, parameters_of(kernel, arguments));
 }
 
-static cudaError_t launched(cudaError_t error) {
-    went_well(error, "a launch");
-    return error;
-}
+static cudaError_t launched(cudaError_t error) { return went_well(error, "a launch"); }
 
 // `handle`: the driver's, made of the `kernel` that is passed.
 #define WRAP_LAUNCH(name, type, handle)                                                            \
@@ -338,12 +342,8 @@ WRAP(cudaFuncSetAttribute, (const void *function, cudaFuncAttribute attribute, i
 
 static void record_set(void *to, size_t pitch, int value, size_t width, size_t height,
                        cudaStream_t stream) {
-    struct step step = {};
     if (!can_be_ordered(stream, "sets memory") || !recording || width == 0 || height == 0) return;
-    step.kind = STEP_SET;
-    step.to = area_at(to, pitch);
-    step.width = width;
-    step.height = height;
+    struct step step = step_of(STEP_SET, area_at(to, pitch), width, height);
     step.value = (uint32_t)value & 0xff;
     if (step.to.buffer < 0) refuse("it sets memory that it has not allocated in this call");
     write_step(step);
@@ -352,12 +352,9 @@ static void record_set(void *to, size_t pitch, int value, size_t width, size_t h
 // Rows of width bytes, from host memory, into a buffer: each a step, as there is no pitch in it.
 static void record_write(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height) {
-    for (size_t row = 0; recording && row < height; row++) {
-        struct step step = {};
-        step.kind = STEP_WRITE;
-        step.to = area_at((char *)to + row * to_pitch, width);
-        write_data(step, (const char *)from + row * from_pitch, width);
-    }
+    for (size_t row = 0; recording && row < height; row++)
+        write_data(step_of(STEP_WRITE, area_at((char *)to + row * to_pitch, width)),
+                   (const char *)from + row * from_pitch, width);
 }
 
 static bool is_on_device(const void *pointer) {
@@ -366,13 +363,9 @@ static bool is_on_device(const void *pointer) {
 
 static void record_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t height, cudaStream_t stream) {
-    struct step step = {};
     if (!can_be_ordered(stream, "copies") || !recording || width == 0 || height == 0) return;
-    step.kind = STEP_COPY;
-    step.to = area_at(to, to_pitch);
+    struct step step = step_of(STEP_COPY, area_at(to, to_pitch), width, height);
     step.from = area_at(from, from_pitch);
-    step.width = width;
-    step.height = height;
     if (!is_on_device(to) && is_on_device(from))
         refuse("it copies device memory to the host, and a replay has no host");
     else if (!is_on_device(to))
@@ -431,10 +424,8 @@ static void record_variable(const void *symbol, const void *from, size_t bytes, 
         refuse("it copies into a symbol that is not one of its __device__ variables");
     const int variable = recording ? symbol_of(name) : -1;
     if (variable < 0) return;
-    struct step step = {};
-    step.kind = STEP_VARIABLE;
+    struct step step = step_of(STEP_VARIABLE, {0, offset, 0});
     step.symbol = (uint32_t)variable;
-    step.to.offset = offset;
     write_data(step, from, bytes);
 }
 
@@ -475,8 +466,6 @@ static int allocate_array(void **array, size_t bytes) {
     return error == cudaSuccess ? cudaMemset(*array, 0, bytes) : error;
 }
 
-static int number(const char *text) { return (int)strtol(text, NULL, 10); }
-
 int main(int argc, char **argv) {
     struct host_arrays arrays = {};
     const int sizes = lab_shape_read(&lab, argc - 1, argv + 1, &arrays.shape);
@@ -492,10 +481,10 @@ int main(int argc, char **argv) {
     if ((problem = host_allocate(&arrays, allocate_array))) fail("memory for the arrays", problem);
     must(cudaDeviceSynchronize(), "the GPU");
 
-    record = recording_begin(number(argv[sizes + 1]), &arrays.shape);
+    record = recording_begin(atoi(argv[sizes + 1]), &arrays.shape);
     if (!record) fail("the recording", strerror(errno));
     signal(SIGALRM, time_is_up);
-    alarm((unsigned)number(argv[sizes + 2]));
+    alarm((unsigned)atoi(argv[sizes + 2]));
     recording = true;
     host_call(&arrays);
     went_well(cudaGetLastError(), "a launch");

@@ -26,8 +26,6 @@ struct replay {
     struct timer *timer;
 };
 
-/* ---- failures ------------------------------------------------------------------------------- */
-
 static const char *driver_says(CUresult result) {
     const char *text = NULL;
     if (cuGetErrorString(result, &text) != CUDA_SUCCESS || !text) return "unknown error";
@@ -112,14 +110,10 @@ static bool set_up(struct replay *r, struct judgement *j) {
 /* The process ends with it: nothing is ever freed. */
 struct replay *replay_new(const void *image, const struct recording *recording,
                           struct judgement *j) {
-    struct replay *r = calloc(1, sizeof *r);
-    if (!r) {
-        judge(j, STATE_MACHINE, "out of memory");
-        return NULL;
-    }
-    r->image = image;
-    r->recording = recording;
-    return set_up(r, j) ? r : NULL;
+    static struct replay r;
+    r.image = image;
+    r.recording = recording;
+    return set_up(&r, j) ? &r : NULL;
 }
 
 /* ---- kernels and variables ------------------------------------------------------------------ */
@@ -236,28 +230,22 @@ static bool load(struct replay *r, struct judgement *j) {
     return find_all(r, j);
 }
 
-static bool unload(struct replay *r, struct judgement *j) {
-    return machine(cuModuleUnload(r->module), "unloading the kernels", j);
-}
-
 /* ---- data ----------------------------------------------------------------------------------- */
 
-static bool give(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
-    for (int i = 0; i < lab_arrays(&lab); i++)
-        if (role_has_values(lab.arrays[i].role) &&
-            !machine(cuMemcpyHtoD(r->buffers[i], arrays[i], (size_t)r->recording->bytes[i]),
-                     "copying inputs to the kernels", j))
-            return false;
-    return true;
-}
-
-static bool take(struct replay *r, void *const arrays[LAB_ARRAYS], struct judgement *j) {
-    for (int i = 0; i < lab_arrays(&lab); i++)
-        if (role_is_output(lab.arrays[i].role) &&
-            !machine(cuMemcpyDtoH(arrays[i], r->buffers[i], (size_t)r->recording->bytes[i]),
-                     "copying the result from the kernels", j))
-            return false;
-    return true;
+/* Inputs, or outputs back. */
+static bool copy_arrays(struct replay *r, bool inputs, void *const arrays[LAB_ARRAYS],
+                        struct judgement *j) {
+    CUresult result = CUDA_SUCCESS;
+    for (int i = 0; i < lab_arrays(&lab) && result == CUDA_SUCCESS; i++) {
+        const size_t bytes = (size_t)r->recording->bytes[i];
+        if (inputs && role_has_values(lab.arrays[i].role))
+            result = cuMemcpyHtoD(r->buffers[i], arrays[i], bytes);
+        if (!inputs && role_is_output(lab.arrays[i].role))
+            result = cuMemcpyDtoH(arrays[i], r->buffers[i], bytes);
+    }
+    return machine(result,
+                   inputs ? "copying inputs to the kernels" : "copying the result from the kernels",
+                   j);
 }
 
 /* So that neither outputs nor scratch hold anything of a former run. */
@@ -306,15 +294,11 @@ static CUresult launch(const struct step *s, struct ready *ready) {
 static bool do_step(struct replay *r, uint32_t i, struct judgement *j) {
     const struct step *step = &r->recording->steps[i];
     struct ready *ready = &r->ready[i];
-    CUresult result = CUDA_SUCCESS;
-    if (step->kind == STEP_LAUNCH)
-        result = launch(step, ready);
-    else if (step->kind == STEP_COPY)
-        result = copy(step, ready);
-    else if (step->kind == STEP_SET)
-        result = set(step, ready);
-    else
-        result = cuMemcpyHtoDAsync(ready->to, ready->bytes, ready->size, NULL);
+    const CUresult result = step->kind == STEP_LAUNCH ? launch(step, ready)
+                            : step->kind == STEP_COPY ? copy(step, ready)
+                            : step->kind == STEP_SET
+                                ? set(step, ready)
+                                : cuMemcpyHtoDAsync(ready->to, ready->bytes, ready->size, NULL);
     if (result == CUDA_SUCCESS) return true;
     if (step->kind != STEP_LAUNCH)
         return judge(j, STATE_FAULTED, "a copy or cudaMemset failed: %s", driver_says(result));
@@ -347,9 +331,11 @@ bool replay_do(struct replay *r, enum command command, void *const arrays[LAB_AR
                struct times *times, struct judgement *j) {
     switch (command) {
     case WARM_UP: return load(r, j) && run(r, j);
-    case GIVE: return give(r, arrays, j);
+    case GIVE: return copy_arrays(r, true, arrays, j);
     case TIME: return time_run(r, times, j);
-    case TAKE: return take(r, arrays, j) && unload(r, j);
+    case TAKE:
+        return copy_arrays(r, false, arrays, j) &&
+               machine(cuModuleUnload(r->module), "unloading the kernels", j);
     }
     return judge(j, STATE_MACHINE, "unknown command");
 }

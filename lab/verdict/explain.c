@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a formula ---- */
+static void set_formula(struct explanation *out, const char *formula, const char *hint) {
+    snprintf(out->formula, sizeof out->formula, "%s", formula);
+    snprintf(out->hint, sizeof out->hint, "%s", hint);
+}
 
 /* Nearly all of the unwritten elements. */
 static bool leaves_out(const struct search *search) {
@@ -57,9 +60,8 @@ static bool explain_values(struct search *search, struct explanation *out) {
     out->about_nan = search->nan > 0;
     out->explains_values = true;
     out->sum_changed = f->factor != 0 && f->factor != 1;
-    APPEND(out->formula, "%s", f->name);
+    set_formula(out, f->name, f->factor == 0 && !search->everywhere ? part_hint : f->hint);
     APPEND(out->text, "%s %s", search->everywhere ? "C is" : "Where C is wrong, it is", f->phrase);
-    APPEND(out->hint, "%s", f->factor == 0 && !search->everywhere ? part_hint : f->hint);
     APPEND(out->claim, "%s", out->text);
     say_counts(s, search, out);
     out->products = part_of_products(s, search);
@@ -102,11 +104,9 @@ static bool explain_nan(const struct study *s, struct explanation *out) {
         for (int i = s->with_state[WRONG]; i < s->count; i++)
             count += has_origin(s->elements[i].got, origins[o].bits);
         if (count == 0 || 10 * count < 9 * nan) continue;
-        *out = (struct explanation){.about_nan = true};
-        out->explained = (uint64_t)count;
-        out->of = (uint64_t)nan;
-        APPEND(out->formula, "%s", origins[o].formula);
-        APPEND(out->hint, "%s", origins[o].hint);
+        *out = (struct explanation){
+            .about_nan = true, .explained = (uint64_t)count, .of = (uint64_t)nan};
+        set_formula(out, origins[o].formula, origins[o].hint);
         if (count < nan)
             APPEND(out->text, "%s of the %s NaN", grouped(out->explained).text,
                    grouped(out->of).text);
@@ -123,11 +123,6 @@ static bool explain_nan(const struct study *s, struct explanation *out) {
 
 static bool is_unwritten(const struct problem *p, int row, int col) {
     return get_bits(&p->C[(size_t)row * (size_t)p->n + (size_t)col]) == POISON_BITS;
-}
-
-static void set_formula(struct explanation *out, const char *formula, const char *hint) {
-    snprintf(out->formula, sizeof out->formula, "%s", formula);
-    snprintf(out->hint, sizeof out->hint, "%s", hint);
 }
 
 /* "rows 3 to 5", after an "and" if something came before. */
@@ -156,14 +151,13 @@ static bool frame(const struct problem *p, const struct box *written, struct exp
 /* Whole blocks of this size. */
 static bool blocks(const struct problem *p, int tile, struct explanation *out) {
     uint64_t total = 0, unwritten = 0;
-    for (int i = 0; i < p->m; i++) {
+    for (int i = 0; i < p->m; i++)
         for (int j = 0; j < p->n; j++) {
             const bool in = is_unwritten(p, i, j), begins = i % tile == 0 && j % tile == 0;
             if (in != is_unwritten(p, i - i % tile, j - j % tile)) return false;
             total += begins;
             unwritten += begins && in;
         }
-    }
     APPEND(out->text, "%s of the %s blocks of %d x %d", grouped(unwritten).text,
            grouped(total).text, tile, tile);
     set_formula(out, "blocks", "what do those blocks do that the others do not?");
@@ -186,18 +180,12 @@ static bool explain_unwritten(const struct problem *p, const struct verdict *v,
     bool found = none || frame(p, &written, out);
     for (int tile = 64; tile >= 4 && !found; tile /= 2)
         found = tile < max_int(p->m, p->n) && blocks(p, tile, out);
-    if (none) {
-        APPEND(out->text, "No element of C was written.");
-    } else {
-        APPEND(out->claim, "Never written: %s", out->text);
-        out->text[0] = '\0';
-        APPEND(out->text, "%s.", out->claim);
-    }
+    if (!none) APPEND(out->claim, "Never written: %s", out->text);
+    out->text[0] = '\0';
+    APPEND(out->text, "%s.", none ? "No element of C was written" : out->claim);
     if (out->row_end > 0 && !v->wrong) out->products = 1 - (double)out->of / ((double)p->m * p->n);
     return found;
 }
-
-/* ---- all of it ---- */
 
 static int more_covered(const void *a, const void *b) {
     const struct explanation *x = a, *y = b;
@@ -220,7 +208,7 @@ int explain(const struct problem *problem, const struct verdict *verdict,
         if (!by_formula || !leaves_out(&search))
             count += explain_unwritten(problem, verdict, &out[count]);
     }
-    study_free(&s);
+    free(s.elements);
     qsort(out, (size_t)count, sizeof *out, more_covered);
     return count;
 }

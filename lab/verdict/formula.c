@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the evidence ---- */
-
-static const double formula_work =
-    4e6; /* multiply-adds of a formula on all elements of the study */
+static const double formula_work = 4e6; /* multiply-adds of one on all elements of the study */
 
 enum { LEAST_ELEMENTS = 1024, MOST_ELEMENTS = 1 << 18 };
 
@@ -24,8 +21,7 @@ static int *spread(int first, int last, int count, uint64_t key) {
     const int64_t size = (int64_t)last - first + 1;
     for (int i = 0; list && i < count; i++) {
         const int64_t from = size * i / count, to = size * (i + 1) / count;
-        list[i] =
-            first + (int)(from + (int64_t)(random64(key, (uint64_t)i) % (uint64_t)(to - from)));
+        list[i] = first + (int)from + (int)(random64(key, (uint64_t)i) % (uint64_t)(to - from));
     }
     return list;
 }
@@ -82,8 +78,6 @@ bool study_new(struct study *s, const struct problem *p, const struct verdict *v
     return enough;
 }
 
-void study_free(struct study *s) { free(s->elements); }
-
 /* ---- formulas ---- */
 
 enum {
@@ -115,8 +109,6 @@ double formula_weight(const struct formula *f, int p) {
     const int place = f->every ? p % f->every : p;
     return place >= f->first && place < f->last ? f->weight : 1;
 }
-
-/* ---- one element ---- */
 
 /* Of the same tile, but with row and column exchanged. */
 static struct place transposed(struct place at, int tile) {
@@ -220,8 +212,6 @@ static enum outcome try_formula(struct search *s, const struct formula *f,
     }
     return outcome;
 }
-
-/* ---- the best formula ---- */
 
 /* One that holds for all of C is better than one that does not; then, one that also explains NaN
  * and unwritten elements. With inputs that are not random many formulas give the same somewhere: it

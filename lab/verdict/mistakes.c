@@ -88,15 +88,6 @@ static void consider_last(struct search *search, int terms) {
     consider_weight(search, f, 0, k - terms, 0, 0);
 }
 
-static void consider_last_again(struct search *search, double times) {
-    const int k = search->study->problem->k;
-    const struct formula f =
-        formula_new(search->study, "last-term-repeated",
-                    "what belongs in the part of the last tile that is beyond k?",
-                    "the product with the last value of k counted %g times", times);
-    if (times >= 3 && times <= 1024) consider_weight(search, f, k - 1, k, 0, times);
-}
-
 /* The sum of the first, or last, terms that gives a wrong element; and how often it has the last
  * term. */
 static void consider_parts(struct search *search) {
@@ -110,7 +101,13 @@ static void consider_parts(struct search *search) {
         term = (double)p->A[(int64_t)e->row * p->k + i] * p->B[(int64_t)i * p->n + e->col];
         sum += term;
     }
-    consider_last_again(search, rint(1 + (got - e->ref) / term));
+    const double times = rint(1 + (got - e->ref) / term);
+    if (!(times >= 3 && times <= 1024)) return;
+    const struct formula f =
+        formula_new(search->study, "last-term-repeated",
+                    "what belongs in the part of the last tile that is beyond k?",
+                    "the product with the last value of k counted %g times", times);
+    consider_weight(search, f, p->k - 1, p->k, 0, times);
 }
 
 static void consider_twice(struct search *search, int first, int last) {
@@ -148,7 +145,7 @@ static const struct way {
     char matrix;
     enum { STRIDE, TRANSPOSED, TILES, FIRST_TILE } how;
     const char *sizes;      /* m, n, k, each of which the row length may be; NULL: those of tiles */
-    const char *name, *say; /* %s: the size's name; the size */
+    const char *name, *say; /* %s: the size's letter; the size */
 } ways[] = {
     {'a', STRIDE, "nm", "a-stride-%s", "with A read as if its rows had %s elements"},
     {'b', STRIDE, "km", "b-stride-%s", "with B read as if its rows had %s elements"},
@@ -166,11 +163,6 @@ static const struct way {
     {'b', FIRST_TILE, NULL, "b-first-tile", "with the same, first %s tiles of B in every phase"},
 };
 
-/* "m", by its letter. */
-static const char *size_name(char letter) {
-    return lab.params[letter == 'm' ? PARAM_M : letter == 'n' ? PARAM_N : PARAM_K].name;
-}
-
 static int size_of(const struct problem *p, char letter) {
     return letter == 'm' ? p->m : letter == 'n' ? p->n : p->k;
 }
@@ -184,10 +176,10 @@ static void consider_way(struct search *search, const struct way *way, int size,
     const bool one_tile = way->how == TRANSPOSED && max_int(rows, cols) <= 32;
     char text[40];
     if (letter)
-        snprintf(text, sizeof text, "%s (%d)", size_name(letter), size);
+        snprintf(text, sizeof text, "%c (%d)", letter, size);
     else
         snprintf(text, sizeof text, "%d x %d", size, size);
-    APPEND(f.name, way->name, letter ? size_name(letter) : "");
+    APPEND(f.name, way->name, (const char[]){letter, '\0'});
     APPEND(f.phrase, way->say, text);
     if (one_tile) APPEND(f.phrase, " (or its one tile)");
     switch (way->how) {

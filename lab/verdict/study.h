@@ -1,7 +1,8 @@
 /* What explains a wrong C: evidence, and formulas that may give C instead.
  *
- *   formula.c   which elements of C are wrong; all, or a sample of a large C. What a formula makes
- * of A and B, and whether C is that mistakes.c  the formulas: one for each mistake that is known
+ *   formula.c   which elements of C are wrong: all, or a sample of a large C; what a formula makes
+ *               of A and B, and whether C is that
+ *   mistakes.c  the formulas: one for each mistake that is known
  *   explain.c   puts what was found into words, and where in C the unwritten elements are */
 #ifndef LAB_VERDICT_STUDY_H
 #define LAB_VERDICT_STUDY_H
@@ -21,15 +22,14 @@ struct studied {
 
 struct study {
     const struct problem *problem;
-    struct studied *elements; /* of C, wrong ones first; owned */
+    struct studied *elements; /* of C, wrong ones first; the caller's to free */
     int count, with_state[STATES];
     bool complete; /* every wrong element is among them */
     bool whole;    /* they are of all parts of C, not only where some are wrong */
 };
 
-/* False: no memory. To be freed in either case. */
+/* False: no memory; s->elements may not be null all the same. */
 bool study_new(struct study *s, const struct problem *p, const struct verdict *v);
-void study_free(struct study *s);
 
 /* --- formulas that may explain C, and the one that explains it best --------------------------- */
 
