@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help_begins[] =
+static const char help[] =
     "usage: ./%s-check [options] [SIZES]\n"
     "\n"
     "Runs %s of kernel.cu with every load and store checked, and names the first\n"
     "mistake: what happened, where, and in which thread. SIZES are those of ./%s;\n"
     "without them, a handful of small shapes run until one shows a mistake.\n"
     "\n";
-static const char help_ends[] =
-    "\n"
-    "Exit status: 0 nothing found, 1 a mistake, 2 bad usage, 3 the machine's fault.\n";
 
 static bool read_block(const char *value, void *member) {
     struct chosen_block *const block = member;
@@ -104,14 +101,12 @@ static void choose_shapes(struct check_options *o) {
     const enum lab_purpose purpose = o->phases   ? SHAPE_PHASES
                                      : o->counts ? SHAPE_COUNT
                                                  : SHAPE_CHECK;
-    struct shape shape;
-    while (!o->run.sized && truth_shape(purpose, o->shape_count, 0, &shape)) o->shape_count++;
-    if (o->run.sized) o->shape_count = 1;
-    o->shapes = malloc((size_t)o->shape_count * sizeof *o->shapes);
-    if (!o->shapes) check_stop(o, EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < o->shape_count; i++)
-        if (!truth_shape(purpose, i, 0, &o->shapes[i]) || o->run.sized)
-            o->shapes[i] = o->run.which.shape;
+    struct shape shape = o->run.which.shape;
+    while (o->run.sized ? !o->shape_count : truth_shape(purpose, o->shape_count, 0, &shape)) {
+        o->shapes = realloc(o->shapes, (size_t)(o->shape_count + 1) * sizeof *o->shapes);
+        if (!o->shapes) check_stop(o, EXIT_MACHINE, "out of memory");
+        o->shapes[o->shape_count++] = shape;
+    }
     /* A second one starts with what the first left behind. */
     o->calls = o->run.sized || o->counts || o->phases ? 1 : 2;
 }
@@ -121,9 +116,9 @@ struct check_options check_options_read(int argc, char **argv) {
     struct check_options o = {.counts = false};
     enum exit_status status = options_parse(argc, argv, check_rows, &o.run, message);
     if (status == EXIT_PASSED && o.run.help) {
-        printf(help_begins, lab.name, lab.wrapper, lab.name);
+        printf(help, lab.name, lab.wrapper, lab.name);
         options_help(check_rows);
-        fputs(help_ends, stdout);
+        puts("\nExit status: 0 nothing found, 1 a mistake, 2 bad usage, 3 the machine's fault.");
         exit(EXIT_PASSED);
     }
     if (status != EXIT_PASSED) check_stop(&o, status, message);

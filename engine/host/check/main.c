@@ -30,8 +30,6 @@ static FILE *temporary_file(const struct check_options *o) {
     return file;
 }
 
-/* --- a child's end ---------------------------------------------------------------------------- */
-
 /* The child did not come to its end, and did not say why. */
 static void explain_death(struct outcome *outcome, bool killed, int status) {
     struct finding *f = &outcome->finding;
@@ -177,20 +175,12 @@ static void find_cause(const struct check_options *o, struct outcome *failed,
         ask_rules(o, EVIDENCE_TILE, failed, room);
 }
 
-/* --- what --counts and --phases say ----------------------------------------------------------- */
-
+/* For what --counts, --phases and --indices say. */
 static void open_report(struct check_options *o) {
     if (!o->counts && !o->phases && !o->indices) return;
     if (o->report) fclose(o->report);
     text_fit(stdout);
     o->report = temporary_file(o);
-}
-
-/* Behind what else is reported. `last` is the outcome that it is about. */
-static void report_indices(const struct check_options *o, const struct outcome *last,
-                           struct outcome *room) {
-    struct shape shape;
-    if (evidence_shape(last, &shape)) gather_evidence(o, shape, NULL, o->report, room);
 }
 
 /* --- the walkthrough -------------------------------------------------------------------------- */
@@ -263,9 +253,8 @@ static void save_page(const struct check_options *o, FILE *indices) {
     if (saved) return;
     const int error = errno;
     if (is_file) unlink(o->walk); /* a part of a page is none */
-    errno = error;
-    snprintf(message, sizeof message, "%.150s cannot be written: %s", o->walk, strerror(errno));
-    if (errno == ENOSPC || errno == EIO || errno == EDQUOT) machine(o, message);
+    snprintf(message, sizeof message, "%.150s cannot be written: %s", o->walk, strerror(error));
+    if (error == ENOSPC || error == EIO || error == EDQUOT) machine(o, message);
     fprintf(stderr, "%s-check: %s\n", lab.name, message);
     exit(EXIT_USAGE);
 }
@@ -273,15 +262,15 @@ static void save_page(const struct check_options *o, FILE *indices) {
 /* Which run the page shows: it may be another one than that of the finding above, in `shown`. */
 static void print_shown(const struct outcome *shown, const struct outcome *walked) {
     const unsigned *block = walked->walked.block;
-    const struct shape s = walked->shape;
+    const struct shape *s = &walked->shape;
     const bool other =
-        shown->finding.kind != FINDING_NONE && memcmp(&s, &shown->shape, sizeof s) != 0;
+        shown->finding.kind != FINDING_NONE && memcmp(s, &shown->shape, sizeof *s) != 0;
     printf("\n    it shows block (%u,%u", block[0], block[1]);
     if (walked->walked.grid[2] > 1) printf(",%u", block[2]);
     fputs(") of ", stdout);
     if (walked->launches > 1)
         printf("launch %" PRIu64 " of %" PRIu64 " of ", walked->walked.launch, walked->launches);
-    printf("%s with %s\n", other ? "another run," : "a run", lab_shape_text(&lab, &s).of);
+    printf("%s with %s\n", other ? "another run," : "a run", lab_shape_text(&lab, s).of);
 }
 
 /* Whether the run has made the launch that was asked for, as far as is known; else says so. */
@@ -297,22 +286,21 @@ static bool has_launch(const struct check_options *o, const struct outcome *run)
 static bool print_walk(const struct check_options *o, const struct outcome *shown,
                        const struct outcome *walked) {
     const unsigned *grid = walked->walked.grid;
-    const enum walk_result result = walked->walked.result;
+    const bool none = walked->walked.result == WALK_NO_BLOCK;
     if (!has_launch(o, walked)) return false;
-    if (result == WALK_NO_BLOCK && grid[0] && o->block.given) {
+    if (none && grid[0] && o->block.given) {
         fprintf(stderr, "%s-check: there is no block (%u,%u,%u): the grid has %u x %u x %u\n",
                 lab.name, o->block.of[0], o->block.of[1], o->block.of[2], grid[0], grid[1],
                 grid[2]);
         return false;
     }
-    if (o->run.json) return true;
-    if (result == WALK_NO_BLOCK) {
+    if (!o->run.json && none) {
         puts(walked->done ? "no walkthrough: no launch was seen that loads an input"
                           : "no walkthrough: the run that was recorded did not come to its end");
-        return true;
+    } else if (!o->run.json) {
+        printf("open in a browser: %s", o->walk);
+        print_shown(shown, walked);
     }
-    printf("open in a browser: %s", o->walk);
-    print_shown(shown, walked);
     return true;
 }
 
@@ -379,6 +367,7 @@ int main(int argc, char **argv) {
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     enum exit_status status = EXIT_PASSED;
     char program[MESSAGE_SIZE];
+    struct shape telling;
     int count = 0;
     snprintf(program, sizeof program, "./%s-check", lab.name);
     if (outcomes == MAP_FAILED) machine(&o, "out of memory");
@@ -398,7 +387,8 @@ int main(int argc, char **argv) {
     if (status == EXIT_PASSED && !o.run.sized && !o.report)
         outcomes[count - 1].remark = find_remark(room);
     struct outcome *last = &outcomes[count - 1];
-    if (o.indices) report_indices(&o, last, room);
+    if (o.indices && evidence_shape(last, &telling))
+        gather_evidence(&o, telling, NULL, o.report, room);
     child_end_line();
     if (o.run.json)
         print_json(stdout, &o, outcomes, count, status, NULL);
