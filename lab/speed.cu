@@ -1,6 +1,7 @@
 /* SGEMM: what speed is compared with, cuBLAS, and what is right on a GPU: see struct lab_speed of
  * engine/lab.h. A verdict on the host would take longer than all that is timed. */
 #include "../engine/report/element_type.h"
+#include "../engine/report/text/numbers.h"
 #include "sgemm.h"
 
 #include <cublas_v2.h>
@@ -60,24 +61,6 @@ static const char *unfinished(const char *what) {
 
 /* ---- A and B --------------------------------------------------------------------------------- */
 
-/* splitmix64, started at a key: mix64() and random64() of engine/report/text/numbers.h, which is C
- * only. */
-static __host__ __device__ uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static __host__ __device__ uint64_t random_at(uint64_t key, uint64_t index) {
-    return mix(key + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
-
-/* Odd numerators over 2^24: 24 significant bits, symmetric about 0. uniform_of() of numbers.h. */
-static __device__ float uniform(uint64_t bits) {
-    int32_t numerator = 2 * (int32_t)(bits >> 40) + 1 - (1 << 24);
-    return (float)numerator * 0x1p-24f;
-}
-
 /* Each thread takes every so many elements. */
 static __device__ size_t first_index(void) { return threadIdx.x + (size_t)blockIdx.x * threads; }
 
@@ -90,7 +73,7 @@ static int blocks(size_t elements) {
 
 static __global__ void fill_with(float *out, double *wide, size_t elements, uint64_t key) {
     for (size_t i = first_index(); i < elements; i += all_threads()) {
-        out[i] = uniform(random_at(key, i));
+        out[i] = uniform_of(random64(key, i));
         wide[i] = out[i];
     }
 }
@@ -162,9 +145,9 @@ static const char *multiply_wide(struct product *p, double *out) {
 /* The same values as fill_matrix(FILL_RANDOM, seed, ...). */
 static const char *fill(struct speed *speed, uint64_t seed) {
     struct product *p = (struct product *)speed;
-    const uint64_t key = mix(seed);
-    fill_with<<<blocks(size_A(p)), threads>>>(p->A, p->wide_A, size_A(p), random_at(key, MATRIX_A));
-    fill_with<<<blocks(size_B(p)), threads>>>(p->B, p->wide_B, size_B(p), random_at(key, MATRIX_B));
+    const uint64_t key = mix64(seed);
+    fill_with<<<blocks(size_A(p)), threads>>>(p->A, p->wide_A, size_A(p), random64(key, MATRIX_A));
+    fill_with<<<blocks(size_B(p)), threads>>>(p->B, p->wide_B, size_B(p), random64(key, MATRIX_B));
     const char *problem = multiply_wide(p, p->ref);
     magnitudes<<<blocks(size_A(p)), threads>>>(p->wide_A, size_A(p));
     magnitudes<<<blocks(size_B(p)), threads>>>(p->wide_B, size_B(p));

@@ -38,21 +38,18 @@ enum { CHUNK = 64 * 1024 }; /* elements of whole rows that a thread takes at a t
 
 /* What one worker has found; all added up at the end. */
 struct tally {
-    uint64_t wrong, nan, unwritten;
-    uint64_t measured; /* elements in max_error and squares */
-    double max_error, squares;
-    struct box wrong_box, unwritten_box;
-    int first_count;
-    struct place first[FIRST_WRONG]; /* in row-major order */
+    struct verdict verdict; /* counts, boxes, the first places, and the largest ratio of errors */
+    uint64_t measured;      /* elements in that, and in squares */
+    double squares;
     uint64_t map_wrong[MAP_ROWS][MAP_COLS], map_unwritten[MAP_ROWS][MAP_COLS];
 };
 
 struct verification {
     const struct problem *problem;
-    struct verdict *verdict;
-    double gamma;           /* 0 where C must equal ref */
-    const int *rows, *cols; /* of the product at hand */
-    struct tally *tally;    /* one for each worker */
+    double gamma;            /* 0 where C must equal ref */
+    const int *rows, *cols;  /* of the product at hand */
+    struct tally *tally;     /* one for each worker */
+    struct verdict *verdict; /* of the first one, in which all are added up */
     uint64_t map_compared[MAP_ROWS][MAP_COLS];
     int chunk; /* rows that a thread takes at a time */
     /* quick */
@@ -66,37 +63,37 @@ static void box_merge(struct box *box, const struct box *other) {
     box_add(box, other->row_last, other->col_last);
 }
 
-static bool is_before(struct place a, struct place b) {
-    return a.row < b.row || (a.row == b.row && a.col < b.col);
+static bool is_before(const struct wrong_element *a, const struct wrong_element *b) {
+    return a->row < b->row || (a->row == b->row && a->col < b->col);
 }
 
 /* Keep the FIRST_WRONG smallest places, in any order of arrival. */
-static void first_add(struct tally *tally, struct place place) {
-    int to = tally->first_count;
-    if (to == FIRST_WRONG && !is_before(place, tally->first[--to])) return;
-    tally->first_count = to + 1;
-    for (; to > 0 && is_before(place, tally->first[to - 1]); to--)
-        tally->first[to] = tally->first[to - 1];
-    tally->first[to] = place;
+static void first_add(struct verdict *v, struct wrong_element place) {
+    int to = v->first_count;
+    if (to == FIRST_WRONG && !is_before(&place, &v->first[--to])) return;
+    v->first_count = to + 1;
+    for (; to > 0 && is_before(&place, &v->first[to - 1]); to--) v->first[to] = v->first[to - 1];
+    v->first[to] = place;
 }
 
-static void add_wrong(const struct verification *v, struct tally *tally, int row, int col) {
-    tally->wrong++;
-    box_add(&tally->wrong_box, row, col);
-    first_add(tally, (struct place){row, col});
-    tally->map_wrong[row / v->verdict->cell_rows][col / v->verdict->cell_cols]++;
+static void add_wrong(struct tally *tally, int row, int col) {
+    struct verdict *v = &tally->verdict;
+    v->wrong++;
+    box_add(&v->wrong_box, row, col);
+    first_add(v, (struct wrong_element){.row = row, .col = col});
+    tally->map_wrong[row / v->cell_rows][col / v->cell_cols]++;
 }
 
 /* NaN, or never written: no reference is needed to see that. */
-static void add_nan(const struct verification *v, struct tally *tally, int row, int col,
-                    const float *got) {
+static void add_nan(struct tally *tally, int row, int col, const float *got) {
+    struct verdict *v = &tally->verdict;
     if (get_bits(got) == POISON_BITS) {
-        tally->unwritten++;
-        box_add(&tally->unwritten_box, row, col);
-        tally->map_unwritten[row / v->verdict->cell_rows][col / v->verdict->cell_cols]++;
+        v->unwritten++;
+        box_add(&v->unwritten_box, row, col);
+        tally->map_unwritten[row / v->cell_rows][col / v->cell_cols]++;
     } else {
-        tally->nan++;
-        add_wrong(v, tally, row, col);
+        v->nan++;
+        add_wrong(tally, row, col);
     }
 }
 
@@ -105,7 +102,7 @@ static void measure(struct tally *tally, double error, double G) {
     double ratio = error / G;
     tally->measured++;
     tally->squares += ratio * ratio;
-    if (ratio > tally->max_error) tally->max_error = ratio;
+    if (ratio > tally->verdict.max_error_u) tally->verdict.max_error_u = ratio;
 }
 
 /* How far an element, or a sum of elements, may be off. Finite, so that infinity is always wrong.
@@ -125,7 +122,7 @@ static void compare_tile(void *context, int worker, const struct tile *tile) {
             int col = at(v->cols, tile->col + j);
             double error = fabs(C[col] - ref[j]);
             measure(tally, error, G[j]);
-            if (!(error <= bound(v, G[j])) && !isnan(C[col])) add_wrong(v, tally, row, col);
+            if (!(error <= bound(v, G[j])) && !isnan(C[col])) add_wrong(tally, row, col);
         }
     }
 }
@@ -145,7 +142,7 @@ static void scan(void *context, int worker, size_t index) {
     for (int64_t row = first; row < first + v->chunk && row < p->m; row++) {
         const float *C = p->C + row * p->n;
         for (int col = 0; col < p->n; col++)
-            if (isnan(C[col])) add_nan(v, &v->tally[worker], (int)row, col, &C[col]);
+            if (isnan(C[col])) add_nan(&v->tally[worker], (int)row, col, &C[col]);
     }
 }
 
@@ -314,8 +311,6 @@ static bool verify_quick(struct verification *v) {
     return enough;
 }
 
-/* -- verdict -- */
-
 /* Cells of whole tiles, so few that the map fits a terminal. */
 static int cell_size(int size, int cells) {
     return (int)round_up(((size_t)size - 1) / (size_t)cells + 1, MAP_CELL);
@@ -334,17 +329,18 @@ static void verdict_begin(struct verdict *verdict, const struct problem *p, enum
     memset(verdict->map, CELL_UNKNOWN, sizeof verdict->map);
 }
 
-/* Add `other` to `sum`. */
 static void tally_merge(struct tally *sum, const struct tally *other) {
-    sum->wrong += other->wrong;
-    sum->nan += other->nan;
-    sum->unwritten += other->unwritten;
+    struct verdict *to = &sum->verdict;
+    const struct verdict *from = &other->verdict;
+    to->wrong += from->wrong;
+    to->nan += from->nan;
+    to->unwritten += from->unwritten;
+    to->max_error_u = fmax(to->max_error_u, from->max_error_u);
+    box_merge(&to->wrong_box, &from->wrong_box);
+    box_merge(&to->unwritten_box, &from->unwritten_box);
+    for (int i = 0; i < from->first_count; i++) first_add(to, from->first[i]);
     sum->measured += other->measured;
     sum->squares += other->squares;
-    sum->max_error = fmax(sum->max_error, other->max_error);
-    box_merge(&sum->wrong_box, &other->wrong_box);
-    box_merge(&sum->unwritten_box, &other->unwritten_box);
-    for (int i = 0; i < other->first_count; i++) first_add(sum, other->first[i]);
     for (int i = 0; i < MAP_ROWS; i++)
         for (int j = 0; j < MAP_COLS; j++) {
             sum->map_wrong[i][j] += other->map_wrong[i][j];
@@ -359,7 +355,8 @@ static enum cell cell_state(uint64_t elements, uint64_t compared, uint64_t wrong
     return compared ? CELL_RIGHT : CELL_UNKNOWN;
 }
 
-static void verdict_map(const struct verification *v, const struct tally *sum) {
+static void verdict_map(const struct verification *v) {
+    const struct tally *sum = v->tally;
     struct verdict *verdict = v->verdict;
     for (int i = 0; i < verdict->map_rows; i++) {
         int rows = min_int(verdict->cell_rows, v->problem->m - i * verdict->cell_rows);
@@ -373,34 +370,27 @@ static void verdict_map(const struct verification *v, const struct tally *sum) {
 }
 
 /* Expected value and bound of one element, by the definition. */
-static struct wrong_element describe(const struct verification *v, struct place place) {
+static void describe(const struct verification *v, struct wrong_element *e) {
     const struct problem *p = v->problem;
-    const float *a = p->A + (size_t)place.row * (size_t)p->k;
-    struct wrong_element element = {.row = place.row, .col = place.col};
+    const float *a = p->A + (size_t)e->row * (size_t)p->k, *b = p->B + e->col;
     double G = 0;
-    element.got = p->C[(size_t)place.row * (size_t)p->n + (size_t)place.col];
+    e->got = p->C[(size_t)e->row * (size_t)p->n + (size_t)e->col];
     for (int i = 0; i < p->k; i++) {
-        double term = (double)a[i] * p->B[(size_t)i * (size_t)p->n + (size_t)place.col];
-        element.expected += term;
+        double term = (double)a[i] * b[(size_t)i * (size_t)p->n];
+        e->expected += term;
         G += fabs(term);
     }
-    element.bound = bound(v, G);
-    return element;
+    e->bound = bound(v, G);
 }
 
-static void verdict_end(const struct verification *v, const struct tally *sum) {
+static void verdict_end(const struct verification *v) {
     struct verdict *verdict = v->verdict;
-    verdict->wrong = sum->wrong;
-    verdict->nan = sum->nan;
-    verdict->unwritten = sum->unwritten;
-    verdict->wrong_box = sum->wrong_box;
-    verdict->unwritten_box = sum->unwritten_box;
-    verdict->max_error_u = sum->max_error / UNIT_ROUNDOFF;
+    const struct tally *sum = v->tally;
+    verdict->max_error_u /= UNIT_ROUNDOFF;
     if (sum->measured)
         verdict->rms_error_u = sqrt(sum->squares / (double)sum->measured) / UNIT_ROUNDOFF;
-    verdict->first_count = sum->first_count;
-    for (int i = 0; i < sum->first_count; i++) verdict->first[i] = describe(v, sum->first[i]);
-    verdict_map(v, sum);
+    for (int i = 0; i < verdict->first_count; i++) describe(v, &verdict->first[i]);
+    verdict_map(v);
     bool within = !verdict->wrong && !verdict->unwritten && !verdict->suspect_rows;
     verdict->not_float32 =
         within && v->problem->comparison == COMPARE_FLOAT32 && !is_float32(verdict);
@@ -410,17 +400,19 @@ static void verdict_end(const struct verification *v, const struct tally *sum) {
 bool verify(const struct problem *problem, enum verify_mode mode, struct verdict *verdict) {
     verdict_begin(verdict, problem, mode);
     if (mode == VERIFY_NONE) return true;
-    struct verification v = {.problem = problem, .verdict = verdict};
+    struct verification v = {.problem = problem};
     if (problem->comparison != COMPARE_EXACT) v.gamma = gamma_bound((int64_t)problem->k + 2);
     int workers = worker_count(MAX_WORKERS, INFINITY); /* as many as any part may use */
     v.tally = calloc((size_t)workers, sizeof *v.tally);
     if (!v.tally) return false;
-    for (int i = 0; i < workers; i++) v.tally[i].wrong_box = v.tally[i].unwritten_box = empty_box();
+    v.verdict = &v.tally->verdict;
+    for (int i = 0; i < workers; i++) v.tally[i].verdict = *verdict;
     run_rows(&v, scan, problem->m, problem->n);
     bool enough =
         mode == VERIFY_QUICK ? verify_quick(&v) : compare(&v, NULL, problem->m, NULL, problem->n);
     for (int i = 1; i < workers; i++) tally_merge(&v.tally[0], &v.tally[i]);
-    verdict_end(&v, &v.tally[0]);
+    verdict_end(&v);
+    *verdict = *v.verdict;
     free(v.tally);
     return enough;
 }

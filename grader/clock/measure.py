@@ -14,7 +14,7 @@ import signal
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -29,27 +29,19 @@ from ..run.outcome import Doubtful, doubt_about, ended, settle
 from ..run.limits import limits_on_gpu
 from ..run.once import SEAL_ALL, gpu_devices, memory_file, on_the_gpu, printable, seal
 
-SAMPLES = 11
-"""Of each shape: enough for a median and quartiles."""
-
+SAMPLES = 11  # of each shape: enough for a median and quartiles
+# On the wall, for one call of the wrapper: a thousand times what a naive kernel needs.
 RECORD_SECONDS = 10
-"""On the wall, for one call of the wrapper: a thousand times what a naive kernel needs."""
-
+# For all replays together, of which there are two dozen: an ordinary kernel takes a tenth of that for 10^12
+# operations. The clock itself ends what takes longer.
 REPLAY_SECONDS = 60
-"""For all replays together, of which there are two dozen: an ordinary kernel takes a tenth of
-that for 10^12 operations. The clock itself ends what takes longer."""
-
+# For the whole run. The clock has 300 s for what is not the submission's; one that takes longer has failed.
 CLOCK_SECONDS = 420.0
-"""For the whole run. The clock has 300 s for what is not the submission's; one that takes longer
-has failed."""
-
 LARGEST_RECORDING = 4 << 20
+MACHINE = 3  # the recorder's exit status, having written nothing, where it gets no GPU or no memory
+AGREEMENT = 0.01  # how far the clock's ratio may be from that of its own medians: both are rounded
 
-MACHINE = 3
-"""The recorder's exit status, having written nothing, where it gets no GPU or no memory."""
-
-AGREEMENT = 0.01
-"""How far the clock's ratio may be from that of its own medians: both are rounded."""
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Measured(Times):
@@ -57,10 +49,10 @@ class Measured(Times):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    median: float = Field(gt=0, allow_inf_nan=False)
-    minimum: float = Field(gt=0, allow_inf_nan=False)
-    quartile_1: float = Field(gt=0, allow_inf_nan=False)
-    quartile_3: float = Field(gt=0, allow_inf_nan=False)
+    median: Positive
+    minimum: Positive
+    quartile_1: Positive
+    quartile_3: Positive
 
     @model_validator(mode="after")
     def in_order(self) -> Measured:
@@ -80,7 +72,7 @@ class Said(BaseModel):
     samples: int = Field(default=0, ge=0)
     seconds: Measured | None = None
     beside_seconds: Measured | None = None
-    ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    ratio: Positive | None = None
     launches: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
@@ -89,8 +81,7 @@ class Said(BaseModel):
             if not self.reason:
                 raise ValueError(f"{self.state} without a reason")
             return self
-        if not (self.device and self.samples and self.seconds and self.beside_seconds
-                and self.ratio):
+        if not (self.device and self.samples and self.seconds and self.beside_seconds and self.ratio):
             raise ValueError("timed, but something of the measurement is missing")
         ratio = self.beside_seconds.median / self.seconds.median
         if abs(self.ratio - ratio) > AGREEMENT * ratio:
@@ -100,25 +91,18 @@ class Said(BaseModel):
 
 def measure(parts: Parts, programs: Programs, params: Params, *, box: Sandbox,
             samples: int = SAMPLES) -> Said:
-    """Record one call and time so many of its replays, while nothing else of the grader's uses the
-    GPU. Raises MachineFault."""
-    def attempt(of: Programs) -> Said:
-        return measure_once(parts, of, params, box, samples)
-
-    return settle(attempt, parts, programs, box)
+    """Record one call and time so many of its replays, while nothing else of the grader's uses the GPU. Raises
+    MachineFault."""
+    return settle(lambda of: measure_once(parts, of, params, box, samples), parts, programs, box)
 
 
-def measure_once(parts: Parts, programs: Programs, params: Params, box: Sandbox,
-                 samples: int) -> Said:
+def measure_once(parts: Parts, programs: Programs, params: Params, box: Sandbox, samples: int) -> Said:
     """Raises MachineFault and Doubtful."""
     assert programs.recorder and programs.kernels and parts.clock
     with on_the_gpu(parts, alone=True), memory_file("recording") as recording:
         command = [str(parts.clock), str(programs.kernels), f"/proc/self/fd/{recording}",
                    *parts.lab.words(params), str(samples), str(REPLAY_SECONDS)]
         return record(parts.lab, programs.recorder, params, recording, box) or run_clock(command, recording)
-
-
-# ---- recording -----------------------------------------------------------------------------------
 
 
 def record(lab: Lab, recorder: Path, params: Params, recording: int, box: Sandbox) -> Said | None:
@@ -160,19 +144,15 @@ def why_not_recorded(lab: Lab, ran: Ran, bytes_written: int) -> Said | None:
     return said
 
 
-# ---- the clock -----------------------------------------------------------------------------------
-
-
 def run_clock(command: list[str], recording: int) -> Said:
-    """It contains none of the student's host code, but may hang all the same. Raises
-    MachineFault."""
+    """It contains none of the student's host code, but may hang all the same. Raises MachineFault."""
     library_path = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
     try:
         ran = completed(command, timeout=CLOCK_SECONDS, cwd="/", pass_fds=(recording,),
                         env=ENVIRONMENT | gpu_environment() | library_path)
     except subprocess.TimeoutExpired:
-        raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does "
-                           "nvidia-smi show a GPU that works?") from None
+        raise MachineFault(f"the clock has not ended after {CLOCK_SECONDS:g} s; does nvidia-smi show a GPU that "
+                           "works?") from None
     except OSError as error:
         raise MachineFault(f"the clock cannot be started: {error.strerror}") from error
     return said_by(ran.returncode, ran.stdout, ran.stderr)
