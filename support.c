@@ -184,12 +184,10 @@ void report_stop(struct report *report, enum exit_status status, const char *for
 }
 
 static bool is_intact(const struct report *report) {
-    bool intact = true;
-    for (int i = 0; i < lab_arrays(&lab); i++) {
-        const struct damage *d = &report->damage[i];
-        intact = intact && !d->elements && !d->before && !d->after;
-    }
-    return intact;
+    uint64_t damage = 0;
+    for (const struct damage *d = report->damage; d < report->damage + LAB_ARRAYS; d++)
+        damage += d->elements + d->before + d->after;
+    return !damage;
 }
 
 static void print_passed(const struct report *report) {

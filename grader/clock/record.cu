@@ -115,14 +115,12 @@ static struct area area_at(const void *pointer, size_t pitch) {
 static void record_allocation(void *begin, size_t bytes) {
     static uint64_t scratch;
     scratch += bytes;
-    if (buffer_count == RECORDING_BUFFERS) {
-        refuse("it allocates more than %d times in one call", RECORDING_BUFFERS - lab_arrays(&lab));
-    } else if (scratch > RECORDING_SCRATCH) {
-        refuse("it allocates more than 8 GiB in one call");
-    } else {
-        record->bytes[record->buffer_count++] = bytes;
-        buffers[buffer_count++] = {(uintptr_t)begin, bytes, true};
-    }
+    if (buffer_count == RECORDING_BUFFERS)
+        return refuse("it allocates more than %d times in one call",
+                      RECORDING_BUFFERS - lab_arrays(&lab));
+    if (scratch > RECORDING_SCRATCH) return refuse("it allocates more than 8 GiB in one call");
+    record->bytes[record->buffer_count++] = bytes;
+    buffers[buffer_count++] = {(uintptr_t)begin, bytes, true};
 }
 
 extern "C" cudaError_t __wrap_cudaMalloc(void **pointer, size_t bytes) {
@@ -143,10 +141,8 @@ extern "C" cudaError_t __wrap_cudaMallocPitch(void **pointer, size_t *pitch, siz
 static void record_free(void *pointer) {
     const int buffer = find_buffer((uintptr_t)pointer);
     if (!recording || !pointer) return;
-    if (buffer < lab_arrays(&lab) || buffers[buffer].begin != (uintptr_t)pointer) {
-        refuse("it frees memory that it has not allocated in this call");
-        return;
-    }
+    if (buffer < lab_arrays(&lab) || buffers[buffer].begin != (uintptr_t)pointer)
+        return refuse("it frees memory that it has not allocated in this call");
     buffers[buffer].live = false;
 }
 
@@ -200,10 +196,8 @@ static void write_data(const struct step &step, const void *from, size_t size) {
     static size_t written;
     if (!recording || size == 0) return;
     written += size;
-    if (size > RECORDING_WRITTEN || written > RECORDING_WRITTEN) {
-        refuse("it copies more than 64 KB from the host to the device in one call");
-        return;
-    }
+    if (size > RECORDING_WRITTEN || written > RECORDING_WRITTEN)
+        return refuse("it copies more than 64 KB from the host to the device in one call");
     struct data data = new_data(size);
     memcpy(data.bytes, from, size);
     find_pointers(&data, 0, size);
@@ -276,10 +270,7 @@ static void record_launch(void *kernel, dim3 grid, dim3 block, void **arguments,
     static int launches;
     if (!recording || !can_be_ordered(stream, "launches")) return;
     const char *name = name_of(kernel);
-    if (!name) {
-        refuse("it launches something that is not one of its kernels");
-        return;
-    }
+    if (!name) return refuse("it launches something that is not one of its kernels");
     if (launches++ == RECORDING_LAUNCHES)
         refuse("it launches more than %d kernels in one call", RECORDING_LAUNCHES);
     const int symbol = symbol_of(name);
@@ -418,11 +409,10 @@ static void record_variable(const void *symbol, const void *from, size_t bytes, 
     for (int i = 0; i < variable_count; i++)
         if (variables[i].host == symbol) name = variables[i].name;
     if (is_on_device(from))
-        refuse("it copies from device memory into a __device__ variable; only a copy from the host "
-               "can be replayed");
-    else if (!name)
-        refuse("it copies into a symbol that is not one of its __device__ variables");
-    const int variable = recording ? symbol_of(name) : -1;
+        return refuse("it copies from device memory into a __device__ variable; only a copy from "
+                      "the host can be replayed");
+    if (!name) return refuse("it copies into a symbol that is not one of its __device__ variables");
+    const int variable = symbol_of(name);
     if (variable < 0) return;
     struct step step = step_of(STEP_VARIABLE, {0, offset, 0});
     step.symbol = (uint32_t)variable;

@@ -8,36 +8,27 @@
 
 static struct report *report; // null: launches are not reported
 
-static void name_of(const void *kernel, char *name, size_t bytes) {
-    const char *symbol = NULL;
-#if defined CUDA_EMULATOR || CUDART_VERSION >= 12040
-    if (cudaFuncGetName(&symbol, kernel) != cudaSuccess) cudaGetLastError();
-#endif
-    kernel_name(symbol ? symbol : "kernel", name, bytes);
-}
-
-// The run's first output, beside which a launch is shown.
-static void set_output(struct finding_launch *launch) {
-    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
-    snprintf(launch->output, sizeof launch->output, "%s", array->name);
-    launch->dimensions = array->dimensions;
-    lab_extents(array, &report->options.which.shape, launch->extent);
-}
-
 // Takes it down, with memset() and memcpy(): equal ones in a row are compared byte by byte.
 static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     if (!report) return;
+    const struct lab_array *array = &lab.arrays[lab_first_output(&lab)];
+    const char *symbol = NULL;
     struct finding_launch launch;
     cudaFuncAttributes attributes = {};
     if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) cudaGetLastError();
     memset(&launch, 0, sizeof launch);
-    name_of(kernel, launch.kernel, sizeof launch.kernel);
-    const unsigned extents[][3] = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
-    memcpy(launch.grid, extents[0], sizeof launch.grid);
-    memcpy(launch.block, extents[1], sizeof launch.block);
+#if defined CUDA_EMULATOR || CUDART_VERSION >= 12040
+    if (cudaFuncGetName(&symbol, kernel) != cudaSuccess) cudaGetLastError();
+#endif
+    kernel_name(symbol ? symbol : "kernel", launch.kernel, sizeof launch.kernel);
+    launch.grid[0] = grid.x, launch.grid[1] = grid.y, launch.grid[2] = grid.z;
+    launch.block[0] = block.x, launch.block[1] = block.y, launch.block[2] = block.z;
     launch.static_bytes = attributes.sharedSizeBytes;
     launch.shared_bytes = shared;
-    set_output(&launch);
+    // The run's first output, beside which a launch is shown.
+    snprintf(launch.output, sizeof launch.output, "%s", array->name);
+    launch.dimensions = array->dimensions;
+    lab_extents(array, &report->options.which.shape, launch.extent);
     const int count = report->launch_count;
     if (count && !report->launches_left_out &&
         memcmp(&report->launches[count - 1], &launch, sizeof launch) == 0) {
@@ -56,17 +47,13 @@ static const double grace = 2;      // seconds: the backend, which can say where
 static struct launch_limits limits; // of the GPU
 static bool called; // from here on an error is more likely the kernel's than the machine's
 
-static void set_limits(const cudaDeviceProp *p) {
+void report_call_begins(struct report *to, const struct cudaDeviceProp *p, bool first) {
     for (int i = 0; i < 3; i++) {
         limits.grid[i] = (unsigned)p->maxGridSize[i];
         limits.block[i] = (unsigned)p->maxThreadsDim[i];
     }
     limits.threads = (unsigned)p->maxThreadsPerBlock;
     limits.shared = p->sharedMemPerBlock;
-}
-
-void report_call_begins(struct report *to, const struct cudaDeviceProp *properties, bool first) {
-    set_limits(properties);
     report = first ? to : NULL;
 #ifdef CUDA_EMULATOR
     emulator_time_limit(to->options.timeout);
@@ -151,8 +138,7 @@ enum exit_status report_error(const struct report *of, int error, const char *wh
     watchdog_stop();
     const bool machine = is_machine_fault(code);
     const char *todo = hint(code);
-    const bool of_launch = strstr(what, "the launch failed");
-    if (of_launch && refusal_of(of, refusal)) todo = refusal;
+    if (strstr(what, "the launch failed") && refusal_of(of, refusal)) todo = refusal;
     const char *separator = !*todo ? "" : machine ? "; " : "\n";
     snprintf(message, 4 * MESSAGE_SIZE, "%s: %s%s%s", what, cudaGetErrorString(code), separator,
              todo);
