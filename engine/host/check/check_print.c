@@ -173,12 +173,11 @@ void copy_report(FILE *out, FILE *report) {
  *                have (all), how many of them were watched, and how many write (writing), of those
  *                launches of which not all blocks were watched; null where there are none
  *   finding      the mistake, or null:
- *     kind             one of findings.def
+ *     kind, hint       one of findings.def; as in the text
  *     what, detail     the headline and the lines below it
- *     hint             as in the text
  *     formula          the name of the formula that a wrong C follows, or null
- *     file, line       line 0: unknown
- *     function, access access: "read", "write" or null
+ *     file, line, function    line 0: unknown
+ *     access           "read", "write" or null
  *     thread, block    [x, y, z], or null outside of kernels
  *     variable, element  what was touched
  *     other            the second party of a race or barrier, or null
@@ -192,9 +191,8 @@ void copy_report(FILE *out, FILE *report) {
  *                      (docs/check.md), file, line, what, detail, hint
  *   remark       what a correct kernel could do better, or null: name (remark_name),
  *                file, line, what, detail
- *   counts, counts_sum (show/counts.c), phases (show/phases.c): with --counts and
- *                --phases, where the last shape came so far
- *   indices (show/indices.c): with --indices */
+ *   counts, counts_sum (show/counts.c), phases (show/phases.c), indices (show/indices.c)
+ *                with --counts, --phases, --indices, where the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const words[] = {"clean", "finding", "error", "error"};

@@ -28,34 +28,28 @@ enum { PROGRAM_FINDINGS = 32 };
 enum { EXIT_MISTAKE = 1, EXIT_BAD_USAGE = 2, EXIT_BAD_MACHINE = 3 };
 
 /* In memory that the program's process shares with the one that waits for it. */
-struct program_run {
+static struct program_run {
     struct finding findings[PROGRAM_FINDINGS]; /* the gravest first */
     int count;
     int launches;
     bool is_leak;            /* the finding is what was never freed: none, if the program failed */
     bool ended;              /* all of this is complete */
     char machine_fault[256]; /* why the machine is at fault; empty: it is not */
-};
-
-/* How the program ended, and in what time. */
-struct program_end {
-    int status; /* that it gave exit(), or returned from main() */
-    int signal; /* by which it was stopped; 0: none */
-    double seconds;
-};
+    int status;              /* that the program gave exit(), or returned from main() */
+    int signal;              /* by which it was stopped; 0: none */
+    double seconds;          /* that it took */
+} * run;
 
 /* --- what is said of a run -------------------------------------------------------------------- */
 
-static bool went_well(const struct program_end *end) { return !end->status && !end->signal; }
+static bool went_well(void) { return !run->status && !run->signal; }
 
-static int findings_of(const struct program_run *run, const struct program_end *end) {
-    return run->is_leak && !went_well(end) ? 0 : run->count;
-}
+static int findings(void) { return run->is_leak && !went_well() ? 0 : run->count; }
 
 /* 0: nothing was found and the program says that all went well; 1; 3: the machine is at fault. */
-static int program_exit_status(const struct program_run *run, const struct program_end *end) {
+static int exit_status(void) {
     if (run->machine_fault[0]) return EXIT_BAD_MACHINE;
-    return findings_of(run, end) || !went_well(end) ? EXIT_MISTAKE : 0;
+    return findings() || !went_well() ? EXIT_MISTAKE : 0;
 }
 
 static void print_finding(FILE *out, const struct finding *f) {
@@ -77,18 +71,18 @@ static void print_finding(FILE *out, const struct finding *f) {
 }
 
 /* As text, on standard error. */
-static void program_print(const struct program_run *run, const struct program_end *end) {
-    const int count = findings_of(run, end);
+static void print_text(void) {
+    const int count = findings();
     FILE *out = stderr;
     if (run->machine_fault[0]) {
         fprintf(out, "%s\n", run->machine_fault);
         return;
     }
     for (int i = 0; i < count; i++) print_finding(out, &run->findings[i]);
-    if (end->signal)
-        fprintf(out, "the program was stopped: %s\n", strsignal(end->signal));
-    else if (end->status)
-        fprintf(out, "the program ended with exit status %d\n", end->status);
+    if (run->signal)
+        fprintf(out, "the program was stopped: %s\n", strsignal(run->signal));
+    else if (run->status)
+        fprintf(out, "the program ended with exit status %d\n", run->status);
     if (count > 1) fprintf(out, "%d mistakes found\n", count);
     if (!run->ended)
         fputs("it could not be asked what was seen until then\n", out);
@@ -97,7 +91,7 @@ static void program_print(const struct program_run *run, const struct program_en
     else if (!count)
         fprintf(out,
                 "no mistakes found: every load and store of %d launch%s was checked (%.2f s)\n",
-                run->launches, run->launches == 1 ? "" : "es", end->seconds);
+                run->launches, run->launches == 1 ? "" : "es", run->seconds);
 }
 
 /* As JSON, on standard output, one object on one line:
@@ -109,8 +103,8 @@ static void program_print(const struct program_run *run, const struct program_en
  *   program      exit_status and signal (a number, or null) with which it ended, seconds
  *   launches     of kernels
  *   findings     the gravest first, as in engine/host/check/check_print.c */
-static void program_print_json(const struct program_run *run, const struct program_end *end) {
-    const int status = program_exit_status(run, end), count = findings_of(run, end);
+static void print_json(void) {
+    const int status = exit_status(), count = findings();
     struct json json = {stdout, false};
     json_open(&json, NULL, '{');
     json_text(&json, "status",
@@ -122,9 +116,9 @@ static void program_print_json(const struct program_run *run, const struct progr
     json_text(&json, "message", run->machine_fault);
     source_json(&json, source_state());
     json_open(&json, "program", '{');
-    json_value(&json, "exit_status", end->signal ? "null" : "%d", end->status);
-    json_value(&json, "signal", end->signal ? "%d" : "null", end->signal);
-    json_value(&json, "seconds", "%.6f", end->seconds);
+    json_value(&json, "exit_status", run->signal ? "null" : "%d", run->status);
+    json_value(&json, "signal", run->signal ? "%d" : "null", run->signal);
+    json_value(&json, "seconds", "%.6f", run->seconds);
     json_close(&json, '}');
     json_value(&json, "launches", "%d", run->launches);
     json_open(&json, "findings", '[');
@@ -149,7 +143,6 @@ static const double launch_blocks = 10;      /* a launch may take as long as so 
 static const uint64_t alone_threads = 65536; /* so few run in order, the same each time */
 static const unsigned grace_seconds = 10;    /* for saying where, when the program is stopped */
 
-static struct program_run *run;
 static pid_t program; /* the process that is watched; 0: not yet */
 
 static bool is_set(const char *name) {
@@ -252,19 +245,17 @@ static void pass_on(int number) {
     if (number != SIGINT) kill(child, number);
 }
 
-static struct program_end wait_for_program(void) {
+static void wait_for_program(void) {
     const struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    struct program_end end = {.status = 0};
     const double begun = clock_seconds();
     int status = 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     (void)TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
-    end.seconds = clock_seconds() - begun;
-    if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
-    if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
-    return end;
+    run->seconds = clock_seconds() - begun;
+    if (WIFSIGNALED(status)) run->signal = WTERMSIG(status);
+    if (WIFEXITED(status)) run->status = WEXITSTATUS(status);
 }
 
 static double timeout(void) {
@@ -296,8 +287,8 @@ __attribute__((constructor(200))) static void start(void) {
         begin(seconds);
         return;
     }
-    const struct program_end end = wait_for_program();
-    (is_set("ENGINE_JSON") ? program_print_json : program_print)(run, &end);
+    wait_for_program();
+    (is_set("ENGINE_JSON") ? print_json : print_text)();
     fflush(NULL);
-    end_at_once(program_exit_status(run, &end));
+    end_at_once(exit_status());
 }
