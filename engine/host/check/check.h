@@ -37,15 +37,15 @@ struct check_options {
     bool counts, phases, indices;
     const char *plain; /* the program that `make` builds; null: it is not asked */
     const char *walk;  /* the file for the walkthrough; null: none is asked for */
-    int launch;        /* --launch: whose phases, indices, walkthrough; 0: not given */
+    /* --launch: whose phases, indices, walkthrough; 0: the first one that loads an input. */
+    uint64_t launch;
+    bool launch_given;
     struct chosen_block {
         bool given; /* --block */
         unsigned of[3];
     } block;         /* whose phases (of z = 0), or whose walkthrough */
     FILE *report;    /* what --counts and --phases say: written by the shape's process; or null */
     FILE *walk_data; /* for the walkthrough of this run: ../show/page/walk.h; or null */
-    unsigned walk_block[3];
-    uint64_t walk_launch; /* 0: the first one that loads an input */
     struct shape *shapes; /* to check, in this order */
     int shape_count;
     int calls;       /* of the wrapper, for each shape */

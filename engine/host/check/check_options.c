@@ -22,7 +22,7 @@ static bool read_block(const char *value, void *member) {
 }
 
 static bool read_launch(const char *value, void *launch) {
-    *(int *)launch = value[0] - '0';
+    *(uint64_t *)launch = (uint64_t)(value[0] - '0');
     return value[0] >= '1' && value[0] - '0' <= OUTCOME_LAUNCHES && !value[1];
 }
 
@@ -128,6 +128,7 @@ struct check_options check_options_read(int argc, char **argv) {
         check_stop(&o, EXIT_USAGE, "--locals");
     if (!o.run.sized && !o.run.timeout_given) o.run.timeout = small_timeout;
     if ((o.counts || o.phases) && !o.run.timeout_given) o.run.timeout *= counting_slows;
+    o.launch_given = o.launch > 0;
     if (o.phases && !o.run.fill_given) o.run.which.fill = lab.counting_fill;
     if (o.run.sized && o.walk) check_walk(&o);
     if (o.run.sized) check_memory(&o);

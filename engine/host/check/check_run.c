@@ -31,8 +31,7 @@ static void report(void) {
     if (asked->walk) engine_add_launch(&outcome->finding, true);
     print_report(asked, outcome, &shown_arrays);
     if (!asked->walk_data) return;
-    struct walk_asked walk = {asked->walk_launch, asked->launch > 0, asked->counts,
-                              asked->run.which};
+    struct walk_asked walk = {asked->launch, asked->launch_given, asked->counts, asked->run.which};
     walk.which.shape = outcome->shape;
     outcome->walked = walk_data(asked->walk_data, &walk, outcome, &shown_arrays);
     if (fflush(asked->walk_data) != 0 || ferror(asked->walk_data))
@@ -95,11 +94,10 @@ static void *zeros(const struct shape *s) {
 static void run_watched(const struct host_arrays *device) {
     const struct shape *s = &device->shape;
     struct engine_run run = host_run(s, device->elements);
-    const unsigned *block = asked->walk_data ? asked->walk_block : asked->block.of;
     run.keeps = (asked->counts ? KEEP_COUNTS : 0) | (asked->phases ? KEEP_PHASES : 0) |
                 (asked->walk_data ? KEEP_BLOCK : 0);
-    memcpy(run.block, block, sizeof run.block);
-    run.launch = asked->walk_data ? asked->walk_launch : (uint64_t)asked->launch;
+    memcpy(run.block, asked->block.of, sizeof run.block);
+    run.launch = asked->launch;
     const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
     if (!asked->all_blocks && !exact) run.writers = writers_of_shape;
     run.limits.block_seconds = asked->run.timeout;

@@ -157,7 +157,7 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    run.launch = options->walk_launch ? options->walk_launch : (uint64_t)options->launch;
+    run.launch = options->launch;
     const double timeout =
         options->run.timeout < longest_evidence ? options->run.timeout : longest_evidence;
     evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, evidence_stopped);

@@ -185,9 +185,8 @@ static void open_report(struct check_options *o) {
 
 /* --- the walkthrough -------------------------------------------------------------------------- */
 
-static const double most_counted = 1
-                                   << 22; /* operations: counting makes a run five times as long */
-static const double endless_seconds = 1;  /* a block's accesses fill a page long before that */
+static const double most_counted = 1 << 22; /* operations: counting makes a run 5 times as long */
+static const double endless_seconds = 1;    /* a block's accesses fill a page long before that */
 
 static const char no_disk[] = "a temporary file cannot be written: is the disk full?";
 
@@ -215,10 +214,10 @@ static bool try_walk(const struct check_options *given, const struct outcome *sh
     o.run.which.fill = fill;
     record_walk(&o, shown, shape, room);
     const struct walked *walked = &room->walked;
-    const bool other_block = memcmp(walked->wanted, o.walk_block, sizeof o.walk_block) != 0;
-    if (!o.block.given && (other_block || walked->wanted_launch != o.walk_launch)) {
-        memcpy(o.walk_block, walked->wanted, sizeof o.walk_block);
-        o.walk_launch = walked->wanted_launch;
+    const bool other_block = memcmp(walked->wanted, o.block.of, sizeof o.block.of) != 0;
+    if (!o.block.given && (other_block || walked->wanted_launch != o.launch)) {
+        memcpy(o.block.of, walked->wanted, sizeof o.block.of);
+        o.launch = walked->wanted_launch;
         record_walk(&o, shown, shape, room);
     }
     if (finding_never_ends(shown->finding.kind))
@@ -275,9 +274,9 @@ static void print_shown(const struct outcome *shown, const struct outcome *walke
 
 /* Whether the run has made the launch that was asked for, as far as is known; else says so. */
 static bool has_launch(const struct check_options *o, const struct outcome *run) {
-    if (run->launches >= (uint64_t)o->launch || !run->launches) return true;
-    fprintf(stderr, "%s-check: there is no launch %d: %s makes %" PRIu64 " with %s%s\n", lab.name,
-            o->launch, lab.wrapper, run->launches, lab_shape_text(&lab, &run->shape).of,
+    if (run->launches >= o->launch || !run->launches) return true;
+    fprintf(stderr, "%s-check: there is no launch %" PRIu64 ": %s makes %" PRIu64 " with %s%s\n",
+            lab.name, o->launch, lab.wrapper, run->launches, lab_shape_text(&lab, &run->shape).of,
             run->finding.kind ? ", until the mistake" : "");
     return false;
 }
@@ -316,14 +315,10 @@ static bool write_walk(const struct check_options *given, const struct outcome *
         o.run.timeout = endless_seconds;
     o.walk_data = temporary_file(given);
     const struct finding_party *at = &shown->finding.at;
-    memset(o.walk_block, 0, sizeof o.walk_block);
-    o.walk_launch = shown->cause.kind ? shown->cause.launch : 0;
-    if (at->in_kernel) o.walk_launch = shown->finding.launch.number;
-    if (o.launch) o.walk_launch = (uint64_t)o.launch;
-    if (at->in_kernel && o.walk_launch == shown->finding.launch.number)
-        memcpy(o.walk_block, (unsigned[]){at->block.x, at->block.y, at->block.z},
-               sizeof o.walk_block);
-    if (o.block.given) memcpy(o.walk_block, o.block.of, sizeof o.walk_block);
+    if (!o.launch_given)
+        o.launch = at->in_kernel ? shown->finding.launch.number : shown->cause.launch;
+    if (!o.block.given && at->in_kernel && o.launch == shown->finding.launch.number)
+        memcpy(o.block.of, (unsigned[]){at->block.x, at->block.y, at->block.z}, sizeof o.block.of);
     struct check_options as_json = o;
     as_json.run.json = true;
     struct shape shape;
@@ -334,7 +329,7 @@ static bool write_walk(const struct check_options *given, const struct outcome *
     if (room->walked.result != WALK_NO_BLOCK) save_page(&o, indices);
     fclose(indices);
     fclose(o.walk_data);
-    return print_walk(&o, shown, room);
+    return print_walk(given, shown, room);
 }
 
 /* What to try now; null: nothing but to mend the mistake, or to load less, as the remark says.
