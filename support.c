@@ -125,15 +125,13 @@ static void append_extent(char *text, size_t size, const unsigned extent[3]) {
 
 static void print_launch(struct report *report, const struct finding_launch *l, int repeats) {
     char text[MESSAGE_SIZE] = "";
-    append(text, sizeof text, "%s, grid", l->kernel);
+    APPEND(text, "%s, grid", l->kernel);
     append_extent(text, sizeof text, l->grid);
-    append(text, sizeof text, ", block");
+    APPEND(text, ", block");
     append_extent(text, sizeof text, l->block);
-    append(text, sizeof text, ", %s bytes of shared memory",
-           grouped(l->static_bytes + l->shared_bytes).text);
-    if (l->shared_bytes)
-        append(text, sizeof text, ", %s of them dynamic", grouped(l->shared_bytes).text);
-    if (repeats > 1) append(text, sizeof text, ", %d times", repeats);
+    APPEND(text, ", %s bytes of shared memory", grouped(l->static_bytes + l->shared_bytes).text);
+    if (l->shared_bytes) APPEND(text, ", %s of them dynamic", grouped(l->shared_bytes).text);
+    if (repeats > 1) APPEND(text, ", %d times", repeats);
     report_detail(report, "%s", text);
 }
 
@@ -146,11 +144,11 @@ void report_launches(struct report *report) {
                       report->launches_left_out == 1 ? "" : "es");
     bool cpu = strcmp(report->backend, "cpu") == 0;
     char text[MESSAGE_SIZE] = "";
-    append(text, sizeof text, "kernel %.3f ms", 1e3 * s.median);
+    APPEND(text, "kernel %.3f ms", 1e3 * s.median);
     if (report->sample_count > 1)
-        append(text, sizeof text, ", median of %d (%.3f to %.3f)", report->sample_count,
-               1e3 * s.min, 1e3 * s.max);
-    if (!cpu) append(text, sizeof text, ", %.4g GFLOP/s", s.gflops);
+        APPEND(text, ", median of %d (%.3f to %.3f)", report->sample_count, 1e3 * s.min,
+               1e3 * s.max);
+    if (!cpu) APPEND(text, ", %.4g GFLOP/s", s.gflops);
     report_detail(report, "%s", text);
     if (cpu) report_detail(report, "(This is the CPU's time. It predicts nothing about a GPU.)");
 }

@@ -69,39 +69,35 @@ const struct lab lab = {
     .panels = {[MATRIX_A] = {1, 0, NONE, NONE},
                [MATRIX_B] = {0, 1, NONE, MATRIX_C},
                [MATRIX_C] = {1, 1, MATRIX_A, NONE}},
-    .words =
+    .words.array = "matrix",
+    .words.arrays = "matrices",
+    .words.phase = "tile phase",
+    .words.no_blocks = "an integer division rounds down: what does it give for a matrix smaller "
+                       "than a tile?",
+    .words.no_threads = "how many threads does a tile need?",
+    .words.many_threads = "a block is a tile of C, not all of it: what grows with the matrix?",
+    .words.many_blocks = "how many elements of C does a block compute?",
+    .words.hints =
         {
-            .array = "matrix",
-            .arrays = "matrices",
-            .phase = "tile phase",
-            .no_blocks = "an integer division rounds down: what does it give for a matrix smaller "
-                         "than a tile?",
-            .no_threads = "how many threads does a tile need?",
-            .many_threads = "a block is a tile of C, not all of it: what grows with the matrix?",
-            .many_blocks = "how many elements of C does a block compute?",
-            .hints =
-                {
-                    [FINDING_SHARED_RACE] = "a tile may be read only after every thread of the "
-                                            "block has stored its part",
-                    [FINDING_GLOBAL_RACE] = "which thread does an element of C belong to?",
-                    [FINDING_EARLY_RETURN] = "a thread without an element of C may still have a "
-                                             "part of a tile to load, and barriers to reach",
-                    [FINDING_UNINITIALIZED_SHARED] = "every element of a tile that is read needs a "
-                                                     "value, at the edge of a matrix too",
-                    [FINDING_INPUT_WRITTEN] =
-                        "A and B must be the same after the launch as before it",
-                    [FINDING_DEVICE_POINTER_ON_HOST] =
-                        "only kernels and cudaMemcpy can access what A, B and C point to",
-                    [FINDING_MISALIGNED] = "the index of a float4 access must be a multiple of 4: "
-                                           "is it one in every row, for any k and n?",
-                    [FINDING_NO_LAUNCH] =
-                        "basicSgemm chooses block and grid, and then launches mysgemm<<<grid, "
-                        "block>>>(...): how many threads does C need?",
-                    [FINDING_TIME_LIMIT] = "how many blocks does C need, and what does each thread "
-                                           "compute more than once?",
-                    [FINDING_UNWRITTEN] = "does the grid, rounded up, cover all of C?",
-                    [FINDING_WRONG_RESULT] = "work out a small case by hand: with ./sgemm 2 --fill "
-                                             "index, elements name their own place",
-                },
+            [FINDING_SHARED_RACE] = "a tile may be read only after every thread of the "
+                                    "block has stored its part",
+            [FINDING_GLOBAL_RACE] = "which thread does an element of C belong to?",
+            [FINDING_EARLY_RETURN] = "a thread without an element of C may still have a "
+                                     "part of a tile to load, and barriers to reach",
+            [FINDING_UNINITIALIZED_SHARED] = "every element of a tile that is read needs a "
+                                             "value, at the edge of a matrix too",
+            [FINDING_INPUT_WRITTEN] = "A and B must be the same after the launch as before it",
+            [FINDING_DEVICE_POINTER_ON_HOST] =
+                "only kernels and cudaMemcpy can access what A, B and C point to",
+            [FINDING_MISALIGNED] = "the index of a float4 access must be a multiple of 4: "
+                                   "is it one in every row, for any k and n?",
+            [FINDING_NO_LAUNCH] =
+                "basicSgemm chooses block and grid, and then launches mysgemm<<<grid, "
+                "block>>>(...): how many threads does C need?",
+            [FINDING_TIME_LIMIT] = "how many blocks does C need, and what does each thread "
+                                   "compute more than once?",
+            [FINDING_UNWRITTEN] = "does the grid, rounded up, cover all of C?",
+            [FINDING_WRONG_RESULT] = "work out a small case by hand: with ./sgemm 2 --fill "
+                                     "index, elements name their own place",
         },
 };

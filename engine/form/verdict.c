@@ -8,26 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All arrays of a case, as they should be. */
-struct right {
-    void *of[LAB_ARRAYS]; /* inputs: null */
-};
-
 static bool is_output(int i) { return role_is_output(lab.arrays[i].role); }
 
-static void free_right(struct right *right) {
-    for (int i = 0; i < LAB_ARRAYS; i++) free(right->of[i]);
+static void free_right(void *right[LAB_ARRAYS]) {
+    for (int i = 0; i < LAB_ARRAYS; i++) free(right[i]);
 }
 
+/* All arrays of a case, as they should be; of the inputs null. */
 static bool make_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                       struct right *right) {
+                       void *right[LAB_ARRAYS]) {
     for (int i = 0; i < lab_arrays(&lab); i++) {
         const struct lab_array *array = &lab.arrays[i];
         const size_t elements = (size_t)lab_elements(array, &which->shape);
-        if (is_output(i) && !(right->of[i] = calloc(elements, element_type_bytes(array->element))))
+        if (is_output(i) && !(right[i] = calloc(elements, element_type_bytes(array->element))))
             return false;
     }
-    lab_truth.reference(which, arrays, right->of);
+    lab_truth.reference(which, arrays, right);
     return true;
 }
 
@@ -36,6 +32,7 @@ static bool make_right(const struct lab_case *which, const void *const arrays[LA
 struct output {
     const struct lab_case *which;
     const void *const *arrays; /* of the case, as they came back */
+    void *const *rights;       /* as they should be */
     int number;
     enum element element;
     int64_t elements, cols; /* cols: of its last axis; what is before it are rows */
@@ -44,19 +41,20 @@ struct output {
 };
 
 static struct output output_of(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                               const struct right *right, int i) {
+                               void *const right[LAB_ARRAYS], int i) {
     const struct lab_array *array = &lab.arrays[i];
     int64_t extent[ENGINE_DIMENSIONS];
     lab_extents(array, &which->shape, extent);
-    return (struct output){.which = which,
-                           .arrays = arrays,
-                           .number = i,
-                           .element = array->element,
-                           .elements = lab_elements(array, &which->shape),
-                           .cols = extent[array->dimensions - 1],
-                           .got = arrays[i],
-                           .right = right->of[i],
-                           .size = element_type_bytes(array->element)};
+    return (struct output){which,
+                           arrays,
+                           right,
+                           i,
+                           array->element,
+                           lab_elements(array, &which->shape),
+                           extent[array->dimensions - 1],
+                           arrays[i],
+                           right[i],
+                           element_type_bytes(array->element)};
 }
 
 static bool is_unwritten(const struct output *o, int64_t i) {
@@ -136,29 +134,29 @@ static void compare(struct verdict *v, const struct output *o) {
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   enum verify_mode mode, struct verdict *v) {
     if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, v);
-    struct right right = {{NULL}};
+    void *right[LAB_ARRAYS] = {NULL};
     *v = (struct verdict){.mode = mode,
                           .exact = !lab_truth.bound,
                           .array = lab_first_output(&lab),
                           .wrong_box = empty_box(),
                           .unwritten_box = empty_box()};
     if (mode == VERIFY_NONE) return true;
-    const bool enough = make_right(which, arrays, &right);
+    const bool enough = make_right(which, arrays, right);
     for (int i = 0; enough && i < lab_arrays(&lab); i++) {
-        const struct output o = output_of(which, arrays, &right, i);
+        const struct output o = output_of(which, arrays, right, i);
         if (is_output(i)) compare(v, &o);
     }
     v->passed = !v->wrong && !v->unwritten;
-    free_right(&right);
+    free_right(right);
     return enough;
 }
 
 /* --- what a wrong output is instead ----------------------------------------------------------- */
 
-static bool fits(const struct output *o, const struct right *right, int formula, int64_t block) {
+static bool fits(const struct output *o, int formula, int64_t block) {
     for (int64_t i = 0; i < o->elements; i++) {
         const double value =
-            lab_truth.value(o->which, o->arrays, (const void *const *)right->of, formula, block, i);
+            lab_truth.value(o->which, o->arrays, (const void *const *)o->rights, formula, block, i);
         if (!(fabs(value_at(o, o->got, i) - value) <= bound_at(o, i))) return false;
     }
     return true;
@@ -166,12 +164,12 @@ static bool fits(const struct output *o, const struct right *right, int formula,
 
 /* The only formula that gives all of the output; -1: there is none, or several. A block may have
  * more elements than there are. */
-static int find_formula(const struct output *o, const struct right *right, int64_t *block) {
+static int find_formula(const struct output *o, int64_t *block) {
     const int64_t widest = lab_widest(&lab, &o->which->shape);
     int found = -1, count = 0;
     for (int f = 0; f < LAB_FORMULAS && lab.formulas[f].name; f++)
         for (int64_t size = lab.formulas[f].in_blocks ? 2 : widest; size < 2 * widest; size *= 2) {
-            if (!fits(o, right, f, size)) continue;
+            if (!fits(o, f, size)) continue;
             found = f;
             *block = size < widest ? size : 0;
             count++;
@@ -192,17 +190,17 @@ static void explain_by(const struct lab_formula *formula, int64_t block, const s
 
 int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   const struct verdict *verdict, struct explanation *out) {
-    struct right right = {{NULL}};
+    void *right[LAB_ARRAYS] = {NULL};
     int64_t block = 0;
     int formula = -1;
     if (lab_truth.explain) return lab_truth.explain(which, arrays, verdict, out);
     if (!lab_truth.value || verdict->unwritten || !verdict->wrong) return 0;
-    if (make_right(which, arrays, &right)) {
-        const struct output o = output_of(which, arrays, &right, lab_first_output(&lab));
+    if (make_right(which, arrays, right)) {
+        const struct output o = output_of(which, arrays, right, lab_first_output(&lab));
         if ((uint64_t)o.elements == lab_outputs(&lab, &which->shape)) /* nothing else is wrong */
-            formula = find_formula(&o, &right, &block);
+            formula = find_formula(&o, &block);
     }
-    free_right(&right);
+    free_right(right);
     if (formula >= 0) explain_by(&lab.formulas[formula], block, verdict, out);
     return formula >= 0;
 }
@@ -285,10 +283,10 @@ static bool is_wrong(const struct output *o, int64_t i, double *expected) {
 
 int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,
                 struct wrong_element *wrong) {
-    struct right right = {{NULL}};
+    void *right[LAB_ARRAYS] = {NULL};
     const bool known =
-        lab_truth.is_wrong || (lab_truth.reference && make_right(which, arrays, &right));
-    const struct output o = output_of(which, arrays, &right, lab_first_output(&lab));
+        lab_truth.is_wrong || (lab_truth.reference && make_right(which, arrays, right));
+    const struct output o = output_of(which, arrays, right, lab_first_output(&lab));
     int found = 0;
     for (int64_t i = 0; known && i < o.elements && found < most; i++) {
         double expected;
@@ -296,6 +294,6 @@ int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAY
         wrong[found++] = (struct wrong_element){
             .row = (int)(i / o.cols), .col = (int)(i % o.cols), .expected = expected};
     }
-    free_right(&right);
+    free_right(right);
     return found;
 }

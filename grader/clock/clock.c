@@ -32,10 +32,18 @@ enum {
     KERNELS_BYTES = 64 << 20
 };
 
-struct request {
-    const char *kernels, *recording;
+struct clock {
+    const char *kernels, *recording; /* files */
     struct shape shape;
-    int samples, seconds;
+    int samples, allowed_seconds;
+    struct judgement judgement;
+    struct host_layout layout;
+    double flops_per_second;
+    struct speed *speed; /* its arrays are this process's */
+    struct timer *timer;
+    struct player *player;
+    double seconds[MOST_SAMPLES], beside_seconds[MOST_SAMPLES];
+    int retakes;
 };
 
 static int number(const char *text, int most) {
@@ -47,18 +55,16 @@ static int number(const char *text, int most) {
     exit(EXIT_USAGE);
 }
 
-static struct request request_of(int argc, char **argv) {
-    struct request r = {0};
-    const int sizes = argc > 3 ? lab_shape_read(&lab, argc - 3, argv + 3, &r.shape) : 0;
+static void read_arguments(struct clock *c, int argc, char **argv) {
+    const int sizes = argc > 3 ? lab_shape_read(&lab, argc - 3, argv + 3, &c->shape) : 0;
     if (!sizes || argc != sizes + 5) {
         fprintf(stderr, "usage: clock KERNELS RECORDING SIZES SAMPLES SECONDS\n");
         exit(EXIT_USAGE);
     }
-    r.kernels = argv[1];
-    r.recording = argv[2];
-    r.samples = number(argv[3 + sizes], MOST_SAMPLES);
-    r.seconds = number(argv[4 + sizes], 86400);
-    return r;
+    c->kernels = argv[1];
+    c->recording = argv[2];
+    c->samples = number(argv[3 + sizes], MOST_SAMPLES);
+    c->allowed_seconds = number(argv[4 + sizes], 86400);
 }
 
 /* A whole regular file; NULL when it does not exist or is too large. It was made in the sandbox, so
@@ -83,18 +89,6 @@ static void *read_file(const char *path, size_t most, size_t *size) {
 }
 
 /* ---- the GPU -------------------------------------------------------------------------------- */
-
-struct clock {
-    struct request request;
-    struct judgement judgement;
-    struct host_layout layout;
-    double flops_per_second;
-    struct speed *speed; /* its arrays are this process's */
-    struct timer *timer;
-    struct player *player;
-    double seconds[MOST_SAMPLES], beside_seconds[MOST_SAMPLES];
-    int retakes;
-};
 
 static bool machine(struct clock *c, const char *what, const char *why) {
     return judge(&c->judgement, STATE_MACHINE, "%s: %s", what, why);
@@ -180,7 +174,7 @@ static bool judge_result(struct clock *c) {
     struct finding_words words;
     struct verdict verdict;
     if (!fine(c, lab_speed.verify(c->speed, &verdict))) return false;
-    if (!verdict_finding(&verdict, &c->request.shape, &finding)) return true;
+    if (!verdict_finding(&verdict, &c->shape, &finding)) return true;
     finding_explain(&finding, &nothing, &words);
     return judge(&c->judgement, STATE_WRONG, "%s%s%s", words.what, words.detail[0] ? "; " : "",
                  words.detail);
@@ -224,16 +218,15 @@ static bool take_round(struct clock *c, int round, bool *again) {
 }
 
 static bool take_samples(struct clock *c) {
-    const struct request *o = &c->request;
     if (!new_data(c) || !copy_arrays(c, true) || !player_do(c->player, GIVE, NULL, &c->judgement))
         return false;
     bool again = false;
-    for (int round = 0; round < WARMUPS + o->samples; round += !again)
+    for (int round = 0; round < WARMUPS + c->samples; round += !again)
         if (!take_round(c, round, &again)) return false;
     struct judgement *j = &c->judgement;
-    j->samples = o->samples;
-    j->seconds = summarise(c->seconds, o->samples);
-    j->beside_seconds = summarise(c->beside_seconds, o->samples);
+    j->samples = c->samples;
+    j->seconds = summarise(c->seconds, c->samples);
+    j->beside_seconds = summarise(c->beside_seconds, c->samples);
     if (!j->seconds.count || !j->beside_seconds.count)
         return machine(c, "the samples", "some are not positive numbers");
     j->state = STATE_TIMED;
@@ -248,25 +241,24 @@ static bool is_fat_binary(const void *image, size_t size) {
 }
 
 static bool run(struct clock *c) {
-    const struct request *o = &c->request;
     size_t size;
-    const struct recording *recording = read_file(o->recording, sizeof *recording, &size);
-    if (!recording_check(recording, recording ? size : 0, &o->shape, &c->judgement)) return false;
-    const void *image = read_file(o->kernels, KERNELS_BYTES, &size);
+    const struct recording *recording = read_file(c->recording, sizeof *recording, &size);
+    if (!recording_check(recording, recording ? size : 0, &c->shape, &c->judgement)) return false;
+    const void *image = read_file(c->kernels, KERNELS_BYTES, &size);
     if (!is_fat_binary(image, size))
         return judge(&c->judgement, STATE_REFUSED, "there are no compiled kernels");
-    c->player = player_new(image, recording, o->seconds, &c->judgement);
-    return c->player && find_device(c) && fine(c, lab_speed.begin(&o->shape, &c->speed)) &&
+    c->player = player_new(image, recording, c->allowed_seconds, &c->judgement);
+    return c->player && find_device(c) && fine(c, lab_speed.begin(&c->shape, &c->speed)) &&
            good(c, timer_new(&c->timer), "the clock") && take_samples(c);
 }
 
 int main(int argc, char **argv) {
     static struct clock clock;
-    clock.request = request_of(argc, argv);
+    read_arguments(&clock, argc, argv);
     const struct vocabulary words = lab_words(&lab);
     vocabulary_use(&words);
-    clock.judgement.operations = truth_operations(&clock.request.shape);
-    clock.layout = host_layout_of(&lab, &clock.request.shape, false);
+    clock.judgement.operations = truth_operations(&clock.shape);
+    clock.layout = host_layout_of(&lab, &clock.shape, false);
     machine(&clock, "the clock", "it ended too early"); /* unless run() judges otherwise */
     run(&clock);
     judgement_print(stdout, &clock.judgement);

@@ -41,13 +41,8 @@ struct summary summarise(double *seconds, int count) {
         if (!isfinite(seconds[i]) || seconds[i] <= 0) count = 0;
     if (count < 1) return (struct summary){0};
     qsort(seconds, (size_t)count, sizeof *seconds, compare_doubles);
-    return (struct summary){
-        .count = count,
-        .median = quantile(seconds, count, 0.5),
-        .minimum = seconds[0],
-        .quartile_1 = quantile(seconds, count, 0.25),
-        .quartile_3 = quantile(seconds, count, 0.75),
-    };
+    return (struct summary){count, quantile(seconds, count, 0.5), seconds[0],
+                            quantile(seconds, count, 0.25), quantile(seconds, count, 0.75)};
 }
 
 /* --- judgement -------------------------------------------------------------------------------- */

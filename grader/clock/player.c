@@ -1,7 +1,6 @@
 /* The player, see recording.h: the clock's side first, the player's below. */
 #define _GNU_SOURCE
 #include "../../engine/host/driver/driver.h"
-#include "../../engine/report/text/numbers.h"
 #include "../../engine/report/text/text.h"
 #include "recording.h"
 #include <errno.h>
@@ -30,22 +29,17 @@ struct answer {
 struct player {
     pid_t process;
     int socket;
-    char *shared; /* one array behind the other */
-    void *arrays[LAB_ARRAYS];
-    size_t bytes;
+    void *arrays[LAB_ARRAYS]; /* in memory that both see */
     double seconds_left;
 };
 
+/* It stays until the process ends. */
 static bool share_memory(struct player *p, const struct recording *recording) {
-    const size_t page = 4096; /* so that each begins well aligned */
-    size_t offsets[LAB_ARRAYS];
     for (int i = 0; i < lab_arrays(&lab); i++) {
-        offsets[i] = p->bytes;
-        p->bytes += round_up((size_t)recording->bytes[i], page);
+        p->arrays[i] = mmap(NULL, (size_t)recording->bytes[i] + 1, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (p->arrays[i] == MAP_FAILED) return false;
     }
-    p->shared = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (p->shared == MAP_FAILED) return false;
-    for (int i = 0; i < lab_arrays(&lab); i++) p->arrays[i] = p->shared + offsets[i];
     return true;
 }
 
@@ -165,6 +159,5 @@ void player_free(struct player *p) {
         (void)TEMP_FAILURE_RETRY(waitpid(p->process, NULL, 0));
     }
     close(p->socket);
-    munmap(p->shared, p->bytes);
     free(p);
 }

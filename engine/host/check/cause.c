@@ -101,7 +101,6 @@ bool cause_of_formula(value_decoder *decode, bool ended, const struct outcome *f
 /* What the runs share with this process. */
 struct experiment {
     const struct check_options *options;
-    struct shape shape;
     struct locals *seen;
     struct outcome *room;
     struct outcome base; /* without a change */
@@ -113,7 +112,7 @@ static bool run_with(struct experiment *e, struct locals_change change, struct o
     o.locals_seen = e->seen;
     o.locals_change = change;
     memset(e->room, 0, sizeof *e->room);
-    child_run_shape(&o, e->shape, &short_run, e->room);
+    child_run_shape(&o, o.shapes[0], &short_run, e->room);
     *outcome = *e->room;
     return outcome->done && !outcome->machine_fault[0];
 }
@@ -133,38 +132,33 @@ static bool is_same(const struct outcome *a, const struct outcome *b) {
            is_same_object(&f->object, &g->object) && strcmp(f->named, g->named) == 0;
 }
 
-struct names {
-    char text[160];
-};
+enum { NAMES = 160 };
 
-/* "a", "a and b", "a, b and c". */
-static struct names names_of(const struct experiment *e, uint64_t set) {
-    struct names names = {""};
+/* Begins a cause at the declaration of the first of these variables, whose name is returned; `all`
+ * becomes "a", "a and b", "a, b and c". */
+static const char *begin(const struct experiment *e, struct cause *cause, enum cause_kind kind,
+                         uint64_t set, char all[NAMES]) {
+    const struct local_variable *variable = e->seen->variable;
+    const struct local_variable *first = &variable[__builtin_ctzll(set)];
     int at = 0;
+    all[0] = '\0';
     for (int i = 0; i < LOCALS; i++)
         if (set >> i & 1)
-            APPEND(names.text, "%s%s", list_separator(at++, __builtin_popcountll(set)),
-                   e->seen->variable[i].name);
-    return names;
-}
-
-/* At the declaration of the first of them. */
-static const struct local_variable *begin(const struct experiment *e, struct cause *cause,
-                                          enum cause_kind kind, uint64_t set) {
-    const struct local_variable *first = &e->seen->variable[__builtin_ctzll(set)];
+            append(all, NAMES, "%s%s", list_separator(at++, __builtin_popcountll(set)),
+                   variable[i].name);
     cause_begin(cause, (int)kind, place_relative(first->file), first->line);
-    return first;
+    return first->name;
 }
 
 /* --- an array that should be shared ----------------------------------------------------------- */
 
 static bool is_proved_shared(struct experiment *e, uint64_t set, struct cause *cause) {
     struct outcome outcome;
+    char all[NAMES];
     const struct locals_change change = {.shared = set};
     if (!run_with(e, change, &outcome) || outcome.finding.kind) return false;
-    const struct local_variable *first = begin(e, cause, CAUSE_NOT_SHARED, set);
-    const struct names names = names_of(e, set);
-    ENGINE_SAY(NOT_SHARED, W(first->name), W(names.text), W(names.text), W(first->name));
+    const char *first = begin(e, cause, CAUSE_NOT_SHARED, set, all);
+    ENGINE_SAY(NOT_SHARED, W(first), W(all), W(all), W(first));
     return true;
 }
 
@@ -212,6 +206,7 @@ static uint64_t that_matter(struct experiment *e, uint64_t all, const struct out
 
 static bool find_unset(struct experiment *e, struct cause *cause) {
     struct outcome zeroed;
+    char names[NAMES];
     uint64_t all = 0;
     for (int i = 0; i < LOCALS; i++)
         if (e->seen->variable[i].seen && !e->seen->variable[i].valued) all |= 1ull << i;
@@ -221,13 +216,12 @@ static bool find_unset(struct experiment *e, struct cause *cause) {
     if (!is_clean && !is_repeatable(e)) return false;
     const uint64_t matter = that_matter(e, all, &zeroed);
     if (!matter) return false;
-    const struct local_variable *first = begin(e, cause, CAUSE_NO_VALUE, matter);
-    const struct names names = names_of(e, matter);
-    ENGINE_SAY(NO_VALUE, W(first->name), W(first->name));
+    const char *first = begin(e, cause, CAUSE_NO_VALUE, matter, names);
+    ENGINE_SAY(NO_VALUE, W(first), W(first));
     if (is_clean)
-        ENGINE_SAY(ZEROS, W(names.text));
+        ENGINE_SAY(ZEROS, W(names));
     else
-        ENGINE_SAY(DEPENDS, W(names.text), W(__builtin_popcountll(matter) == 1 ? "s" : ""));
+        ENGINE_SAY(DEPENDS, W(names), W(__builtin_popcountll(matter) == 1 ? "s" : ""));
     return true;
 }
 
@@ -246,8 +240,7 @@ static void cause_of_locals(const struct check_options *o, struct cause *cause) 
     } *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return;
-    struct experiment e = {
-        .options = o, .shape = o->shapes[0], .seen = &shared->seen, .room = &shared->room};
+    struct experiment e = {.options = o, .seen = &shared->seen, .room = &shared->room};
     const struct locals_change none = {0};
     if (!run_with(&e, none, &e.base) || !fails_as(&e.base, &o->locals_failed)) return;
     if (!find_shared(&e, cause)) find_unset(&e, cause);

@@ -115,15 +115,6 @@ void print_remark(FILE *out, const struct remark *remark) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_blocks(struct json *json, const struct engine_blocks *b) {
-    if (b->all)
-        json_value(json, "blocks",
-                   "{\"all\": %" PRIu64 ", \"watched\": %" PRIu64 ", \"writing\": %" PRIu64 "}",
-                   b->all, b->watched, b->writing);
-    else
-        json_text(json, "blocks", NULL);
-}
-
 static void json_finding(struct json *json, const struct check_options *o,
                          const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
@@ -141,18 +132,6 @@ static void json_finding(struct json *json, const struct check_options *o,
     json_unsigned(json, "seed", o->run.which.seed);
     json_text(json, "fill", lab.fills[o->run.which.fill].name);
     cause_json(json, &outcome->cause);
-    json_close(json, '}');
-}
-
-static void json_remark(struct json *json, const struct remark *remark) {
-    struct finding_words words;
-    if (!remark->kind) {
-        json_text(json, "remark", NULL);
-        return;
-    }
-    remark_say(remark, &words);
-    json_open(json, "remark", '{');
-    json_said(json, remark_name(remark->kind), remark->file, remark->line, &words);
     json_close(json, '}');
 }
 
@@ -195,19 +174,24 @@ void copy_report(FILE *out, FILE *report) {
  *                with --counts, --phases, --indices, where the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
-    static const char *const words[] = {"clean", "finding", "error", "error"};
+    static const char *const statuses[] = {"clean", "finding", "error", "error"};
     struct json json = {out, false};
     json_open(&json, NULL, '{');
-    json_text(&json, "status", words[status]);
+    json_text(&json, "status", statuses[status]);
     json_value(&json, "exit_status", "%d", status);
     json_text(&json, "message", message);
     source_json(&json, source_state());
     json_open(&json, "checked", '[');
     for (int i = 0; i < count; i++) {
+        const struct engine_blocks *b = &outcomes[i].blocks;
         json_open(&json, NULL, '{');
         json_shape(&json, &lab, &outcomes[i].shape);
         json_value(&json, "seconds", "%.6f", outcomes[i].seconds);
-        json_blocks(&json, &outcomes[i].blocks);
+        json_value(&json, "blocks",
+                   b->all ? "{\"all\": %" PRIu64 ", \"watched\": %" PRIu64 ", \"writing\": %" PRIu64
+                            "}"
+                          : "null",
+                   b->all, b->watched, b->writing);
         json_close(&json, '}');
     }
     json_close(&json, ']');
@@ -215,7 +199,16 @@ void print_json(FILE *out, const struct check_options *o, const struct outcome *
         json_finding(&json, o, &outcomes[count - 1]);
     else
         json_text(&json, "finding", NULL);
-    json_remark(&json, count ? &outcomes[count - 1].remark : &(struct remark){.kind = REMARK_NONE});
+    if (count && outcomes[count - 1].remark.kind) {
+        const struct remark *remark = &outcomes[count - 1].remark;
+        struct finding_words said;
+        remark_say(remark, &said);
+        json_open(&json, "remark", '{');
+        json_said(&json, remark_name(remark->kind), remark->file, remark->line, &said);
+        json_close(&json, '}');
+    } else {
+        json_text(&json, "remark", NULL);
+    }
     if (o->report) copy_report(out, o->report); /* the members that print_report() has written */
     json_close(&json, '}');
     fputc('\n', out);

@@ -19,13 +19,11 @@ struct quoted {
 
 static struct quoted quote(const char *typed) {
     struct quoted quoted;
-    const size_t room = sizeof quoted.text - 4; /* for "..." */
-    size_t length = min_size(strlen(typed), room);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)typed[i];
-        quoted.text[i] = (c < 0x20 || c >= 0x7f) ? '?' : typed[i];
-    }
-    strcpy(quoted.text + length, typed[length] ? "..." : "");
+    const int room = sizeof quoted.text - sizeof "...";
+    snprintf(quoted.text, sizeof quoted.text, "%.*s%s", room, typed,
+             strlen(typed) > (size_t)room ? "..." : "");
+    for (char *c = quoted.text; *c; c++)
+        if (*c < 0x20 || *c >= 0x7f) *c = '?';
     return quoted;
 }
 
