@@ -5,10 +5,6 @@
 #include "../lab.h"
 #include "../report/record/sentences.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum cause_kind {
     CAUSE_NONE,
 #define CAUSE(name, ...) CAUSE_##name,
@@ -58,7 +54,4 @@ bool cause_check(struct cause *cause);
 struct json;
 void cause_json(struct json *json, const struct cause *cause);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

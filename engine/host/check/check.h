@@ -26,10 +26,6 @@
 #include "../host.h"
 #include <sys/types.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct check_options {
     /* First: sizes (without them a handful of small shapes is tried), seed, fill, timeout, json: as
      * the plain program has them. */
@@ -108,8 +104,8 @@ struct remark find_remark(struct outcome *room);
 /* --- cause.c ---------------------------------------------------------------------------------- */
 
 /* A loop whose body never runs, and a loop or an if that a ; cuts off from its body: sets *cause if
- * the source has one in the finding's function, before its line; of a finding
- * without a line, anywhere. What it says is true whether or not the finding comes from it. */
+ * the source has one in the finding's function, before its line; of a finding without a line,
+ * anywhere. What it says is true whether or not the finding comes from it. */
 void cause_of_body(const struct finding *finding, struct cause *cause);
 
 /* Where a result that is wrong in one way throughout (lab.formulas) was stored: sets *cause, if a
@@ -134,14 +130,11 @@ void check_stop(const struct check_options *options, enum exit_status status, co
 void check_file(char *file, size_t bytes);
 void print_finding(FILE *out, const struct outcome *outcome);
 void print_clean(FILE *out, const struct outcome *outcomes, int count);
-/* Nothing where there is none. */
 void print_remark(FILE *out, const struct remark *remark);
 void print_json(FILE *out, const struct check_options *options, const struct outcome *outcomes,
                 int count, enum exit_status status, const char *message);
-/* All that the file has. */
 void copy_report(FILE *out, FILE *report);
-/* Writes what --counts and --phases say of the run so far to options->report, if
- * they were given. */
+/* Writes what --counts and --phases say of the run so far to options->report. */
 void print_report(const struct check_options *options, struct outcome *outcome,
                   const struct array_data *data);
 
@@ -156,7 +149,7 @@ struct child_limits {
     double wall; /* all of it */
 };
 
-/* Of a further run of a small shape, of which nothing is heard: it takes some tenths. */
+/* Of a further run of a small shape: it takes some tenths. */
 static const struct child_limits short_run = {2, 30};
 
 /* Waits for the child and passes on what it prints into the pipe; kills it beyond its limits.
@@ -196,17 +189,12 @@ const struct writers *ask_writers(const struct check_options *options, struct sh
  * the kernel is wrong. False where it does not, or cannot be run. */
 bool plain_is_wrong(const struct check_options *o, struct outcome *outcome);
 
-/* make check once more, from the same kernel.cu, but one that says which local variables come
- * into scope (locals/insert.c). Where there are such variables, it is made and runs when a mistake
- * may come of one. */
-
-/* Starts that program, and sets *cause if it proves one for the run that failed. */
+/* Starts make check once more, from the same kernel.cu, but one that says which local variables
+ * come into scope (locals/insert.c), and sets *cause if it proves one for the run that failed. It
+ * is made when a mistake may come of such a variable. */
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause);
 
 /* In that program: reads the request in the value of its option; false: it is none. */
 bool locals_read_request(const char *value, struct check_options *o);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
