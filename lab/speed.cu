@@ -54,9 +54,13 @@ static const char *failed(const char *what, cublasStatus_t status) {
     return status == CUBLAS_STATUS_SUCCESS ? NULL : failure(what, cublasGetStatusString(status));
 }
 
+/* In a function that returns what has failed, or null. */
+#define TRY(call)                                                                                  \
+    if (const char *problem = call) return problem
+
 static const char *unfinished(const char *what) {
-    const char *problem = failed(what, cudaGetLastError());
-    return problem ? problem : failed(what, cudaDeviceSynchronize());
+    TRY(failed(what, cudaGetLastError()));
+    return failed(what, cudaDeviceSynchronize());
 }
 
 /* ---- A and B --------------------------------------------------------------------------------- */
@@ -96,13 +100,12 @@ static const char *allocate(struct product *p) {
                {&p->wide_B, B * sizeof *p->wide_B}, {&p->ref, C * sizeof *p->ref},
                {&p->G, C * sizeof *p->G},           {&p->tally, sizeof *p->tally},
                {&p->workspace, workspace_bytes}};
-    const char *problem = NULL;
     for (const auto &one : all)
-        if (!problem) problem = failed("device memory", cudaMalloc((void **)one.where, one.bytes));
+        TRY(failed("device memory", cudaMalloc((void **)one.where, one.bytes)));
     p->speed.in[MATRIX_A] = p->A;
     p->speed.in[MATRIX_B] = p->B;
     p->speed.out[MATRIX_C] = p->C;
-    return problem;
+    return NULL;
 }
 
 static const char *begin(const struct shape *shape, struct speed **speed) {
@@ -112,13 +115,11 @@ static const char *begin(const struct shape *shape, struct speed **speed) {
     p->m = shape_size(shape, PARAM_M);
     p->n = shape_size(shape, PARAM_N);
     p->k = shape_size(shape, PARAM_K);
-    const char *problem = allocate(p);
-    if (!problem) problem = failed("cublasCreate", cublasCreate(&p->wide));
-    if (!problem) problem = failed("cublasCreate", cublasCreate(&p->cublas));
-    if (!problem)
-        problem = failed("cublasSetWorkspace",
-                         cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes));
-    return problem;
+    TRY(allocate(p));
+    TRY(failed("cublasCreate", cublasCreate(&p->wide)));
+    TRY(failed("cublasCreate", cublasCreate(&p->cublas)));
+    return failed("cublasSetWorkspace",
+                  cublasSetWorkspace(p->cublas, p->workspace, workspace_bytes));
 }
 
 static void end(struct speed *speed) {
@@ -148,11 +149,11 @@ static const char *fill(struct speed *speed, uint64_t seed) {
     const uint64_t key = mix64(seed);
     fill_with<<<blocks(size_A(p)), threads>>>(p->A, p->wide_A, size_A(p), random64(key, MATRIX_A));
     fill_with<<<blocks(size_B(p)), threads>>>(p->B, p->wide_B, size_B(p), random64(key, MATRIX_B));
-    const char *problem = multiply_wide(p, p->ref);
+    TRY(multiply_wide(p, p->ref));
     magnitudes<<<blocks(size_A(p)), threads>>>(p->wide_A, size_A(p));
     magnitudes<<<blocks(size_B(p)), threads>>>(p->wide_B, size_B(p));
-    if (!problem) problem = multiply_wide(p, p->G);
-    return problem ? problem : unfinished("the product in double precision");
+    TRY(multiply_wide(p, p->G));
+    return unfinished("the product in double precision");
 }
 
 /* Float32 throughout, whatever NVIDIA_TF32_OVERRIDE says. */
@@ -227,16 +228,14 @@ static const char *describe(const struct product *p, const float *C, unsigned lo
     } reads[] = {{&got, C + index, sizeof got},
                  {&first->expected, p->ref + index, sizeof first->expected},
                  {&G, p->G + index, sizeof G}};
-    const char *problem = NULL;
     for (const auto &read : reads)
-        if (!problem)
-            problem = failed("reading the product",
-                             cudaMemcpy(read.to, read.from, read.bytes, cudaMemcpyDefault));
+        TRY(failed("reading the product",
+                   cudaMemcpy(read.to, read.from, read.bytes, cudaMemcpyDefault)));
     first->row = (int)(index / (unsigned)p->n);
     first->col = (int)(index % (unsigned)p->n);
     first->got = got;
     first->bound = gamma_bound((int64_t)p->k + 2) * G;
-    return problem;
+    return NULL;
 }
 
 static void summarize(const struct tally *tally, struct verdict *verdict) {
@@ -262,18 +261,12 @@ static const char *verify_on_gpu(struct speed *speed, struct verdict *verdict) {
     *verdict = {};
     verdict->array = MATRIX_C;
     verdict->compared = size_C(p);
-    const char *problem = unfinished("before the comparison");
-    if (!problem)
-        problem =
-            failed("comparison", cudaMemcpy(p->tally, &nothing, sizeof nothing, cudaMemcpyDefault));
-    if (problem) return problem;
+    TRY(unfinished("before the comparison"));
+    TRY(failed("comparison", cudaMemcpy(p->tally, &nothing, sizeof nothing, cudaMemcpyDefault)));
     compare<<<blocks(size_C(p)), threads>>>(C, p->ref, p->G, size_C(p), p->n,
                                             gamma_bound((int64_t)p->k + 2), nothing, p->tally);
-    problem = unfinished("comparison");
-    if (!problem)
-        problem =
-            failed("comparison", cudaMemcpy(&tally, p->tally, sizeof tally, cudaMemcpyDefault));
-    if (problem) return problem;
+    TRY(unfinished("comparison"));
+    TRY(failed("comparison", cudaMemcpy(&tally, p->tally, sizeof tally, cudaMemcpyDefault)));
     summarize(&tally, verdict);
     verdict->first_count = verdict->wrong != 0;
     return verdict->wrong ? describe(p, C, tally.first_wrong, &verdict->first[0]) : NULL;
