@@ -5,13 +5,12 @@
 #include <cuda_pipeline.h>
 
 template <int ROWS, int COLS, int DEPTH, int STAGES>
-constexpr int stage_bytes = STAGES * DEPTH * (ROWS + 4 + COLS) * (int)sizeof(float);
+constexpr int stage_bytes = STAGES *DEPTH *(ROWS + 4 + COLS) * (int)sizeof(float);
 
 template <int ROWS, int COLS, int DEPTH, int STAGES, bool VECTORS>
 __global__ void __launch_bounds__(128, 2)
     mysgemm(int m, int n, int k, const float *__restrict__ A, const float *__restrict__ B,
-            float *__restrict__ C)
-{
+            float *__restrict__ C) {
     static_assert(ROWS % 8 == 0 && COLS == 16 * 4 && DEPTH * COLS % (128 * 4) == 0, "");
     extern __shared__ __align__(16) float stages[];
     float(*A_s)[DEPTH][ROWS + 4] = reinterpret_cast<float(*)[DEPTH][ROWS + 4]>(stages);
@@ -41,15 +40,13 @@ __global__ void __launch_bounds__(128, 2)
     };
 
     for (int phase = 0; phase < STAGES - 1; ++phase) {
-        if (phase < phases)
-            fetch(phase);
+        if (phase < phases) fetch(phase);
         __pipeline_commit();
     }
     for (int phase = 0; phase < phases; ++phase) {
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (phase + STAGES - 1 < phases)
-            fetch(phase + STAGES - 1);
+        if (phase + STAGES - 1 < phases) fetch(phase + STAGES - 1);
         __pipeline_commit();
 
         const int stage = phase % STAGES;
@@ -67,14 +64,12 @@ __global__ void __launch_bounds__(128, 2)
     for (int r = 0; r < ROWS / 8; ++r)
         for (int c = 0; c < 4; ++c) {
             const int row = top + t / 16 + 8 * r, col = left + t % 16 * 4 + c;
-            if (row < m && col < n)
-                C[row * n + col] = sum[r][c];
+            if (row < m && col < n) C[row * n + col] = sum[r][c];
         }
 }
 
 template <int ROWS, int COLS, int DEPTH, int STAGES>
-void launch(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void launch(int m, int n, int k, const float *A, const float *B, float *C) {
     const int bytes = stage_bytes<ROWS, COLS, DEPTH, STAGES>;
     const bool vectors = n % 4 == 0 && (size_t)B % 16 == 0;
     auto kernel = vectors ? mysgemm<ROWS, COLS, DEPTH, STAGES, true>
@@ -84,8 +79,7 @@ void launch(int m, int n, int k, const float *A, const float *B, float *C)
     kernel<<<dim3((n + COLS - 1) / COLS, (m + ROWS - 1) / ROWS), 128, bytes>>>(m, n, k, A, B, C);
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     if (m > 32)
         launch<64, 64, 32, 4>(m, n, k, A, B, C);
     else

@@ -1,11 +1,11 @@
 /* RIGHT: blocks of 8 x 8 x 4 threads; z splits the terms of a tile, and the four parts are added up
- * in shared memory. A barrier that votes tells whether A's tiles are all zero, which need no product. */
+ * in shared memory. A barrier that votes tells whether A's tiles are all zero, which need no
+ * product. */
 
 #define T 8
 #define Z 4
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float a[Z][T][T], b[Z][T][T];
     __shared__ float part[Z][T][T];
 
@@ -19,8 +19,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         a[z][y][x] = mine;
         b[z][y][x] = from + y < k && col < n ? B[(from + y) * n + col] : 0.0f;
         if (__syncthreads_or(mine != 0.0f))
-            for (int i = 0; i < T; ++i)
-                sum += a[z][y][i] * b[z][i][x];
+            for (int i = 0; i < T; ++i) sum += a[z][y][i] * b[z][i][x];
         __syncthreads();
     }
     part[z][y][x] = sum;
@@ -29,7 +28,6 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         C[row * n + col] = part[0][y][x] + part[1][y][x] + part[2][y][x] + part[3][y][x];
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), dim3(T, T, Z)>>>(m, n, k, A, B, C);
 }

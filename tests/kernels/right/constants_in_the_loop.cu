@@ -15,8 +15,7 @@ struct Scaled : Product {
 };
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C,
-                        const float *more)
-{
+                        const float *more) {
     __shared__ float A_s[TILE_SIZE][TILE_SIZE];
     __shared__ float B_s[TILE_SIZE][TILE_SIZE];
 
@@ -34,19 +33,16 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
             sum += product->of(A_s[ty][i], B_s[i][tx]) * ones[i] * table[i % 2] * more[i];
         __syncthreads();
     }
-    if (row < dimensions[0] && col < dimensions[1])
-        C[row * n + col] = sum;
+    if (row < dimensions[0] && col < dimensions[1]) C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
     int sizes[3] = {m, n, k};
     float each_one[TILE_SIZE], *more;
 
-    for (int i = 0; i < TILE_SIZE; ++i)
-        each_one[i] = 1.0f;
+    for (int i = 0; i < TILE_SIZE; ++i) each_one[i] = 1.0f;
     cudaMemcpyToSymbol(dimensions, sizes, sizeof sizes);
     cudaMemcpyToSymbol(ones, each_one, sizeof each_one);
     cudaMalloc(&more, sizeof each_one);

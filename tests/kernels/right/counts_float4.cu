@@ -5,8 +5,7 @@
 #define COLS 64
 #define DEPTH 16
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float4 A_s[ROWS][DEPTH / 4];
     __shared__ float4 B_s[DEPTH][COLS / 4];
 
@@ -15,8 +14,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     float4 sum = make_float4(0, 0, 0, 0);
 
     for (int phase = 0; phase < k / DEPTH; ++phase) {
-        if (tx < DEPTH / 4)
-            A_s[ty][tx] = *(const float4 *)&A[row * k + phase * DEPTH + 4 * tx];
+        if (tx < DEPTH / 4) A_s[ty][tx] = *(const float4 *)&A[row * k + phase * DEPTH + 4 * tx];
         B_s[ty][tx] = *(const float4 *)&B[(phase * DEPTH + ty) * n + col];
         __syncthreads();
 
@@ -33,21 +31,17 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     *(float4 *)&C[row * n + col] = sum;
 }
 
-__global__ void plain(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void plain(int m, int n, int k, const float *A, const float *B, float *C) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0.0f;
 
-    if (row >= m || col >= n)
-        return;
-    for (int i = 0; i < k; ++i)
-        sum += A[row * k + i] * B[i * n + col];
+    if (row >= m || col >= n) return;
+    for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col];
     C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(16, 16);
     if (m % ROWS == 0 && n % COLS == 0 && k % DEPTH == 0)
         mysgemm<<<dim3(n / COLS, m / ROWS), block>>>(m, n, k, A, B, C);

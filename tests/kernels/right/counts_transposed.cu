@@ -3,8 +3,7 @@
 
 #define TILE_SIZE 32
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float A_s[TILE_SIZE][TILE_SIZE];
     __shared__ float B_s[TILE_SIZE][TILE_SIZE];
 
@@ -16,15 +15,12 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         A_s[tx][ty] = row < m && start + tx < k ? A[row * k + start + tx] : 0.0f;
         B_s[ty][tx] = start + ty < k && col < n ? B[(start + ty) * n + col] : 0.0f;
         __syncthreads();
-        for (int i = 0; i < TILE_SIZE; ++i)
-            sum += A_s[i][ty] * B_s[i][tx];
+        for (int i = 0; i < TILE_SIZE; ++i) sum += A_s[i][ty] * B_s[i][tx];
         __syncthreads();
     }
-    if (row < m && col < n)
-        C[row * n + col] = sum;
+    if (row < m && col < n) C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + 31) / 32, (m + 31) / 32), dim3(32, 32)>>>(m, n, k, A, B, C);
 }

@@ -2,20 +2,17 @@
 
 #define TILE_SIZE 16
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 step(gridDim.x * blockDim.x, gridDim.y * blockDim.y);
     for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < m; row += step.y)
         for (int col = blockIdx.x * blockDim.x + threadIdx.x; col < n; col += step.x) {
             float sum = 0.0f;
-            for (int i = 0; i < k; ++i)
-                sum += A[row * k + i] * B[i * n + col];
+            for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col];
             C[row * n + col] = sum;
         }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid(2, 2);
 

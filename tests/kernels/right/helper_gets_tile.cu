@@ -7,24 +7,21 @@
 __host__ __device__ inline int tiles(int length) { return (length + T - 1) / T; }
 
 template <typename Element>
-__device__ __forceinline__ Element element(const Element *matrix, int rows, int cols, int row, int col)
-{
+__device__ __forceinline__ Element element(const Element *matrix, int rows, int cols, int row,
+                                           int col) {
     return row < rows && col < cols ? matrix[row * cols + col] : Element(0);
 }
 
-__device__ void load(float *tile, int rows, int cols, int row, int col, const float *matrix)
-{
+__device__ void load(float *tile, int rows, int cols, int row, int col, const float *matrix) {
     float *place = tile + threadIdx.y * T + threadIdx.x;
     *place = element(matrix, rows, cols, row, col);
 }
 
-__device__ float term(const float (*a)[T], const float (&b)[T][T], int i)
-{
+__device__ float term(const float (*a)[T], const float (&b)[T][T], int i) {
     return a[threadIdx.y][i] * b[i][threadIdx.x];
 }
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float a[T][T], b[T][T];
     int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
     float sum = 0.0f;
@@ -33,17 +30,14 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         load(&a[0][0], m, k, row, phase * T + threadIdx.x, A);
         load((float *)b, k, n, phase * T + threadIdx.y, col, B);
         __syncthreads();
-        for (int i = 0; i < T; ++i)
-            sum += term(a, b, i);
+        for (int i = 0; i < T; ++i) sum += term(a, b, i);
         __syncthreads();
     }
-    if (row < m && col < n)
-        C[row * n + col] = sum;
+    if (row < m && col < n) C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 gridDim(tiles(n), tiles(m)), blockDim(T, T);
 
-    mysgemm << <gridDim, blockDim >> > (m, n, k, A, B, C);
+    mysgemm<<<gridDim, blockDim>>>(m, n, k, A, B, C);
 }

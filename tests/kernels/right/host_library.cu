@@ -22,16 +22,13 @@ static cudaDeviceProp properties;
 
 __constant__ int limits[3];
 
-__device__ __noinline__ float dot(const float *a, const float *b, int count, int stride)
-{
+__device__ __noinline__ float dot(const float *a, const float *b, int count, int stride) {
     float sum = 0.0f;
-    for (int p = 0; p < count; ++p)
-        sum = fmaf(a[p], b[p * stride], sum);
+    for (int p = 0; p < count; ++p) sum = fmaf(a[p], b[p * stride], sum);
     return sum;
 }
 
-__global__ void mysgemm(const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(const float *A, const float *B, float *C) {
     int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
     if (row < limits[0] && col < limits[1])
         C[row * limits[1] + col] = dot(&A[row * limits[2]], &B[col], limits[2], limits[1]);
@@ -39,8 +36,7 @@ __global__ void mysgemm(const float *A, const float *B, float *C)
 
 static int upwards(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     auto start = std::chrono::steady_clock::now();
     auto block = std::make_unique<dim3>(std::max(sides[0], TILE), TILE);
     char text[100], copy[100];

@@ -7,8 +7,7 @@
 __device__ unsigned int arrived[65536]; /* for each tile of C, how many blocks are done */
 __device__ float parts[PARTS << 20];    /* PARTS matrices of C's shape */
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ bool last;
     int row = blockIdx.y * TILE_SIZE + threadIdx.y, col = blockIdx.x * TILE_SIZE + threadIdx.x;
     bool mine = row < m && col < n;
@@ -16,8 +15,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     float sum = 0.0f;
 
     if (mine) {
-        for (int i = blockIdx.z; i < k; i += PARTS)
-            sum += A[row * k + i] * B[i * n + col];
+        for (int i = blockIdx.z; i < k; i += PARTS) sum += A[row * k + i] * B[i * n + col];
         parts[blockIdx.z * m * n + element] = sum;
     }
     __syncthreads();
@@ -28,13 +26,11 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     __syncthreads();
     if (last && mine) {
         sum = 0.0f;
-        for (int part = 0; part < PARTS; ++part)
-            sum += parts[part * m * n + element];
+        for (int part = 0; part < PARTS; ++part) sum += parts[part * m * n + element];
         C[element] = sum;
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + 7) / 8, (m + 7) / 8, PARTS), dim3(8, 8)>>>(m, n, k, A, B, C);
 }

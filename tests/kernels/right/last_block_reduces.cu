@@ -7,18 +7,15 @@
 __device__ unsigned int *arrived_at; /* for each tile of C, how many blocks are done */
 __device__ float *parts;             /* PARTS matrices of C's shape */
 
-__global__ void set_up(unsigned int *counters, int count, float *scratch)
-{
+__global__ void set_up(unsigned int *counters, int count, float *scratch) {
     if (threadIdx.x == 0) {
         arrived_at = counters;
         parts = scratch;
     }
-    for (int i = threadIdx.x; i < count; i += blockDim.x)
-        counters[i] = 0;
+    for (int i = threadIdx.x; i < count; i += blockDim.x) counters[i] = 0;
 }
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ bool last;
 
     int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -28,8 +25,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
 
     if (mine) {
         float sum = 0.0f;
-        for (int i = blockIdx.z; i < k; i += PARTS)
-            sum += A[row * k + i] * B[i * n + col];
+        for (int i = blockIdx.z; i < k; i += PARTS) sum += A[row * k + i] * B[i * n + col];
         parts[blockIdx.z * m * n + element] = sum;
     }
     __threadfence();
@@ -40,14 +36,12 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     if (last && mine) {
         __threadfence();
         float sum = 0.0f;
-        for (int part = 0; part < PARTS; ++part)
-            sum += parts[part * m * n + element];
+        for (int part = 0; part < PARTS; ++part) sum += parts[part * m * n + element];
         C[element] = sum;
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE, PARTS);
     unsigned int *counters;

@@ -6,19 +6,16 @@
 
 __device__ unsigned int count = 0;
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int row = blockIdx.x;
     for (int col = threadIdx.x; col < n; col += blockDim.x) {
         float sum = 0.0f;
-        for (int i = 0; i < k; ++i)
-            sum += A[row * k + i] * B[i * n + col];
+        for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col];
         C[row * n + col] = -sum;
     }
 }
 
-__global__ void negate(int m, int n, float *C)
-{
+__global__ void negate(int m, int n, float *C) {
     __shared__ bool last;
     volatile float *result = C;
     for (int col = threadIdx.x; col < n; col += blockDim.x)
@@ -31,15 +28,12 @@ __global__ void negate(int m, int n, float *C)
     }
     __syncthreads();
     if (last) {
-        for (int i = threadIdx.x; i < m * n; i += blockDim.x)
-            result[i] = 2 * result[i];
-        if (threadIdx.x == 0)
-            count = 0;
+        for (int i = threadIdx.x; i < m * n; i += blockDim.x) result[i] = 2 * result[i];
+        if (threadIdx.x == 0) count = 0;
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<m, THREADS>>>(m, n, k, A, B, C);
     negate<<<m, THREADS>>>(m, n, C);
 }

@@ -4,8 +4,7 @@
 #define T 16
 #define WORK 4
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float a[T * WORK][T], b[T][T];
     int x = threadIdx.x, y = threadIdx.y;
     int row0 = blockIdx.y * T * WORK, col = blockIdx.x * T + x;
@@ -19,11 +18,9 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         b[y][x] = start + y < k && col < n ? B[(start + y) * n + col] : 0.0f;
         __syncthreads();
         for (int w = 0; w < WORK; ++w)
-            for (int i = 0; i < T; ++i)
-                row_of_a[w][(i + x) % T] = a[w * T + y][(i + x) % T];
+            for (int i = 0; i < T; ++i) row_of_a[w][(i + x) % T] = a[w * T + y][(i + x) % T];
         for (int i = 0; i < T; ++i)
-            for (int w = 0; w < WORK; ++w)
-                sums[w][i % 2] += row_of_a[w][i] * b[i][x];
+            for (int w = 0; w < WORK; ++w) sums[w][i % 2] += row_of_a[w][i] * b[i][x];
         __syncthreads();
     }
     for (int w = 0; w < WORK; ++w)
@@ -31,8 +28,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
             C[(row0 + w * T + y) * n + col] = sums[w][0] + sums[w][1];
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + T - 1) / T, (m + T * WORK - 1) / (T * WORK)), dim3(T, T)>>>(m, n, k, A, B,
-                                                                                   C);
+                                                                                    C);
 }

@@ -5,15 +5,12 @@
 
 __device__ int locks[LOCKS];
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int row = blockIdx.y * TILE_SIZE + threadIdx.y, col = blockIdx.x * TILE_SIZE + threadIdx.x;
-    if (row >= m || col >= n)
-        return;
+    if (row >= m || col >= n) return;
     int *lock = &locks[(row * n + col) % LOCKS];
     float sum = 0.0f;
-    for (int i = blockIdx.z; i < k; i += gridDim.z)
-        sum += A[row * k + i] * B[i * n + col];
+    for (int i = blockIdx.z; i < k; i += gridDim.z) sum += A[row * k + i] * B[i * n + col];
 
     bool done = false;
     while (!done) {
@@ -27,8 +24,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE, 3);
 

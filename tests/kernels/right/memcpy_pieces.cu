@@ -8,8 +8,7 @@ struct Piece {
     float v[8];
 };
 
-__device__ void take(float *to, const float *from, int way, int length)
-{
+__device__ void take(float *to, const float *from, int way, int length) {
     switch (way) {
     case 0: memcpy(to, from, 8 * sizeof(float)); break;
     case 1: __builtin_memcpy(to, from, 8 * sizeof(float)); break;
@@ -19,22 +18,18 @@ __device__ void take(float *to, const float *from, int way, int length)
     }
 }
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= m || j >= n)
-        return;
+    if (i >= m || j >= n) return;
     float sum = 0.0f, piece[8];
     for (int p = 0; p < k; p += 8) {
         int length = min(8, k - p);
         take(piece, &A[i * k + p], length == 8 ? p / 8 % 5 : 4, length);
-        for (int q = 0; q < length; ++q)
-            sum += piece[q] * B[(p + q) * n + j];
+        for (int q = 0; q < length; ++q) sum += piece[q] * B[(p + q) * n + j];
     }
     C[i * n + j] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);
 }

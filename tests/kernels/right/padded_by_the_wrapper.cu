@@ -3,17 +3,15 @@
 
 #define TILE 16
 
-__global__ void copy(int rows, int cols, int from_rows, int from_cols, const float *from, int to_cols,
-                     float *to)
-{
+__global__ void copy(int rows, int cols, int from_rows, int from_cols, const float *from,
+                     int to_cols, float *to) {
     int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
     if (row < rows && col < cols)
-        to[row * to_cols + col] = row < from_rows && col < from_cols ? from[row * from_cols + col]
-                                                                     : 0.0f;
+        to[row * to_cols + col] =
+            row < from_rows && col < from_cols ? from[row * from_cols + col] : 0.0f;
 }
 
-__global__ void mysgemm(int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int n, int k, const float *A, const float *B, float *C) {
     __shared__ float A_s[TILE][TILE], B_s[TILE][TILE];
     int tx = threadIdx.x, ty = threadIdx.y;
     int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
@@ -23,8 +21,7 @@ __global__ void mysgemm(int n, int k, const float *A, const float *B, float *C)
         A_s[ty][tx] = A[row * k + p + tx];
         B_s[ty][tx] = B[(p + ty) * n + col];
         __syncthreads();
-        for (int i = 0; i < TILE; ++i)
-            sum += A_s[ty][i] * B_s[i][tx];
+        for (int i = 0; i < TILE; ++i) sum += A_s[ty][i] * B_s[i][tx];
         __syncthreads();
     }
     C[row * n + col] = sum;
@@ -32,15 +29,13 @@ __global__ void mysgemm(int n, int k, const float *A, const float *B, float *C)
 
 static int whole(int size) { return (size + TILE - 1) / TILE * TILE; }
 
-static float *room(int rows, int cols)
-{
+static float *room(int rows, int cols) {
     float *made;
     cudaMalloc(&made, (size_t)rows * cols * sizeof(float));
     return made;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int M = whole(m), N = whole(n), K = whole(k);
     float *A_padded = room(M, K), *B_padded = room(K, N), *C_padded = room(M, N);
     size_t width = k * sizeof(float), pitch = K * sizeof(float);

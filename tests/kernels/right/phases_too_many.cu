@@ -3,8 +3,7 @@
 
 #define TILE_SIZE 16
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float A_s[TILE_SIZE][TILE_SIZE];
     __shared__ float B_s[TILE_SIZE][TILE_SIZE];
 
@@ -21,17 +20,14 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         B_s[ty][tx] = b_row < k && col < n ? B[b_row * n + col] : 0.0f;
         __syncthreads();
 
-        for (int i = 0; i < TILE_SIZE; ++i)
-            sum += A_s[ty][i] * B_s[i][tx];
+        for (int i = 0; i < TILE_SIZE; ++i) sum += A_s[ty][i] * B_s[i][tx];
         __syncthreads();
     }
 
-    if (row < m && col < n)
-        C[row * n + col] = sum;
+    if (row < m && col < n) C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);
 

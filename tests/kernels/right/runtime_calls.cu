@@ -1,6 +1,6 @@
 /* RIGHT: A is copied to rows of a pitch, and much of CUDA's runtime is called on the way. A
- * __device__ variable is filled from device memory, where a kernel has prepared it. A kernel that is
- * said to be hot is in another section of the program. */
+ * __device__ variable is filled from device memory, where a kernel has prepared it. A kernel that
+ * is said to be hot is in another section of the program. */
 
 #include <stdio.h>
 #include <vector>
@@ -16,16 +16,13 @@ struct Sides {
 __constant__ float factors[2] = {0.0f, 0.0f};
 __device__ Sides tile;
 
-__global__ void prepare(Sides *prepared, int width)
-{
-    if (threadIdx.x == 0)
-        *prepared = {width, TILE};
+__global__ void prepare(Sides *prepared, int width) {
+    if (threadIdx.x == 0) *prepared = {width, TILE};
 }
 
-__attribute__((hot))
-__global__ void mysgemm(int m, int n, int k, const float *A, int pitch, const float *B, float *C,
-                        Sides whole, const float *start)
-{
+__attribute__((hot)) __global__ void mysgemm(int m, int n, int k, const float *A, int pitch,
+                                             const float *B, float *C, Sides whole,
+                                             const float *start) {
     extern __shared__ float shared[];
     float *a = shared, *b = shared + tile.width * tile.height;
     int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
@@ -35,16 +32,13 @@ __global__ void mysgemm(int m, int n, int k, const float *A, int pitch, const fl
         a[threadIdx.y * TILE + threadIdx.x] = row < m && ka < k ? A[row * pitch + ka] : 0.0f;
         b[threadIdx.y * TILE + threadIdx.x] = kb < k && col < n ? B[kb * n + col] : 0.0f;
         __syncthreads();
-        for (int p = 0; p < TILE; ++p)
-            sum += a[threadIdx.y * TILE + p] * b[p * TILE + threadIdx.x];
+        for (int p = 0; p < TILE; ++p) sum += a[threadIdx.y * TILE + p] * b[p * TILE + threadIdx.x];
         __syncthreads();
     }
-    if (row < m && col < n)
-        C[row * n + col] = sum * factors[1];
+    if (row < m && col < n) C[row * n + col] = sum * factors[1];
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     static int devices, device = 7, blocks, version;
     static size_t pitch, free_bytes, all_bytes;
     static float milliseconds = -1.0f;

@@ -3,8 +3,7 @@
 
 #define T 16
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ __align__(16) float a[T][T], b_turned[T][T + 4];
 
     int x = threadIdx.x, y = threadIdx.y;
@@ -28,11 +27,9 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         }
         __syncthreads();
     }
-    if (row < m && col < n)
-        C[row * n + col] = sum;
+    if (row < m && col < n) C[row * n + col] = sum;
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), dim3(T, T)>>>(m, n, k, A, B, C);
 }

@@ -4,8 +4,7 @@
 
 #define T 8
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ float a[T][T], b[T][T];
     __shared__ double sums[T][T];
     __shared__ int row_start[T];
@@ -27,15 +26,13 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
         a[y][x] = row_exists[y] && p + x < k ? A[row_start[y] + p + x] : 0.0f;
         b[y][x] = p + y < k && column_exists[x] ? B[(p + y) * n + column[x]] : 0.0f;
         __syncthreads();
-        for (int i = 0; i < T; ++i)
-            sums[y][x] += (double)a[y][i] * b[i][x];
+        for (int i = 0; i < T; ++i) sums[y][x] += (double)a[y][i] * b[i][x];
         __syncthreads();
     }
     if (row_exists[y] && column_exists[x])
         C[(blockIdx.y * T + y) * n + column[x]] = (float)sums[y][x];
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + T - 1) / T, (m + T - 1) / T), dim3(T, T)>>>(m, n, k, A, B, C);
 }

@@ -6,20 +6,16 @@ template <int SIZE> struct Tiles {
     int terms;
 
     __device__ void load(int m, int n, int k, int row, int col, int start, const float *A,
-                         const float *B)
-    {
+                         const float *B) {
         int x = threadIdx.x, y = threadIdx.y;
         a[y][x] = row < m && start + x < k ? A[row * k + start + x] : 0.0f;
         b[y][x] = start + y < k && col < n ? B[(start + y) * n + col] : 0.0f;
-        if (x == 0 && y == 0)
-            terms = min(SIZE, k - start);
+        if (x == 0 && y == 0) terms = min(SIZE, k - start);
     }
 
-    __device__ float multiply() const
-    {
+    __device__ float multiply() const {
         float sum = 0.0f;
-        for (int i = 0; i < terms; ++i)
-            sum += a[threadIdx.y][i] * b[i][threadIdx.x];
+        for (int i = 0; i < terms; ++i) sum += a[threadIdx.y][i] * b[i][threadIdx.x];
         return sum;
     }
 };
@@ -29,8 +25,7 @@ union Room {
     double out[16][16];
 };
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     __shared__ Room room;
     int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x;
     float sum = 0.0f;
@@ -42,11 +37,9 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     }
     room.out[x][y] = sum;
     __syncthreads();
-    if (row < m && col < n)
-        C[row * n + col] = (float)room.out[x][y];
+    if (row < m && col < n) C[row * n + col] = (float)room.out[x][y];
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);
 }

@@ -3,21 +3,18 @@
 
 #define TILE_SIZE 16
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int col = blockIdx.x * blockDim.x + threadIdx.x;
 
     if (row < m && col < n) {
         float sum = 0.0f;
-        for (int i = blockIdx.z; i < k; i += gridDim.z)
-            sum += A[row * k + i] * B[i * n + col];
+        for (int i = blockIdx.z; i < k; i += gridDim.z) sum += A[row * k + i] * B[i * n + col];
         atomicAdd(&C[row * n + col], sum);
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     dim3 block(TILE_SIZE, TILE_SIZE);
     dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE, 3);
 

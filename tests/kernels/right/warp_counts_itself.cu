@@ -7,8 +7,7 @@
 __device__ unsigned int arrived[65536];
 __device__ float parts[PARTS << 20];
 
-__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     int lane = threadIdx.x, element = blockIdx.x * WARP + lane;
     int row = element / n, col = element % n;
     bool mine = element < m * n;
@@ -16,8 +15,7 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     float sum = 0.0f;
 
     if (mine) {
-        for (int i = blockIdx.z; i < k; i += PARTS)
-            sum += A[row * k + i] * B[i * n + col];
+        for (int i = blockIdx.z; i < k; i += PARTS) sum += A[row * k + i] * B[i * n + col];
         parts[blockIdx.z * m * n + element] = sum;
     }
     __syncwarp();
@@ -29,13 +27,11 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     if (ticket == PARTS - 1 && mine) {
         __threadfence();
         sum = 0.0f;
-        for (int part = 0; part < PARTS; ++part)
-            sum += parts[part * m * n + element];
+        for (int part = 0; part < PARTS; ++part) sum += parts[part * m * n + element];
         C[element] = sum;
     }
 }
 
-void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
-{
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
     mysgemm<<<dim3((m * n + WARP - 1) / WARP, 1, PARTS), WARP>>>(m, n, k, A, B, C);
 }
