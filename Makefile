@@ -99,20 +99,20 @@ build/libcheck.a: $(call objects_of,$(LAB)/mistakes) build/lab.name
 build/lab: build/c/engine/host/lab_json.o $(driver)         ; $(step) tool $@ $^
 build/lab.sh build/lab.json: build/lab                      ; build/lab $(if $(filter %.sh,$@),--shell) >$@
 
-# Under watch: with kernel.cu, what explains; within it, a program that says which blocks write, and the command that
-# makes another one when it is asked for, which knows local variables; and the plain program beside it. What is plain
-# comes first, so that what does not compile or link is reported once.
+# Under watch: with kernel.cu, what explains; beside it the plain program; and within it the commands that make two more
+# when they are asked for: writers says which blocks write, locals knows local variables. What is plain comes first, so
+# that what does not compile or link is reported once.
 explains = build/check/walk_page.o build/libcheck.a build/libengine.a $(runs_lab)
-locals   = $(step) locals build/check/locals $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
-build/check/$(name)-check: $(watched) build/check/writers_program.o build/check/locals_command.o $(explains) | \
-        build/check/insert build/cpu/kernel.spaces build/lab.sh $(plain) ; $(step) lab $@ $^
+asks     = build/check/writers_command.o build/check/locals_command.o
+writers  = build/cpu/kernel.o build/cpu/source.o build/c/engine/host/check/writers_program.o $(runs_lab)
+locals   = $(patsubst build/check/guard%,build/check/locals_guard%,$(watched)) $(explains)
+build/check/$(name)-check: $(watched) $(asks) $(explains) | $(writers) build/check/insert build/cpu/kernel.spaces \
+        build/lab.sh $(plain) ; $(step) lab $@ $^
 $(if $(filter check walk,$(goals)),build/check/kernel.o): | build/cpu/kernel.o
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
-build/check/locals: build/cpu/kernel.ii build/check/prelude build/check/insert $(watched) $(explains) ; $(locals)
-build/check/locals_command: FORCE build/c/settings          ; $(step) keep $@ $(locals)
-build/check/locals_command.o: build/check/locals_command engine/embedded.S build/c/settings ; $(step) embed $@ $<
-build/check/writers: build/cpu/kernel.o build/c/engine/host/check/writers_program.o $(runs_lab) ; $(step) quietly $@ $^
-build/check/writers_program.o: build/check/writers engine/embedded.S build/c/settings ; $(step) embed $@ $<
+build/check/writers_command: FORCE build/c/settings  ; $(step) keep $@ $(step) writers build/check/writers $(writers)
+build/check/locals_command: FORCE build/c/settings   ; $(step) keep $@ $(step) locals build/check/locals $(locals)
+$(asks): build/check/%.o: build/check/% engine/embedded.S build/c/settings ; $(step) embed $@ $<
 build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/embedded.S build/c/settings
 	$(step) page $@
 

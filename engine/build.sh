@@ -46,7 +46,7 @@ c) # what compiles longer than it runs is not optimized
     */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
     */detectors/unannounced.c) level=$FAST ;; # each access tells it, in an audit
     support.c | engine/* | */lessons.c) level=-O0 ;;
-    *) level= ;;
+    *) level=$FAST ;;
     esac
     run $CC $C_FLAGS $level -I. $dependencies -c "$1" -o "$out"
     ;;
@@ -71,7 +71,7 @@ cu) # a file of this project
     main.cu | "${LAB:-lab}"/*) level="-O0 -g0" ;;
     *) level= ;;
     esac
-    if grep -qE '<<<|__(global|device|host|shared|constant|managed)__' "$1"; then
+    if grep -qE '<<<[^.]|__(global|device|host|shared|constant|managed)__' "$1"; then
         to_cpp "$1" "$base" $flags $dependencies -MT "$out" && mv "$base.new" "$base.ii" &&
             compile "$base.ii" "$out" $flags $level
     else # it is C++ already
@@ -122,12 +122,12 @@ program) # -> build/program, or build/program-check, which is run
     ;;
 lab) check_kernel build/lab.sh "$folder/kernel.o" && build "$@" ;;
 
-# Parts of make check; empty where they do not compile, for which another compilation says why.
+# What ./sgemm-check makes when it asks; empty where it does not compile or link, for which another build says why.
 locals) # the program once more, from a kernel.cu that says which local variables come into scope
     locals_object build/check/insert build/check/prelude build/cpu/kernel.ii "$out" || { : >"$out" && exit; }
     build "$@"
     ;;
-quietly) build "$@" 2>/dev/null || : >"$out" ;;
+writers) build "$@" 2>/dev/null || : >"$out" ;;
 embed) embed "$(basename "$base")" "$1" "$out" ;;
 page) sh engine/show/page/page.sh build/check && embed walk_page_text build/check/walk.html "$out" ;;
 response) # a host's objects stand between the two, so that kernel.cu's debug information is the first

@@ -23,7 +23,7 @@ build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call co
 build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
-build/cpu/spaces: build/libspaces.a $(addprefix build/c/engine/cuda/program/,dwarf.o elf_file.o place.o) ; $(step) link $@ $^
+build/cpu/spaces: build/libspaces.a build/libruntime.a build/libreport.a ; $(step) link $@ $^
 build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
 build/%/prelude: build/cpu/rewrite build/%/settings $(wildcard engine/cuda/include/*) ; $(step) prelude $@
 build/%/kernel.ii build/%/kernel.source: FORCE build/%/prelude ; $(step) text build/$*/kernel.ii

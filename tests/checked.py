@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import (
-    BUILT, Tree, finished, first_of_each, locked, need, slow_but, strict_json,
+    BUILT, UNSPACED, Tree, finished, first_of_each, locked, need, slow_but, strict_json,
 )  # fmt: skip
 from corpus import KINDS
 
@@ -44,14 +44,16 @@ EACH_COMPILER = slow_but(["gcc -O1", "clang -O1"], lambda _, setup: setup == "gc
 Builder = Callable[..., Path]
 """Of a setup and a kernel; `with_locals`: for a test of a cause, for which local variables are tried."""
 
-LOCALS = ".locals"
-"""Beside a program that was kept: the one that it would have made, which knows local variables, and takes as
-long to build."""
+MADE = "writers", "locals"
+"""Beside a program that was kept, behind a dot: those that it would make when it asks them."""
+
+UNCOMPILED = ("-o", "build/cpu/kernel.o")
+"""For a make of sgemm-check alone: the plain kernel is compiled for what it may ask."""
 
 
 @pytest.fixture(scope="session")
 def checker(build_checker: Callable[..., Path]) -> Builder:
-    """Without the program in it that says which blocks write: all are watched, as where it does not
+    """Without the program that says which blocks write: all are watched, as where it does not
     compile. Built in half the time."""
     return partial(build_checker, lean=True)
 
@@ -93,40 +95,31 @@ def build_checker(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> B
         here, kept = path / name, programs / name  # it runs where its kernel is
         if here.exists():
             return here
-        targets = {"": "sgemm-check"} | ({LOCALS: "build/check/locals"} if with_locals else {})
+        asked = [name for name, wanted in zip(MADE, (not lean, with_locals)) if wanted]
         with locked(programs / f"{name}.lock"):
             if not kept.exists():
                 # Who calls whom is not looked at again (kernel.spaces): test_refused.py and
                 # test_solutions.py are about it, and it is a compilation of five.
-                left = ["-o", "build/cpu/kernel.spaces", *leave_writers(tree(setup), lean)]
-                tree(setup).make(*targets.values(), f"KERNEL={kernel}", *variables(setup), *left,
+                left = [*UNSPACED, *(UNCOMPILED if lean else ())]
+                tree(setup).make("sgemm-check", f"KERNEL={kernel}", *variables(setup), *left,
                                  env=tree(setup).fast_linker())
                 kept.with_suffix(".folder").write_text(str(path))
-                for suffix, target in reversed(targets.items()):
-                    shutil.copy2(path / target, kept.with_suffix(suffix))
-        here.with_suffix(LOCALS).touch()  # empty, as where a kernel has no such variables
+                for one in asked:
+                    command = (path / f"build/check/{one}_command").read_text()
+                    finished(command.split(), path, tree(setup).fast_linker()).check_returncode()
+                    shutil.copy2(path / f"build/check/{one}", kept.with_suffix(f".{one}"))
+                shutil.copy2(path / "sgemm-check", kept)
         # Its debug information has the folder's name, which is as long as that of this one.
         built_in = kept.with_suffix(".folder").read_bytes()
-        for suffix in reversed(targets):
+        for one in MADE:  # empty, as where it does not compile
+            here.with_suffix(f".{one}").touch()
+        for suffix in *(f".{one}" for one in asked), "":
             program = kept.with_suffix(suffix).read_bytes().replace(built_in, os.fsencode(path))
             here.with_suffix(suffix).write_bytes(program)
             here.with_suffix(suffix).chmod(0o755)
         return here
 
     return build
-
-
-def leave_writers(tree: Tree, lean: bool) -> list[str]:
-    """What says to make that it is to leave the program that says which blocks write as empty as it is, and
-    the object that is in it; no words, where it is to be made."""
-    tree.make_first()
-    writers = tree.path / "build/check/writers"
-    for of_another_kernel in (writers, writers.with_name("writers_program.o")):
-        of_another_kernel.unlink(missing_ok=True)
-    if not lean:
-        return []
-    writers.touch()
-    return ["-o", str(writers.relative_to(tree.path)), "-o", "build/cpu/kernel.o"]
 
 
 def shared_kernel(programs: Path, name: str, text: str) -> Path:
@@ -150,12 +143,16 @@ class Checked:
         return self.json["finding"]
 
 
+def check_command(program: Path, *args: object) -> list[str | Path]:
+    """With those that were made beside it."""
+    made = {f"--{name}-program": program.with_suffix(f".{name}") for name in MADE}
+    return [program, *(word for pair in made.items() if pair[1].exists() for word in pair), *map(str, args)]
+
+
 def run_check(program: Path, *args: object, **options: Any) -> Checked:
     """In the checkout, as everybody runs it: places in messages are relative to it."""
-    words = [str(arg) for arg in args]
-    locals_program = program.with_suffix(LOCALS)
-    made = ["--locals-program", locals_program] if locals_program.exists() else []
-    process = finished([program, *made, *words], program.parent, timeout=RUN_SECONDS, **options)
+    words = check_command(program, *args)
+    process = finished(words, program.parent, timeout=RUN_SECONDS, **options)
     run = Checked(process.returncode, process.stdout, process.stderr)
     assert run.status in (0, 1, 2, 3), run
     if "--json" in words and "--help" not in words:

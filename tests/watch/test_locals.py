@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from checked import EACH_SETUP, Builder, Checked, leave_writers, run_check
+from checked import EACH_SETUP, UNCOMPILED, Builder, Checked, run_check
 from conftest import UNSPACED, Tree, sample, slow_but
 
 
@@ -155,7 +155,7 @@ def test_another_mistake_is_not_blamed_on_them(checker: Builder, tmp_path: Path,
 def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
     """`make check` of a kernel without a mistake does not pay for it. A program that was built before
     does not ask the one of another kernel."""
-    left = [*UNSPACED, *leave_writers(tree, lean=True)]
+    left = [*UNSPACED, *UNCOMPILED]
     own, other = (tree.path / f"{name}.cu" for name in ("own", "other"))
     own.write_text(tiled({"ARRAYS": PARTS["ARRAYS"].replace("__shared__", "", 1)}))
     other.write_text(own.read_text().replace("A_s", "other"))
@@ -170,4 +170,3 @@ def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
     tree.make("sgemm-check", "KERNEL=other.cu", "BACKEND=cpu", *left)
     assert run_check(tree.path / "sgemm-check", "--json").finding["cause"]["name"] == "not-shared"
     assert run_check(before, "--json").finding["cause"] is None
-    leave_writers(tree, lean=False)

@@ -2,6 +2,7 @@
 others (engine/watch/surplus.c). What is a mistake there is found all the same."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -9,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from checked import TILED, Builder, Checked, run_check, shared_kernel
-from conftest import REPOSITORY, clean_environment, script, slow_but
+from checked import TILED, Builder, Checked, check_command, run_check, shared_kernel
+from conftest import REPOSITORY, UNSPACED, Tree, clean_environment, script, slow_but
 
 GRID = "dim3 grid((n + TILE_SIZE - 1) / TILE_SIZE, (m + TILE_SIZE - 1) / TILE_SIZE);"
 START = "    int tx ="
@@ -84,6 +85,27 @@ def test_all_blocks_that_write_are_watched(program: Path) -> None:
             continue
         assert seen and (seen["all"], seen["writing"]) == (blocks, writing)
         assert writing + 3 <= seen["watched"] <= writing + 29
+
+
+def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
+    """`make check` of the usual sizes does not pay for it; and it is not asked about another kernel.cu."""
+    (tree.path / "own.cu").write_text(edited(*EDITS))
+    made, text = (tree.path / "build" / name for name in ("check/writers", "cpu/kernel.ii"))
+    made.unlink(missing_ok=True)
+    tree.make("sgemm-check", "KERNEL=own.cu", "BACKEND=cpu", *UNSPACED)
+    program = tree.path / "sgemm-check"
+    assert blocks_of(run_check(program, "--json", RIGHT, 34, FEW)) == [None] and not made.exists()
+    (seen,) = blocks_of(run_check(program, "--json", RIGHT, 34, 34))
+    assert seen and seen["writing"] == 9 and made.exists()
+    made.rename(made.with_name("other"))
+    os.utime(text)
+    assert blocks_of(run_check(program, "--json", RIGHT, 34, 34)) == [None] and not made.exists()
+    own = tree.path / "own.cu"
+    own.write_text(own.read_text() + "// another one\n")
+    tree.make("sgemm-check", "KERNEL=own.cu", "BACKEND=cpu", *UNSPACED)
+    shutil.copy2(made.with_name("other"), made)
+    os.utime(made)
+    assert blocks_of(run_check(program, "--json", RIGHT, 34, 34)) == [None], "of another kernel.cu"
 
 
 def test_which_blocks_were_watched_is_said(program: Path) -> None:
@@ -165,7 +187,7 @@ def test_a_plain_run_with_a_wrong_c_is_heard(program: Path, tmp_path: Path) -> N
 
 def test_nothing_goes_on_when_the_check_is_ended(program: Path) -> None:
     """The plain run is a process of its own."""
-    with subprocess.Popen([program, str(ENDLESS), "34", "34", "--timeout", "3000"],
+    with subprocess.Popen(check_command(program, ENDLESS, 34, 34, "--timeout", 3000),
                           env=clean_environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           start_new_session=True) as process:
         while b"writers" not in names_in(process.pid):

@@ -20,6 +20,7 @@
 #include "../../explain/index/index.h"
 #include "../../explain/outcome.h"
 #include "../../lab.h"
+#include "../../report/text/source.h"
 #include "../../show/show.h"
 #include "../../watch/locals/locals.h"
 #include "../driver/driver.h"
@@ -46,8 +47,9 @@ struct check_options {
     int shape_count;
     int calls;       /* of the wrapper, for each shape */
     bool all_blocks; /* are watched, however many there are */
-    /* In the program that knows the local variables: programs.c. */
-    const char *locals_program; /* a file; null: it is within this program */
+    /* Files; null: this program makes them when it asks them (programs.c). */
+    const char *writers_program, *locals_program;
+    /* In the program that knows the local variables. */
     int answer;                 /* descriptor for a struct cause_answer; 0: none is asked for */
     const char *locals_request; /* --locals; null: none, as in the usual one */
     int locals_answer;          /* descriptor for a struct cause; 0: none is asked for */
@@ -78,6 +80,12 @@ static inline uint64_t check_hash(const void *bytes, size_t count, uint64_t befo
     for (size_t at = 0; at < count; at++)
         hash = (hash ^ ((const unsigned char *)bytes)[at]) * 0x100000001B3;
     return hash;
+}
+
+/* Of the kernel.cu that this program carries. */
+static inline uint64_t check_source_hash(void) {
+    const char *text = source_text();
+    return check_hash(text, text ? strlen(text) : 0, 0);
 }
 
 /* --- evidence.c ------------------------------------------------------------------------------- */
@@ -171,7 +179,7 @@ bool child_run_shape(const struct check_options *options, struct shape shape,
 
 /* --- programs.c ------------------------------------------------------------------------------- */
 
-/* What the program says that is embedded in make check: see writers_program.c. */
+/* What the program says that knows which blocks write: see writers_program.c. */
 struct plain_run {
     struct writers writers;
     bool correct; /* the result */

@@ -64,6 +64,7 @@ static const struct option_row check_rows[] = {
     {"--help", NULL, OF(run.help), "print this"},
     /* Of the grader, and of programs.c for itself. */
     {"--answer", "N", OF(answer), NULL, read_descriptor, "give a descriptor"},
+    {"--writers-program", "FILE", OF(writers_program)},
     {"--locals-program", "FILE", OF(locals_program)},
     {"--locals", "REQUEST", OF(locals_request)},
     {0}};

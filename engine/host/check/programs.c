@@ -1,10 +1,9 @@
 /* The other programs from the same kernel.cu that make check asks, see check.h: the plain one
- * beside it, of which it reads what it prints; the one that is embedded here as writers_program
- * (writers_program.c), which says which blocks write; and the one that knows the local variables.
+ * beside it, of which it reads what it prints; the one that says which blocks write
+ * (writers_program.c); and the one that knows the local variables.
  */
 #define _GNU_SOURCE
 #include "../../report/text/numbers.h"
-#include "../../report/text/source.h"
 #include "../../report/text/text.h"
 #include "check.h"
 #include <fcntl.h>
@@ -81,27 +80,43 @@ bool plain_is_wrong(const struct check_options *o, struct outcome *outcome) {
     return true;
 }
 
-/* --- the program in this one ------------------------------------------------------------------ */
+/* --- programs that are made when they are asked ----------------------------------------------- */
 
-/* Not linked where the grader looks for causes; empty where the plain build does not compile. */
-extern const char writers_program[] __attribute__((weak));
-extern const char writers_program_end[] __attribute__((weak));
+static const char TEXT[] = "build/cpu/kernel.ii"; /* of kernel.cu, which both are made of */
 
-/* As a file without a name, which no other program inherits. -1: it is empty, or no file can be
- * made. */
-static int writers_file(void) {
-    const char *begin = writers_program, *const end = writers_program_end;
-    const int file = begin && begin < end ? memfd_create("writers", MFD_CLOEXEC) : -1;
-    while (file >= 0 && begin < end) {
-        const ssize_t written = write(file, begin, (size_t)(end - begin));
-        if (written <= 0) {
-            close(file);
-            return -1;
-        }
-        begin += written;
-    }
-    return file;
+/* Commands that make them, a line of words each, embedded where make check is built. None is linked
+ * where the grader looks for causes. */
+extern const char writers_command[] __attribute__((weak));
+extern const char locals_command[] __attribute__((weak));
+
+static _Noreturn void run_command(const char *line) {
+    const struct command make = command("%s", line);
+    execvp(make.of[0], make.of);
+    _exit(EXIT_MACHINE);
 }
+
+static bool is_newer(const struct stat *file, const struct stat *than) {
+    const struct timespec now = file->st_mtim, then = than->st_mtim;
+    return now.tv_sec != then.tv_sec ? now.tv_sec > then.tv_sec : now.tv_nsec > then.tv_nsec;
+}
+
+/* Opens the program `given`, or the one that the command makes if none was made since this program
+ * was built. -1: there is none, or kernel.cu has changed since. It may still be of another one,
+ * where programs were copied: it is told which, and then says nothing. */
+static int made_program(const char *given, const char *path, const char *command,
+                        struct shape shape) {
+    const struct child_limits limits = {60, 600};
+    struct stat self, text, program;
+    if (given) return open(given, O_RDONLY | O_CLOEXEC);
+    if (!command || stat("/proc/self/exe", &self) != 0 || stat(TEXT, &text) != 0 ||
+        is_newer(&text, &self))
+        return -1;
+    const bool is_made = stat(path, &program) == 0 && is_newer(&program, &self);
+    if (!is_made && child_quiet(shape, &limits)) run_command(command);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* --- the program that says which blocks write ------------------------------------------------- */
 
 static const double faster = 0.2; /* than the run under watch */
 static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
@@ -112,8 +127,9 @@ static _Noreturn void run_writers_program(const struct check_options *o, struct 
     const double seconds = fmin(faster * o->run.timeout, longest);
     fcntl(out, F_SETFD, 0);
     fexecve(program,
-            command("writers %d %" PRIu64 " %f %d %s", o->run.which.fill, o->run.which.seed,
-                    seconds, out, lab_shape_words(&lab, &s).of)
+            command("writers %" PRIu64 " %d %" PRIu64 " %f %d %s", check_source_hash(),
+                    o->run.which.fill, o->run.which.seed, seconds, out,
+                    lab_shape_words(&lab, &s).of)
                 .of,
             environ);
     _exit(EXIT_MACHINE);
@@ -121,7 +137,8 @@ static _Noreturn void run_writers_program(const struct check_options *o, struct 
 
 const struct writers *ask_writers(const struct check_options *o, struct shape s, bool *correct) {
     const struct child_limits limits = {60, 600}; /* it has limits of its own */
-    const int out = memfd_create("written", MFD_CLOEXEC), program = writers_file();
+    const int program = made_program(o->writers_program, "build/check/writers", writers_command, s);
+    const int out = program < 0 ? -1 : memfd_create("written", MFD_CLOEXEC);
     const bool has_room = out >= 0 && ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
     const struct plain_run *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
     if (has_room && program >= 0 && said != MAP_FAILED && child_quiet(s, &limits))
@@ -138,45 +155,12 @@ const struct writers *ask_writers(const struct check_options *o, struct shape s,
  * What the two say to each other: a number of a descriptor, the kind and line of the finding and
  * which kernel.cu it is in on its command line, and a struct cause back. */
 
-/* Words that make `made`, an empty file where kernel.cu has no such variables: embedded where make
- * check is built. */
-extern const char locals_command[] __attribute__((weak));
-static const char made[] = "build/check/locals";
-
-static _Noreturn void run_command(void) {
-    const struct command make = command("%s", locals_command);
-    execvp(make.of[0], make.of);
-    _exit(EXIT_MACHINE);
-}
-
-/* Whether `made` is there since this program was built: run by run, it is made once. */
-static bool is_made(void) {
-    struct stat program, self;
-    if (stat(made, &program) != 0 || stat("/proc/self/exe", &self) != 0) return false;
-    const struct timespec then = self.st_mtim, now = program.st_mtim;
-    return now.tv_sec != then.tv_sec ? now.tv_sec > then.tv_sec : now.tv_nsec > then.tv_nsec;
-}
-
-/* -1: there is none. It may be of another kernel.cu: hash_of_source(). */
-static int program_file(const struct check_options *o, struct shape shape) {
-    const struct child_limits limits = {60, 600};
-    if (o->locals_program) return open(o->locals_program, O_RDONLY | O_CLOEXEC);
-    if (!locals_command) return -1;
-    if (!is_made() && child_quiet(shape, &limits)) run_command();
-    return open(made, O_RDONLY | O_CLOEXEC);
-}
-
-static uint64_t hash_of_source(void) {
-    const char *text = source_text();
-    return check_hash(text, text ? strlen(text) : 0, 0);
-}
-
 static _Noreturn void run_locals_program(int program, int answer, const struct check_options *o,
                                          const struct outcome *failed) {
     const struct finding *f = &failed->finding;
     const struct command words = command(
         "%s-check --locals %d,%d,%d,%" PRIu64 " --seed=%" PRIu64 " --fill=%s --timeout=%g %s",
-        lab.name, answer, (int)f->kind, f->at.line, hash_of_source(), o->run.which.seed,
+        lab.name, answer, (int)f->kind, f->at.line, check_source_hash(), o->run.which.seed,
         lab.fills[o->run.which.fill].name, o->run.timeout,
         lab_shape_words(&lab, &failed->shape).of);
     fcntl(answer, F_SETFD, 0);
@@ -197,7 +181,8 @@ static bool read_answer(int from, struct cause *cause) {
 
 void locals_ask(const struct check_options *o, const struct outcome *failed, struct cause *cause) {
     const struct child_limits limits = {15, 120}; /* its own children have theirs */
-    const int program = program_file(o, failed->shape);
+    const int program =
+        made_program(o->locals_program, "build/check/locals", locals_command, failed->shape);
     struct cause found;
     int answer[2];
     if (program < 0) return;
@@ -218,5 +203,5 @@ bool locals_read_request(const char *value, struct check_options *o) {
                &hash, &more) != 4)
         return false;
     o->locals_failed.kind = (enum finding_kind)kind;
-    return hash == hash_of_source() && finding_text(o->locals_failed.kind) != NULL;
+    return hash == check_source_hash() && finding_text(o->locals_failed.kind) != NULL;
 }

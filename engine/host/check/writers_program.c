@@ -1,13 +1,14 @@
 /* Runs the wrapper of the plain build once, as check_run.c does with the checked one, and says
  * which blocks of its launches write to device memory, and whether the result is correct. make
- * check has this program in it (embedded.S), and asks it where a launch has more blocks than can be
- * watched in a moment.
+ * check makes this program, and asks it, where a launch has more blocks than can be watched in a
+ * moment.
  *
- *     writers FILL SEED SECONDS OUT SIZES...
+ *     writers HASH FILL SEED SECONDS OUT SIZES...
  *
- * FILL is a position in lab.fills, SECONDS of processor time are what a block may take, OUT is an
- * open descriptor of a file of the size of struct plain_run, zeroed, and SIZES are the lab's
- * parameters as they are typed. */
+ * HASH is kernel.cu's, which this program has to be of (check_source_hash()), FILL is a position in
+ * lab.fills, SECONDS of processor time are what a block may take, OUT is an open descriptor of a
+ * file of the size of struct plain_run, zeroed, and SIZES are the lab's parameters as they are
+ * typed. */
 #include "check.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -35,9 +36,10 @@ static bool is_correct(const struct host_data *sent, const struct host_arrays *d
 }
 
 int main(int argc, char **argv) {
-    enum { FILL = 1, SEED, SECONDS, OUT, SIZES };
+    enum { HASH = 1, FILL, SEED, SECONDS, OUT, SIZES };
     struct shape shape;
-    if (argc <= SIZES || !lab_shape_read(&lab, argc - SIZES, argv + SIZES, &shape))
+    if (argc <= SIZES || strtoull(argv[HASH], NULL, 10) != check_source_hash() ||
+        !lab_shape_read(&lab, argc - SIZES, argv + SIZES, &shape))
         return EXIT_USAGE;
     const struct lab_case which = {
         .shape = shape, .seed = strtoull(argv[SEED], NULL, 10), .fill = atoi(argv[FILL])};
