@@ -80,6 +80,7 @@ struct token {
     const char *replacement;
     const char *after;
     const char *marked; /* the replacement in the marked text, if it is another one */
+    size_t checked;     /* the kernel of the launch whose >>> this ends; NONE: no check is added */
     size_t parent;      /* the bracket that is open here, the innermost; NONE: none is */
     size_t partner; /* of a bracket the one that it closes, or that closes it; NONE: none does */
     enum token_kind kind;
@@ -238,11 +239,6 @@ static void add_token(struct source *s, enum token_kind kind, size_t start, size
         (struct token){.start = start, .length = end - start, .kind = kind, .user = user};
 }
 
-static size_t end_of_line(const struct source *s, size_t at) {
-    const char *newline = memchr(s->text + at, '\n', s->length - at);
-    return newline ? (size_t)(newline - s->text) : s->length;
-}
-
 /* The kind of the token that begins at this place, which is no directive, and where it ends. */
 static enum token_kind read_token(const struct source *s, size_t at, size_t *end) {
     const char c = s->text[at];
@@ -275,7 +271,7 @@ static void tokenize(struct source *s) {
         if (c == '\n' || memchr(BLANKS, c, sizeof BLANKS - 1)) continue;
         if (c == '#' && line_start) {
             struct linemarker m;
-            end = end_of_line(s, at);
+            while (end < s->length && s->text[end] != '\n') end++;
             add_token(s, DIRECTIVE, at, end, user);
             if (read_linemarker(s, s->count - 1, &m) && m.name != NONE) user = !m.system;
         } else {
@@ -970,11 +966,9 @@ static bool list_has(const struct source *s, const struct list *list, const char
     return false;
 }
 
-/* What makes it unknown how many there are: commas between arguments of templates, and packs. */
-static const char UNCOUNTABLE[] = "< ...";
-
 /* A launch with more arguments than each kernel of the name takes, or with fewer. */
 static void refuse_count(const struct source *s, size_t name, const struct list *given) {
+    static const char UNCOUNTABLE[] = "< ..."; /* commas between arguments of templates; packs */
     size_t at = 0, wanted = given->count;
     if (list_has(s, given, UNCOUNTABLE)) return;
     for (const struct piece *p; (p = next_by_name(s, name, true, &at));) {
@@ -992,17 +986,11 @@ static void refuse_count(const struct source *s, size_t name, const struct list 
 }
 
 /* ".checked(noexcept(k(x)))": has the compiler look at the arguments as at those of a call. */
-static char *spell_check(const struct source *s, size_t name, const struct list *given) {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) trouble("out of memory");
+static void write_check(FILE *out, const struct source *s, size_t name, size_t arguments) {
     fputs(".checked(noexcept(", out);
     write_tokens(out, s, name, next_token(s, name));
-    write_tokens(out, s, given->open, given->end + 1);
+    write_tokens(out, s, arguments, partner_of(s, arguments) + 1);
     fputs("))", out);
-    if (fclose(out) != 0) trouble("out of memory");
-    return text;
 }
 
 /* Whether a launch's arguments can be written once more: neither a lambda nor a line of the
@@ -1013,13 +1001,6 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
             memchr(s->text + s->tokens[i].start, '\n', s->tokens[i].length))
             return false;
     return true;
-}
-
-/* Of the launch of a kernel by its plain name; `end` is the last token of >>>. */
-static void check_arguments(struct source *s, size_t name, size_t end, const struct list *given) {
-    if (!names_kernel(s, name) || is(s, previous_token(s, name), QUALIFIERS)) return;
-    refuse_count(s, name, given);
-    if (can_be_repeated(s, given)) s->tokens[end].after = spell_check(s, name, given);
 }
 
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
@@ -1208,7 +1189,10 @@ static void rewrite_launch(struct source *s, const size_t open[3]) {
     const struct list given = read_list(s, next_token(s, close[2]));
     if (given.end == NONE) return;
     add_defaults(s, name, &given);
-    if (name == before) check_arguments(s, name, close[2], &given);
+    if (name != before || !names_kernel(s, name) || is(s, previous_token(s, name), QUALIFIERS))
+        return;
+    refuse_count(s, name, &given);
+    if (can_be_repeated(s, &given)) s->tokens[close[2]].checked = name;
 }
 
 /* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
@@ -1539,6 +1523,7 @@ static void write_output(const struct source *s, FILE *out, bool marked) {
         if (replacement) fputs(replacement, out);
         fwrite(s->text + done, 1, end_of_token(s, i) - done, out);
         if (t->after) fputs(t->after, out);
+        if (t->checked) write_check(out, s, t->checked, next_token(s, i));
         done = end_of_token(s, i);
     }
     fwrite(s->text + done, 1, s->length - done, out);

@@ -2,20 +2,6 @@
  * against the end of its section; whatever does not fit ends the visit. */
 #include "program.h"
 
-enum attribute {
-    AT_LOCATION = 0x02,
-    AT_NAME = 0x03,
-    AT_BYTE_SIZE = 0x0b,
-    AT_UPPER_BOUND = 0x2f,
-    AT_ABSTRACT_ORIGIN = 0x31,
-    AT_ARTIFICIAL = 0x34,
-    AT_COUNT = 0x37,
-    AT_ENCODING = 0x3e,
-    AT_SPECIFICATION = 0x47,
-    AT_TYPE = 0x49,
-    AT_LINKAGE_NAME = 0x6e
-};
-
 /* A part of a section that is read from the front. Past its end, reads give 0, or "", and `bad`
  * is set. */
 struct reader {
@@ -77,18 +63,7 @@ struct value {
 };
 
 /* What of a value is of interest here: an address or an index is skipped. */
-enum form_kind {
-    UNKNOWN,
-    SKIPPED,
-    CONSTANT,
-    IMPLICIT,
-    PRESENT,
-    REFERENCE,
-    BLOCK,
-    STRING,
-    STR,
-    LINE_STR
-};
+enum { UNKNOWN, SKIPPED, CONSTANT, IMPLICIT, PRESENT, REFERENCE, BLOCK, STRING, STR, LINE_STR };
 enum { ADDRESS = 100, OFFSET, LEB };
 
 /* Forms by their numbers (7.5.6), but for those of one vendor's, with the bytes of a value, of an
@@ -183,25 +158,22 @@ static struct reader find_abbreviation(struct reader r, uint64_t code, uint64_t 
     return r;
 }
 
+/* By the attributes' numbers (7.5.4). */
 static void take(struct dwarf_entry *entry, uint64_t attribute, const struct value *value) {
+    const bool is_size = attribute == 0x0b || attribute == 0x2f || attribute == 0x37;
+    if (is_size && !value->is_constant) return;
     switch (attribute) {
-    case AT_NAME: entry->name = value->text; break;
-    case AT_LINKAGE_NAME: entry->linkage_name = value->text; break;
-    case AT_TYPE: entry->type = value->number; break;
-    case AT_ARTIFICIAL: entry->artificial = value->number != 0; break;
-    case AT_ABSTRACT_ORIGIN:
-    case AT_SPECIFICATION: entry->origin = value->number; break;
-    case AT_LOCATION: entry->tls_offset = tls_offset_of(value->block); break;
-    case AT_BYTE_SIZE:
-        if (value->is_constant) entry->bytes = value->number;
-        break;
-    case AT_COUNT:
-        if (value->is_constant) entry->count = value->number;
-        break;
-    case AT_ENCODING: entry->encoding = value->number; break;
-    case AT_UPPER_BOUND:
-        if (value->is_constant) entry->count = value->number + 1;
-        break;
+    case 0x02: entry->tls_offset = tls_offset_of(value->block); break; /* location */
+    case 0x03: entry->name = value->text; break;                       /* name */
+    case 0x0b: entry->bytes = value->number; break;                    /* byte_size */
+    case 0x2f: entry->count = value->number + 1; break;                /* upper_bound */
+    case 0x31:                                                         /* abstract_origin, ... */
+    case 0x47: entry->origin = value->number; break;                   /* ... specification */
+    case 0x34: entry->artificial = value->number != 0; break;          /* artificial */
+    case 0x37: entry->count = value->number; break;                    /* count */
+    case 0x3e: entry->encoding = value->number; break;                 /* encoding */
+    case 0x49: entry->type = value->number; break;                     /* type */
+    case 0x6e: entry->linkage_name = value->text; break;               /* linkage_name */
     }
 }
 

@@ -77,12 +77,6 @@ bool program_has_variables(void) {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-static bool is_function(uintptr_t address) {
-    char name[2];
-    image_symbol_name((const void *)address, name, sizeof name);
-    return name[0];
-}
-
 bool program_is_kernels_code(uintptr_t address) {
     return address > (uintptr_t)kernel_text_begins && address < (uintptr_t)kernel_text_ends;
 }
@@ -91,9 +85,12 @@ bool program_is_kernels_function(uintptr_t address) {
     enum { KNOWN = 16 };
     static uintptr_t known[KNOWN]; /* that are: a wrapper may launch one again and again */
     static unsigned next;
+    char name[2] = "";
     for (int i = 0; i < KNOWN; ++i)
         if (__atomic_load_n(&known[i], __ATOMIC_RELAXED) == address && address) return true;
-    if (!program_is_kernels_code(address) || !is_function(address)) return false;
+    if (program_is_kernels_code(address))
+        image_symbol_name((const void *)address, name, sizeof name);
+    if (!name[0]) return false;
     const unsigned free = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KNOWN;
     __atomic_store_n(&known[free], address, __ATOMIC_RELAXED);
     return true;

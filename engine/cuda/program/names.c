@@ -49,31 +49,16 @@ static const struct dwarf_entry *real_type(size_t at) {
     return NULL;
 }
 
-/* DWARF 5, table 7.11. */
-enum { IS_FLOAT = 4, IS_SIGNED = 5, IS_SIGNED_CHAR = 6, IS_UNSIGNED = 7, IS_UNSIGNED_CHAR = 8 };
-
+/* By the bytes of a base type and its encoding (DWARF 5, table 7.11): float; signed, the second
+ * time of characters; likewise unsigned. */
 static enum element element_of(const struct dwarf_entry *type) {
-    static const struct {
-        size_t bytes;
-        enum element is_signed, is_unsigned, is_float;
-    } types[] = {
-        {1, ELEMENT_I8, ELEMENT_U8, ELEMENT_BYTES},
-        {2, ELEMENT_I16, ELEMENT_U16, ELEMENT_BYTES},
-        {4, ELEMENT_I32, ELEMENT_U32, ELEMENT_F32},
-        {8, ELEMENT_I64, ELEMENT_U64, ELEMENT_F64},
-    };
-    if (!type || type->tag != DWARF_BASE) return ELEMENT_BYTES;
-    for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-        if (types[i].bytes != type->bytes) continue;
-        switch (type->encoding) {
-        case IS_FLOAT: return types[i].is_float;
-        case IS_SIGNED:
-        case IS_SIGNED_CHAR: return types[i].is_signed;
-        case IS_UNSIGNED:
-        case IS_UNSIGNED_CHAR: return types[i].is_unsigned;
-        }
-    }
-    return ELEMENT_BYTES;
+    static const enum element elements[9][9] = {
+        [1] = {[5] = ELEMENT_I8, ELEMENT_I8, ELEMENT_U8, ELEMENT_U8},
+        [2] = {[5] = ELEMENT_I16, ELEMENT_I16, ELEMENT_U16, ELEMENT_U16},
+        [4] = {[4] = ELEMENT_F32, ELEMENT_I32, ELEMENT_I32, ELEMENT_U32, ELEMENT_U32},
+        [8] = {[4] = ELEMENT_F64, ELEMENT_I64, ELEMENT_I64, ELEMENT_U64, ELEMENT_U64}};
+    const bool known = type && type->tag == DWARF_BASE && type->bytes < 9 && type->encoding < 9;
+    return known ? elements[type->bytes][type->encoding] : ELEMENT_BYTES;
 }
 
 /* --- joining the two -------------------------------------------------------------------------- */
@@ -97,17 +82,14 @@ static void add_dimensions(struct shared_name *name, size_t at) {
 }
 
 /* By its place; where the compiler does not give that (gcc on aarch64), by its name. */
-static bool is_named(const struct shared_name *name, const struct dwarf_entry *v) {
-    if (v->tls_offset >= 0) return name->offset == (size_t)v->tls_offset;
-    return v->name && strcmp(name->name, v->name) == 0;
-}
-
 static void join_static(const struct dwarf_entry *v) {
-    for (int i = 0; i < name_count; ++i)
-        if (!names[i].dimensions && is_named(&names[i], v)) {
-            if (v->name) snprintf(names[i].name, sizeof names[i].name, "%s", v->name);
-            add_dimensions(&names[i], v->type);
-        }
+    for (int i = 0; i < name_count; ++i) {
+        const bool same = v->tls_offset >= 0 ? names[i].offset == (size_t)v->tls_offset
+                                             : v->name && strcmp(names[i].name, v->name) == 0;
+        if (names[i].dimensions || !same) continue;
+        if (v->name) snprintf(names[i].name, sizeof names[i].name, "%s", v->name);
+        add_dimensions(&names[i], v->type);
+    }
 }
 
 /* Dynamic shared memory is what a reference to an array of unknown bound names, or an array with
@@ -182,13 +164,11 @@ bool name_find(size_t offset, struct shared_name *found) {
 }
 
 bool name_before(size_t offset, struct shared_name *found) {
-    bool any = false;
+    int i = 0;
     names_needed();
-    for (int i = 0; i < name_count && names[i].offset <= offset; ++i) {
-        *found = names[i];
-        any = true;
-    }
-    return any;
+    while (i < name_count && names[i].offset <= offset) ++i;
+    if (i) *found = names[i - 1];
+    return i > 0;
 }
 
 int name_list(const struct shared_name **list) {
@@ -256,26 +236,18 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
 
 /* --- pointers --------------------------------------------------------------------------------- */
 
-static size_t bytes_behind(size_t at) {
-    const struct dwarf_entry *pointer = real_type(at);
-    if (!pointer || pointer->tag != DWARF_POINTER) return 0;
-    const struct dwarf_entry *element = real_type(pointer->type);
-    return element ? element->bytes : 0;
-}
-
 size_t name_points_to(const char *name) {
     size_t bytes = 0;
-    bool found = false;
     names_needed();
     for (size_t i = 0; i < entries.count; ++i) {
         const struct dwarf_entry *e = &entries.list[i];
         if ((e->tag != DWARF_VARIABLE && e->tag != DWARF_PARAMETER) || !e->type || !e->name ||
             strcmp(e->name, name) != 0)
             continue;
-        const size_t own = bytes_behind(e->type);
-        if (!own || (found && own != bytes)) return 0;
-        bytes = own;
-        found = true;
+        const struct dwarf_entry *pointer = real_type(e->type), *element = NULL;
+        if (pointer && pointer->tag == DWARF_POINTER) element = real_type(pointer->type);
+        if (!element || !element->bytes || (bytes && element->bytes != bytes)) return 0;
+        bytes = element->bytes;
     }
     return bytes;
 }

@@ -55,10 +55,6 @@ static bool is_projects(const char *file) {
     return false;
 }
 
-static bool belongs_to_student(const char *file) {
-    return file[0] != '?' && !is_projects(file) && strncmp(file, "/usr/", 5) != 0;
-}
-
 /* Of a file below this folder the rest of its path, else null. */
 static const char *path_below(const char *folder, const char *file) {
     const size_t length = folder ? strlen(folder) : 0;
@@ -73,13 +69,15 @@ const char *place_relative(const char *file) {
     return path ? path : file;
 }
 
-/* "/home/me/lab/kernel.cu:12 (discriminator 3)" -> file, line; relative to where we are. */
+/* "/home/me/lab/kernel.cu:12 (discriminator 3)" -> file, line; relative to where we are. False: it
+ * is none of the student's. */
 static bool parse_place(char *text, struct place *place) {
     char *colon = strrchr(text, ':');
     if (!colon) return false;
     *colon = '\0';
     place->line = atoi(colon + 1);
-    if (place->line <= 0 || !belongs_to_student(text)) return false;
+    if (place->line <= 0 || text[0] == '?' || is_projects(text) || strncmp(text, "/usr/", 5) == 0)
+        return false;
     snprintf(place->file, sizeof place->file, "%s", place_relative(text));
     return true;
 }

@@ -62,14 +62,6 @@ bool launch_is_running(void) { return __atomic_load_n(&pool.running, __ATOMIC_RE
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
-/* One more block is done. False: the launch has had its work. */
-static bool count_block(struct launch *launch, uint64_t work) {
-    const uint64_t most = pool.limits.work;
-    __atomic_fetch_add(&launch->blocks_ended, 1, __ATOMIC_RELAXED);
-    work += __atomic_fetch_add(&launch->work, work, __ATOMIC_RELAXED);
-    return !most || work <= most;
-}
-
 /* Whether a block is to run; *at is its worker's place in launch->only, whose blocks come in order.
  */
 static bool is_chosen(const struct launch *launch, uint64_t block, size_t *at) {
@@ -90,7 +82,10 @@ static void run_blocks(struct launch *launch, struct worker *worker) {
             __atomic_store_n(&worker->steps, worker->steps + 1, __ATOMIC_RELAXED);
         }
         if (launch->noted) writers_block_ended(block, work);
-        if (!count_block(launch, work)) __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&launch->blocks_ended, 1, __ATOMIC_RELAXED);
+        work += __atomic_fetch_add(&launch->work, work, __ATOMIC_RELAXED);
+        if (pool.limits.work && work > pool.limits.work)
+            __atomic_store_n(&launch->stop, true, __ATOMIC_RELAXED);
     }
 }
 
