@@ -6,7 +6,6 @@ step = sh engine/build.sh
 report  := engine/report/ $(wildcard engine/report/*/)# a library: two texts, cold.c (-O0), and fast.c for hot code
 runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
-spaces  := engine/cuda/spaces/
 fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block launch memory worker) \
            $(addprefix watch/,access block detector detectors event observe shadow/% record/%))
 alone   := %/extents.c engine/watch/fence.c engine/watch/detectors/%.c# others define the same; or not all programs need it
@@ -18,12 +17,12 @@ build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
 build/cpu/settings build/cuda/settings: build/c/settings
 build/check/settings: build/cpu/settings
 build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
-$(foreach 1,report runtime engine spaces host check,$(eval build/lib$1.a: $(objects_of)) $(eval build/c/$1/cold.o build/c/$1/fast.o: $($1)))
+$(foreach 1,report runtime engine host check,$(eval build/lib$1.a: $(objects_of)) $(eval build/c/$1/cold.o build/c/$1/fast.o: $($1)))
 build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call cold,$*)
 build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
-build/cpu/spaces: build/libspaces.a build/libruntime.a build/libreport.a ; $(step) link $@ $^
+build/cpu/spaces: build/c/engine/cuda/spaces.o build/libruntime.a build/libreport.a ; $(step) link $@ $^
 build/cpu/%.o: %.cu build/cpu/rewrite build/cpu/settings $(wildcard engine/cuda/include/*.h) ; $(step) cu $@ $<
 build/%/prelude: build/cpu/rewrite build/%/settings $(wildcard engine/cuda/include/*) ; $(step) prelude $@
 build/%/kernel.ii build/%/kernel.source: FORCE build/%/prelude ; $(step) text build/$*/kernel.ii

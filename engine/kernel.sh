@@ -103,7 +103,7 @@ keep_prelude() ( # as compile_behind
     run $CXX "$@" $PRECOMPILE "$prelude" -o "$kept.new" 2>/dev/null && mv "$kept.new" "$kept"
 )
 
-# Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces/main.c says which): status 1. Nothing is
+# Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces.c says which): status 1. Nothing is
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
 # compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
 # memmove. What does not compile is accepted here, so that it is reported once, by the compiler of the program.

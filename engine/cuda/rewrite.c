@@ -13,7 +13,7 @@
  *     __noinline__ float f()       __attribute__((__noinline__)) float f()
  *     k<<<g, b>>>(x)               ...(x, 1.0f)          where k(float *x, float y = 1.0f)
  *
- * For spaces/main.c it writes a second text, in which attributes stand for __global__, __device__,
+ * For spaces.c it writes a second text, in which attributes stand for __global__, __device__,
  * __host__ and __constant__.
  *
  * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in
@@ -1354,7 +1354,7 @@ static void drop_unroll(struct source *s, size_t i) {
 /* ---- Rule 5: execution and memory spaces ------------------------------------------------------
  */
 
-/* What the words become in the marked text; spaces/spaces.h says what is made of it. */
+/* What the words become in the marked text; spaces.c says what is made of it. */
 static const char MARK_DEVICE[] = "__attribute__((patchable_function_entry(1, 0), aligned(4096)))";
 static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)))";
 static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";

@@ -69,52 +69,28 @@ typedef struct cudaUUID_t {
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
-    size_t totalGlobalMem;
-    size_t sharedMemPerBlock;
-    int regsPerBlock;
-    int warpSize;
+    size_t totalGlobalMem, sharedMemPerBlock;
+    int regsPerBlock, warpSize;
     size_t memPitch;
-    int maxThreadsPerBlock;
-    int maxThreadsDim[3];
-    int maxGridSize[3];
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
     size_t totalConstMem;
-    int major;
-    int minor;
+    int major, minor;
     size_t textureAlignment;
     int multiProcessorCount;
-    int clockRate; /* CUDA 13 dropped this and the next three; older course code reads them */
-    int memoryClockRate;
-    int kernelExecTimeoutEnabled;
-    int computeMode;
-    int integrated;
-    int canMapHostMemory;
-    int concurrentKernels;
-    int ECCEnabled;
-    int pciBusID;
-    int pciDeviceID;
-    int asyncEngineCount;
-    int unifiedAddressing;
-    int memoryBusWidth;
-    int l2CacheSize;
-    int maxThreadsPerMultiProcessor;
-    int managedMemory;
+    /* CUDA 13 dropped these four; older course code reads them. */
+    int clockRate, memoryClockRate, kernelExecTimeoutEnabled, computeMode;
+    int integrated, canMapHostMemory, concurrentKernels, ECCEnabled;
+    int pciBusID, pciDeviceID, asyncEngineCount, unifiedAddressing;
+    int memoryBusWidth, l2CacheSize, maxThreadsPerMultiProcessor, managedMemory;
     size_t sharedMemPerMultiprocessor;
-    int regsPerMultiprocessor;
-    int maxBlocksPerMultiProcessor;
-    size_t sharedMemPerBlockOptin;
-    size_t reservedSharedMemPerBlock;
+    int regsPerMultiprocessor, maxBlocksPerMultiProcessor;
+    size_t sharedMemPerBlockOptin, reservedSharedMemPerBlock;
 };
 typedef struct cudaDeviceProp cudaDeviceProp;
 
 struct cudaFuncAttributes {
-    size_t sharedSizeBytes;
-    size_t constSizeBytes;
-    size_t localSizeBytes;
-    int maxThreadsPerBlock;
-    int numRegs;
-    int ptxVersion;
-    int binaryVersion;
-    int cacheModeCA;
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA;
     int maxDynamicSharedSizeBytes;
 };
 typedef struct cudaFuncAttributes cudaFuncAttributes;

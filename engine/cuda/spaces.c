@@ -1,0 +1,690 @@
+/* spaces: who calls whom, and who uses whose data, in what nvcc calls execution and memory spaces.
+ *
+ *     spaces OBJECT
+ *
+ * OBJECT is kernel.cu's, compiled by kernel.sh from the text that rewrite.c has marked:
+ * without optimization, so that each call and each use of data is a relocation. What nvcc refuses
+ * is named, one line for each place, the first few, in nvcc's words. Exit status: 0; 1 if something
+ * was refused; 3 if OBJECT cannot be read. What nvcc only warns about (a host function that reads a
+ * __device__ variable, a __host__ __device__ function that calls a host function) is no mistake
+ * here. */
+#include "program/program.h"
+#include <regex.h>
+#include <stdarg.h>
+
+/* --- what a name says of its origin (Itanium C++ ABI, 5.1), and how to show it ---------------- */
+
+/* The whole name has to match. */
+static bool matches(const char *symbol, const char *pattern) {
+    regex_t compiled;
+    char whole[4096];
+    snprintf(whole, sizeof whole, "^(%s)$", pattern);
+    if (regcomp(&compiled, whole, REG_EXTENDED | REG_NOSUB) != 0) return false;
+    bool found = regexec(&compiled, symbol, 0, NULL, 0) == 0;
+    regfree(&compiled);
+    return found;
+}
+
+/* Of the C++ library. */
+static const char NAME_STD[] =
+    "_ZG?V?Z?(St|NV?K?S[tabsiod]|NK?9__gnu_cxx|S[absiod]).*|_ZN10__cxxabiv1.*";
+/* std::allocator, which nobody writes: its container is named. */
+static const char NAME_ALLOCATORS[] = "_ZNK?(Sa|St15__new_allocator).*";
+/* Of CUDA's runtime. */
+static const char NAME_CUDAS[] = "_ZL?[0-9]+cuda[A-Z].*|cuda[A-Z].*";
+/* Of the emulator's headers, in whose functions no student's code is. */
+static const char NAME_EMULATORS[] = "emulator_.*|_ZZ?N?K?8emulator.*|_ZL?[0-9]+emulator_.*";
+/* What __syncthreads() calls: a function for each place in the text, or the runtime's. */
+static const char NAME_BARRIERS[] = "emulator_barrier|_ZL?21emulator_barrier_here.*";
+/* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */
+static const char NAME_COMPILERS[] =
+    "_Z(T|GV|GR).*|_GLOBAL_.*|__cxx_global_.*|_Z41__static_initialization_.*|"
+    "__tls_init|__clang_call_terminate|DW\\.ref\\..*|.*\\..*";
+/* Of a function, static or shared. */
+static const char NAME_LOCAL_VARIABLE[] = "_ZZ.*";
+/* A constructor, destructor or assignment, which compilers make where a class has none. */
+static const char NAME_MAY_BE_IMPLICIT[] = "_Z[NZ].*(C[I12345].*|D[0124]Ev|aS.*)";
+/* A constructor that a class has inherited (using Base::Base). */
+static const char NAME_INHERITED[] = "_Z[NZ].*CI[12].*";
+/* What throws or catches an exception. */
+static const char NAME_EXCEPTIONS[] =
+    "__cxa_(throw|rethrow|allocate_exception|begin_catch|end_catch|get_exception_ptr)";
+/* stdout, std::cout and their kind, which are data. */
+static const char NAME_STREAMS[] = "stdin|stdout|stderr|_ZSt(3cin|4cout|4cerr|4clog)";
+
+/* The same function; of a constructor or destructor any of its kinds. */
+static bool names_are_of_one_function(const char *a, const char *b) {
+    for (char before = 0; *a && *b; before = *a++, b++)
+        if (*a != *b &&
+            !((before == 'C' || before == 'D') && *a >= '0' && *a <= '5' && *b >= '0' && *b <= '5'))
+            return false;
+    return *a == *b;
+}
+
+/* Whether the E that ends a function's name is in front of one of the functions of a lambda in
+ * there: of `Ul<parameters>E<number>_`, or $_<number> as clang has it. */
+static bool is_lambda(const char *end) {
+    return matches(end, "ENK?(Ul.*E[0-9]*_|[0-9]+\\$_[0-9]+)(cl|cv|8__invoke|4_FUN|C|D).*");
+}
+
+/* A function of a lambda's; where the lambda is in a function, that one's mangled name, without _Z,
+ * is *in, of *length bytes, else of none. Of _ZZ<function>E<name> the function's name can have such
+ * a part itself: `_ZZ1kvENKUlvE_clEv` is in `1kv`. */
+static bool name_is_lambdas(const char *symbol, const char **in, size_t *length) {
+    *in = symbol + 2;
+    *length = 0;
+    if (strncmp(symbol, "_ZZ", 3) != 0)
+        return strncmp(symbol, "_Z", 2) == 0 &&
+               matches(symbol, "_ZNK?(.*M)?(Ul.*E[0-9]*_|[0-9]+\\$_[0-9]+).*");
+    const char *last = NULL;
+    for (const char *at = symbol; (at = strchr(at, 'E')); at++)
+        if (is_lambda(at)) last = at;
+    if (!last) return false;
+    *in = symbol + 3;
+    *length = (size_t)(last - *in);
+    return true;
+}
+
+/* An instance of a template, or in one: behind a name, I begins a list of template arguments. */
+static bool name_is_template(const char *symbol) {
+    for (const char *at = symbol; (at = strpbrk(at, "0123456789")); at++) {
+        char *end;
+        size_t length = strtoul(at, &end, 10);
+        if (length < strlen(end) && end[length] == 'I') return true;
+        at = length < strlen(end) ? end + length - 1 : end - 1;
+    }
+    return strncmp(symbol, "_Z", 2) == 0 && matches(symbol, "_ZN?K?(ix|cl|pl|mi|ml|cv.*)I.*");
+}
+
+/* CUDA's headers declare these for the device, too; std:: of them in <cmath> and <cstdlib>. The
+ * names beginning with two underscores are the compiler's own, but for those that C's headers make
+ * of names that are not for the device. */
+#define OF_MATH                                                                                    \
+    "acos|acosh|asin|asinh|atan|atan2|atanh|cbrt|ceil|copysign|cos|cosh|erf|erfc|exp|exp10|exp2|"  \
+    "expm1|fabs|fdim|floor|fma|fmax|fmin|fmod|frexp|hypot|ilogb|j0|j1|jn|ldexp|lgamma|llrint|"     \
+    "llround|log|log10|log1p|log2|logb|lrint|lround|modf|nan|nearbyint|nextafter|pow|remainder|"   \
+    "remquo|rint|round|scalbln|scalbn|sin|sincos|sinh|sqrt|tan|tanh|tgamma|trunc|y0|y1|yn"
+
+/* Of what the object does not define, or the C++ library does in its headers: whether device code
+ * can call it. */
+static bool name_is_device_function(const char *symbol) {
+    if (matches(symbol, "cudaDeviceSynchronize|cudaMemcpy")) return false;
+    return matches(symbol,
+                   "(" OF_MATH ")f?|abs|labs|llabs|clock|printf|vprintf|malloc|free|memcpy|"
+                   "memset|_Z(n[wa]|d[la])[mPv].*|"
+                   "_Unwind_Resume|_ZSt9terminatev|cuda.*|"
+                   "_ZL?[0-9]+cuda(Malloc|Memset|MemcpyAsync|Event|Stream|Func|Occ)[^H].*") ||
+           matches(symbol, "_ZSt[0-9]+(" OF_MATH "|abs|isnan|isinf|isfinite|signbit|move|forward)"
+                           "([fdilxjmy]|PK?[fdil]|I.*|N9__gnu_cxx.*)+") ||
+           matches(symbol, "_ZNK?St16initializer_list.*|_ZSt(5begin|3end)I.*initializer_list.*") ||
+           (strncmp(symbol, "__", 2) == 0 && !matches(symbol, "__((ctype_|iso).*|.*_chk)") &&
+            !matches(symbol, NAME_EXCEPTIONS));
+}
+
+/* Removes template arguments and parameters, those of functions around it, too; and const. */
+static void drop_brackets(char *name) {
+    static const char nameless[] = "(anonymous namespace)", call[] = "operator()";
+    char *to = name;
+    int depth = 0;
+    for (char *at = name; *at; at++) {
+        size_t kept = strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
+        if (strncmp(at, nameless, sizeof nameless - 1) == 0) kept = sizeof nameless - 1;
+        if (strncmp(at, call, sizeof call - 1) == 0) kept = sizeof call - 1;
+        if (kept && depth == 0) {
+            memmove(to, at, kept);
+            to += kept;
+            at += kept - 1;
+            continue;
+        }
+        depth += *at == '<' || *at == '(';
+        if (depth == 0) *to++ = *at;
+        depth -= (*at == '>' || *at == ')') && depth > 0;
+    }
+    *to = '\0';
+    if (to - name > 6 && strcmp(to - 6, " const") == 0) to[-6] = '\0';
+}
+
+/* The name itself, without the type that a template's function returns before it. */
+static const char *behind_type(const char *name) {
+    const char *start = name;
+    for (const char *at = name; *at && strncmp(at, "operator", 8) != 0; at++)
+        if (*at == ' ' && strncmp(at + 1, "namespace)", 10) != 0) start = at + 1;
+    return start;
+}
+
+/* "helper" for _Z6helperIfET_S0_, "S::get", "std::max": without parameters, types and template
+ * arguments. */
+struct shown_name {
+    char text[128];
+};
+static struct shown_name name_show(const char *symbol) {
+    struct shown_name shown;
+    char *name = strncmp(symbol, "_Z", 2) == 0 ? __cxa_demangle(symbol, NULL, NULL, NULL) : NULL;
+    const char *start = symbol;
+    if (name) {
+        drop_brackets(name);
+        start = behind_type(name);
+        if (strncmp(start, "std::__cxx11::basic_string", 26) == 0) start = "std::string";
+    }
+    snprintf(shown.text, sizeof shown.text, "%s", start);
+    free(name);
+    return shown;
+}
+
+/* --- the object, which has a section for each function and variable --------------------------- */
+
+static const char *path;
+static struct elf_file object;
+static const char *object_name(unsigned symbol) { return elf_symbol_name(&object, symbol); }
+
+enum { NO_SYMBOL = 0 }; /* as in ELF: the first symbol is none */
+
+/* A relocation: at `offset` of section `section`, the value of `symbol`, or an address so many
+ * bytes behind it. */
+struct reference {
+    unsigned section, symbol, type;
+    size_t offset;
+    long addend;
+    unsigned table; /* where the next one is: in this section of relocations, with this number */
+    size_t next;
+};
+
+/* Symbols of functions and data: the first of each section, and behind each symbol the next one. */
+static unsigned *first_in, *next_in;
+
+static bool is_named_thing(const Elf64_Sym *symbol) {
+    int type = ELF64_ST_TYPE(symbol->st_info);
+    return type == STT_FUNC || type == STT_OBJECT || type == STT_TLS;
+}
+
+/* The function or data that a reference leads to: its symbol, where it names a section the symbol
+ * in there. NO_SYMBOL: nothing that has a name, as a string. */
+static unsigned object_target(const struct reference *r) {
+    const Elf64_Sym *symbol = &object.symbols[r->symbol];
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_SECTION)
+        return symbol->st_shndx == SHN_UNDEF || is_named_thing(symbol) ? r->symbol : NO_SYMBOL;
+    return symbol->st_shndx < object.section_count ? first_in[symbol->st_shndx] : NO_SYMBOL;
+}
+
+/* The function whose code has this place. */
+static unsigned function_at(unsigned section, size_t offset) {
+    unsigned found = NO_SYMBOL;
+    for (unsigned i = first_in[section]; i; i = next_in[i]) {
+        if (ELF64_ST_TYPE(object.symbols[i].st_info) != STT_FUNC) continue;
+        if (!found || object.symbols[i].st_value <= offset) found = i;
+        if (offset >= object.symbols[i].st_value &&
+            offset - object.symbols[i].st_value < object.symbols[i].st_size)
+            return i;
+    }
+    return found;
+}
+
+/* A call, by which nothing else can be done than to call it. */
+static bool object_is_call(const struct reference *r) {
+    if (elf_is_aarch64(&object)) return r->type == R_AARCH64_CALL26 || r->type == R_AARCH64_JUMP26;
+    if (r->type != R_X86_64_PC32) return r->type == R_X86_64_PLT32;
+    /* Of a local function's address, too; then call or jmp is the byte before. */
+    const struct image_section code = elf_bytes(&object, r->section);
+    if (r->offset == 0 || r->offset > code.size) return false;
+    const unsigned char before = (unsigned char)code.bytes[r->offset - 1];
+    return before == 0xe8 || before == 0xe9;
+}
+
+/* The next relocation of r->section, from the first one on where nothing else in *r is set. False:
+ * there are no more. */
+static bool object_next(struct reference *r) {
+    for (; r->table < object.section_count; r->table++, r->next = 0) {
+        size_t count = 0;
+        const Elf64_Shdr *section = &object.sections[r->table];
+        if (section->sh_type != SHT_RELA || section->sh_info != r->section) continue;
+        const Elf64_Rela *list = elf_table(&object, r->table, sizeof *list, &count);
+        while (r->next < count) {
+            const Elf64_Rela *relocation = &list[r->next++];
+            r->symbol = (unsigned)ELF64_R_SYM(relocation->r_info);
+            r->type = (unsigned)ELF64_R_TYPE(relocation->r_info);
+            r->offset = relocation->r_offset;
+            r->addend = relocation->r_addend;
+            if (r->symbol < object.symbol_count) return true;
+        }
+    }
+    return false;
+}
+
+/* A section of debug information with its relocations applied, in memory that lasts. All sections
+ * of code begin at 0. Absolute addresses are all that there is in debug information. */
+static struct image_section debug_section(const char *name) {
+    const unsigned section = elf_find_section(&object, name);
+    const struct image_section found = elf_bytes(&object, section);
+    char *bytes = found.size ? malloc(found.size) : NULL;
+    if (!bytes) return (struct image_section){NULL, 0};
+    memcpy(bytes, found.bytes, found.size);
+    for (struct reference r = {.section = section}; object_next(&r);) {
+        const uint64_t value = object.symbols[r.symbol].st_value + (uint64_t)r.addend;
+        const bool wide = r.type == (elf_is_aarch64(&object) ? R_AARCH64_ABS64 : R_X86_64_64);
+        const size_t size = wide ? 8 : 4;
+        if (r.offset <= found.size && size <= found.size - r.offset)
+            memcpy(bytes + r.offset, &value, size); /* both machines are little-endian */
+    }
+    return (struct image_section){bytes, found.size};
+}
+
+/* --- its marks ---------------------------------------------------------------------------------
+ *
+ * Which functions and variables are for the device. rewrite.c writes attributes in place of
+ * CUDA's words, which compilers leave in the object:
+ *
+ *     __device__              patchable_function_entry(1, 0), and aligned(4096) for a variable
+ *     __constant__            aligned(4096)
+ *     __global__              patchable_function_entry(2, 1)
+ *     __host__ __device__     patchable_function_entry(3, 2)
+ *
+ * Of each function with the first, the section __patchable_function_entries has an address: that of
+ * the function, or one or two instructions before it. */
+
+/* CUDA's execution spaces. */
+enum space {
+    SPACE_HOST,
+    SPACE_DEVICE,
+    SPACE_GLOBAL,
+    SPACE_BOTH,
+    SPACE_IMPLICIT, /* a class's own function that the compiler made: as its callers */
+    SPACE_NONE      /* the emulator's or the compiler's: not checked */
+};
+
+enum { DEVICE_ALIGNMENT = 4096 };
+
+static enum space *spaces; /* of each symbol that is a function */
+static bool *on_device;    /* of functions for both, and of implicit ones: device code calls them */
+
+static void mark(const struct reference *r) {
+    const Elf64_Sym *symbol = &object.symbols[r->symbol];
+    if (symbol->st_shndx >= object.section_count) return;
+    const size_t at = symbol->st_value + (size_t)r->addend,
+                 instruction = elf_is_aarch64(&object) ? 4 : 1;
+    const unsigned function = function_at(symbol->st_shndx, at);
+    const size_t start = object.symbols[function].st_value;
+    const enum space space = at >= start                 ? SPACE_DEVICE
+                             : start - at == instruction ? SPACE_GLOBAL
+                                                         : SPACE_BOTH;
+    /* Names for the same code: the two kinds of a constructor. */
+    for (unsigned i = first_in[symbol->st_shndx]; function && i; i = next_in[i])
+        if (object.symbols[i].st_value == start) spaces[i] = space;
+}
+
+/* --- what the compiler made itself ------------------------------------------------------------ */
+
+/* The debug information's entries of functions, types and variables. */
+static struct dwarf_entries entries;
+
+static void read_entries(void) {
+    if (!entries.list) entries = dwarf_read(debug_section);
+}
+
+/* The entry with this linkage name, or of a variable without one this name. */
+static const struct dwarf_entry *entry_named(enum dwarf_tag tag, const char *symbol) {
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct dwarf_entry *e = &entries.list[i];
+        const char *name = e->linkage_name         ? e->linkage_name
+                           : tag == DWARF_VARIABLE ? e->name
+                                                   : NULL;
+        if (e->tag == tag && name && names_are_of_one_function(name, symbol)) return e;
+    }
+    return NULL;
+}
+
+static bool is_implicit(const char *symbol) {
+    if (!matches(symbol, NAME_MAY_BE_IMPLICIT)) return false;
+    if (matches(symbol, NAME_INHERITED)) return true;
+    read_entries();
+    const struct dwarf_entry *e = entry_named(DWARF_FUNCTION, symbol);
+    return e && e->artificial;
+}
+
+/* --- all functions ---------------------------------------------------------------------------- */
+
+static enum space space_of(unsigned function);
+
+/* A lambda is for the same side, host or device, as the function around it. */
+static enum space space_around(const char *in, size_t length) {
+    if (!length) return SPACE_HOST;
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        const char *name = object_name(i);
+        if (ELF64_ST_TYPE(object.symbols[i].st_info) == STT_FUNC && strncmp(name, "_Z", 2) == 0 &&
+            strlen(name + 2) == length && strncmp(name + 2, in, length) == 0) {
+            const enum space space = space_of(i);
+            return space == SPACE_GLOBAL ? SPACE_DEVICE : space;
+        }
+    }
+    return SPACE_NONE; /* around it is an extern "C" function, or one that is not there */
+}
+
+static enum space space_of(unsigned function) {
+    const char *name = object_name(function), *in;
+    size_t length;
+    if (spaces[function] != SPACE_HOST) return spaces[function];
+    if (matches(name, NAME_EMULATORS) || matches(name, NAME_COMPILERS)) return SPACE_NONE;
+    if (is_implicit(name)) return SPACE_IMPLICIT;
+    if (name_is_lambdas(name, &in, &length)) return space_around(in, length);
+    return SPACE_HOST;
+}
+
+/* Opens the object, and finds its marks. Returns NULL, or what is wrong with the file. */
+static const char *object_open(void) {
+    const char *wrong = elf_open(&object, path);
+    if (wrong) return wrong;
+    if (elf_header(&object)->e_type != ET_REL) return "is no object file";
+    if (!object.symbol_count) return "has no symbols";
+    first_in = calloc(object.section_count, sizeof *first_in);
+    next_in = calloc(object.symbol_count, sizeof *next_in);
+    spaces = calloc(object.symbol_count, sizeof *spaces);
+    on_device = calloc(object.symbol_count, sizeof *on_device);
+    if (!first_in || !next_in || !spaces || !on_device) return "is too large";
+    for (unsigned i = object.symbol_count; i-- > 1;) {
+        const unsigned section = object.symbols[i].st_shndx;
+        if (!is_named_thing(&object.symbols[i]) || section >= object.section_count) continue;
+        next_in[i] = first_in[section];
+        first_in[section] = i;
+    }
+    for (unsigned i = 1; i < object.section_count; i++) {
+        if (strcmp(elf_section_name(&object, i), "__patchable_function_entries") != 0) continue;
+        for (struct reference r = {.section = i}; object_next(&r);) mark(&r);
+    }
+    for (unsigned i = 1; i < object.symbol_count; i++)
+        if (ELF64_ST_TYPE(object.symbols[i].st_info) == STT_FUNC &&
+            object.symbols[i].st_shndx != SHN_UNDEF)
+            spaces[i] = space_of(i);
+    return NULL;
+}
+
+/* --- variables -------------------------------------------------------------------------------- */
+
+/* A variable of the device's memory. */
+static bool marks_is_device_variable(unsigned symbol) {
+    const unsigned section = object.symbols[symbol].st_shndx;
+    return object.sections[section].sh_addralign >= DEVICE_ALIGNMENT ||
+           strcmp(elf_section_name(&object, section), "emulator_managed") == 0;
+}
+
+/* _ZL5table -> table */
+static const char *without_prefix(const char *symbol) {
+    if (strncmp(symbol, "_ZL", 3) != 0) return symbol;
+    return symbol + 3 + strspn(symbol + 3, "0123456789");
+}
+
+/* A constant structure of the host's: nvcc knows the values of its members. */
+static bool marks_is_constant_structure(unsigned symbol) {
+    const char *name = object_name(symbol);
+    read_entries();
+    const struct dwarf_entry *e = entry_named(DWARF_VARIABLE, name);
+    if (!e) e = entry_named(DWARF_VARIABLE, without_prefix(name));
+    bool constant = false;
+    for (int depth = 0; e && depth < 16; depth++) {
+        constant |= e->tag == DWARF_CONST;
+        if (e->tag == DWARF_STRUCTURE || e->tag == DWARF_CLASS || e->tag == DWARF_UNION)
+            return constant;
+        if (e->tag == DWARF_ARRAY || e->tag == DWARF_REFERENCE) return false;
+        e = dwarf_entry_at(&entries, e->type);
+    }
+    return false;
+}
+
+/* --- mistakes --------------------------------------------------------------------------------- */
+
+enum { MOST_SHOWN = 3, MOST_KEPT = 64, DEEPEST = 16 };
+
+static struct mistake {
+    struct place place;
+    char text[768];
+} mistakes[MOST_KEPT];
+static int mistake_count;
+
+/* A function's references, while they are visited; those of an implicit function, by one of whose
+ * callers' references, `site`, it is reached. */
+struct visit {
+    unsigned function;
+    const struct reference *site;
+    int depth;
+};
+
+static const char *const SPACE_WORDS[] = {
+    "__host__", "__device__", "__global__", "__host__ __device__", "", ""};
+
+/* With a message as printf() makes it. */
+__attribute__((format(printf, 3, 4))) static void add(struct visit *v, const struct reference *r,
+                                                      const char *format, ...) {
+    va_list arguments;
+    if (mistake_count == MOST_KEPT) return;
+    struct mistake *m = &mistakes[mistake_count];
+    if (v->site) r = v->site;
+    m->place = place_in_object(path, elf_section_name(&object, r->section), r->offset);
+    va_start(arguments, format);
+    vsnprintf(m->text, sizeof m->text, format, arguments);
+    va_end(arguments);
+    for (int i = 0; i < mistake_count; i++)
+        if (place_same_line(&mistakes[i].place, &m->place)) return; /* one of a line is enough */
+    mistake_count++;
+}
+
+/* What may be written instead of a function of the library. */
+static const char *instead_of(const char *called) {
+    static const char *const better[][2] = {
+        {"std::min", "CUDA's own min() can be called"},
+        {"std::max", "CUDA's own max() can be called"},
+        {"std::swap", "swap by hand, with a variable in between"},
+        {"fprintf", "printf() can be called"},
+        {"puts", "printf() can be called"},
+        {"putchar", "printf() can be called"},
+        {"memmove", "memcpy() can be called"},
+        {"exit", "return from the kernel"},
+        {"abort", "return from the kernel, or call __trap()"},
+    };
+    for (size_t i = 0; i < sizeof better / sizeof *better; i++)
+        if (strcmp(called, better[i][0]) == 0) return better[i][1];
+    if (matches(called, NAME_CUDAS)) return "call it in host code";
+    return "the GPU does not have it; compute it in host code, or write it as a __device__ "
+           "function";
+}
+
+static struct shown_name show(unsigned symbol) { return name_show(object_name(symbol)); }
+
+static void add_call_of_host(struct visit *v, const struct reference *r, unsigned called,
+                             bool of_library) {
+    const char *symbol = object_name(called), *in;
+    const struct shown_name name = show(called);
+    size_t length;
+    enum space space = spaces[v->function];
+    if (space == SPACE_IMPLICIT) space = SPACE_DEVICE;
+    const bool lambda = name_is_lambdas(symbol, &in, &length);
+    add(v, r, "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
+        lambda ? "a lambda" : name.text, SPACE_WORDS[space], show(v->function).text,
+        of_library ? instead_of(name.text) : "write __device__ before ",
+        of_library ? ""
+        : lambda   ? "its parameters, and compile with --extended-lambda"
+                   : name.text,
+        of_library || lambda ? "" : ", or __host__ __device__ if host code calls it, too");
+}
+
+static void add_call_of_device(struct visit *v, const struct reference *r, const char *called) {
+    add(v, r,
+        "calling a __device__ function (%s) from a %s function (%s) is not allowed; only kernels "
+        "and __device__ functions can call it",
+        name_show(called).text, SPACE_WORDS[spaces[v->function]], show(v->function).text);
+}
+
+static void add_call_of_kernel(struct visit *v, const struct reference *r, unsigned called) {
+    const struct shown_name name = show(called);
+    add(v, r,
+        "a __global__ function call must be configured: host code launches %s with "
+        "%s<<<grid, block>>>(...)",
+        name.text, name.text);
+}
+
+static void add_use_of_data(struct visit *v, const struct reference *r, const char *symbol) {
+    add(v, r,
+        "identifier \"%s\" is undefined in device code: it is a variable of the host's; pass its "
+        "value to the kernel, or make it __constant__ or __device__",
+        name_show(symbol).text);
+}
+
+/* --- references ------------------------------------------------------------------------------- */
+
+typedef void visitor(struct visit *v, const struct reference *r);
+
+/* Of the function's code. */
+static void visit_references(struct visit *v, visitor *visit) {
+    struct reference r = {.section = object.symbols[v->function].st_shndx};
+    while (object_next(&r)) visit(v, &r);
+}
+
+/* --- device code ------------------------------------------------------------------------------ */
+
+static void visit_device(struct visit *v, const struct reference *r);
+
+/* A reference of device code to a function that the object defines. */
+static void device_function(struct visit *v, const struct reference *r, unsigned target) {
+    const char *symbol = object_name(target);
+    const bool of_both = spaces[v->function] == SPACE_BOTH;
+    switch (spaces[target]) {
+    case SPACE_HOST:
+        if (!of_both && !name_is_device_function(symbol) && !matches(symbol, NAME_ALLOCATORS))
+            add_call_of_host(v, r, target,
+                             matches(symbol, NAME_STD) || matches(symbol, NAME_CUDAS));
+        break;
+    case SPACE_GLOBAL:
+        if (object_is_call(r)) add_call_of_kernel(v, r, target);
+        break;
+    case SPACE_IMPLICIT:
+        if (v->depth < DEEPEST) {
+            struct visit inner = {
+                .function = target, .site = v->site ? v->site : r, .depth = v->depth + 1};
+            if (!of_both) visit_references(&inner, visit_device);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* ... to something of a library's. */
+static void device_undefined(struct visit *v, const struct reference *r, unsigned target) {
+    const char *symbol = object_name(target);
+    if (matches(symbol, NAME_STREAMS)) add_use_of_data(v, r, symbol);
+    if (!object_is_call(r) || matches(symbol, NAME_EMULATORS)) return;
+    if (matches(symbol, NAME_EXCEPTIONS))
+        add(v, r, "device code does not support exception handling: take throw, try and catch out");
+    else if (!name_is_device_function(symbol) && !matches(symbol, NAME_ALLOCATORS) &&
+             (strncmp(symbol, "_Z", 2) != 0 || matches(symbol, NAME_STD)))
+        add_call_of_host(v, r, target, true);
+}
+
+static void device_variable(struct visit *v, const struct reference *r, unsigned target) {
+    const char *symbol = object_name(target);
+    if (matches(symbol, NAME_LOCAL_VARIABLE) || matches(symbol, NAME_COMPILERS) ||
+        matches(symbol, NAME_EMULATORS) || marks_is_device_variable(target) ||
+        marks_is_constant_structure(target))
+        return;
+    add_use_of_data(v, r, symbol);
+}
+
+static void visit_device(struct visit *v, const struct reference *r) {
+    const unsigned target = object_target(r);
+    if (!target) return;
+    const Elf64_Sym *symbol = &object.symbols[target];
+    const int type = ELF64_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF) {
+        if (spaces[v->function] != SPACE_BOTH) device_undefined(v, r, target);
+    } else if (type == STT_FUNC) {
+        device_function(v, r, target);
+    } else if (type == STT_OBJECT) {
+        device_variable(v, r, target);
+    }
+}
+
+/* --- host code -------------------------------------------------------------------------------- */
+
+/* A call of device code by a function that is the host's, too. In a template, nvcc lets what
+ * depends on its arguments pass. */
+static void visit_host(struct visit *v, const struct reference *r) {
+    const unsigned target = object_target(r);
+    if (!target || !object_is_call(r)) return;
+    const char *symbol = object_name(target);
+    if (matches(symbol, NAME_BARRIERS))
+        add_call_of_device(v, r, "__syncthreads()");
+    else if (strcmp(symbol, "emulator_warp_active") == 0)
+        add_call_of_device(v, r, "__activemask()");
+    else if (object.symbols[target].st_shndx == SHN_UNDEF || matches(symbol, NAME_EMULATORS))
+        return;
+    else if (spaces[target] == SPACE_GLOBAL)
+        add_call_of_kernel(v, r, target);
+    else if (spaces[target] == SPACE_DEVICE && !name_is_template(object_name(v->function)))
+        add_call_of_device(v, r, symbol);
+}
+
+/* --- all functions ---------------------------------------------------------------------------- */
+
+static bool is_for_device(unsigned function) {
+    return spaces[function] == SPACE_DEVICE || spaces[function] == SPACE_GLOBAL ||
+           on_device[function];
+}
+
+static bool grown; /* on_device has */
+
+static void visit_reached(struct visit *v, const struct reference *r) {
+    const unsigned target = object_target(r);
+    const enum space space = target ? spaces[target] : SPACE_NONE;
+    (void)v;
+    if ((space != SPACE_BOTH && space != SPACE_IMPLICIT) || on_device[target]) return;
+    on_device[target] = grown = true;
+}
+
+/* Of the names for one function's code, one. */
+static bool is_function(unsigned symbol) {
+    const Elf64_Sym *s = &object.symbols[symbol];
+    return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+           s->st_shndx < object.section_count && first_in[s->st_shndx] == symbol;
+}
+
+static void check_functions(void) {
+    do {
+        grown = false;
+        for (unsigned i = 1; i < object.symbol_count; i++)
+            if (is_function(i) && is_for_device(i))
+                visit_references(&(struct visit){.function = i}, visit_reached);
+    } while (grown);
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        struct visit v = {.function = i};
+        if (!is_function(i)) continue;
+        if (spaces[i] != SPACE_IMPLICIT && is_for_device(i)) visit_references(&v, visit_device);
+        if (spaces[i] == SPACE_BOTH ||
+            (spaces[i] == SPACE_HOST && !matches(object_name(i), NAME_STD)))
+            visit_references(&v, visit_host);
+    }
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct mistake *x = a, *y = b;
+    int order = strcmp(x->place.file, y->place.file);
+    return order ? order : (x->place.line > y->place.line) - (x->place.line < y->place.line);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fputs("usage: spaces OBJECT\n", stderr);
+        return 2;
+    }
+    path = argv[1];
+    const char *wrong = object_open();
+    if (wrong) {
+        fprintf(stderr, "spaces: %s %s\n", path, wrong);
+        return 3;
+    }
+    check_functions();
+    qsort(mistakes, (size_t)mistake_count, sizeof *mistakes, by_place);
+    for (int i = 0; i < mistake_count && i < MOST_SHOWN; i++) {
+        const struct mistake *m = &mistakes[i];
+        if (m->place.line)
+            fprintf(stderr, "%s:%d: %s\n", m->place.file, m->place.line, m->text);
+        else
+            fprintf(stderr, "kernel.cu: %s\n", m->text);
+    }
+    return mistake_count > 0;
+}
