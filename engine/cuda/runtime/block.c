@@ -247,22 +247,16 @@ static void ring_join(struct thread *before, struct thread *thread, struct threa
     after->link[BACKWARD] = thread;
 }
 
-/* The first thread that may run, from `start` around the ring; null if none may. */
+/* The first thread that may run, from `start` around the ring. If none may and one waits, nothing
+ * will ever change; `start` says where. */
 static struct thread *find_next(const struct block *block, struct thread *start) {
     struct thread *next = start;
     do {
         if (may_run(next)) return next;
         next = next->link[block->direction];
     } while (next != start);
-    return NULL;
-}
-
-/* If no thread may run and one waits, nothing will ever change. `waiting` says where. */
-static struct thread *find_next_or_deadlock(const struct block *block, struct thread *waiting) {
-    struct thread *next = find_next(block, waiting);
-    if (next) return next;
-    fault_raise_at(cudaErrorLaunchTimeout, FAULT_DEADLOCK, "", waiting->turn.index,
-                   fiber_return_address(&waiting->turn.context), waiting->waits_at);
+    fault_raise_at(cudaErrorLaunchTimeout, FAULT_DEADLOCK, "", start->turn.index,
+                   fiber_return_address(&start->turn.context), start->waits_at);
 }
 
 /* The running thread waits (its gate is set) or yields: another thread's turn. */
@@ -272,7 +266,7 @@ static void hand_over(struct block *block, struct thread *self) {
         next = begin_next_idle(block);
         ring_join(self, next, self->link[FORWARD]);
     } else {
-        next = find_next_or_deadlock(block, self->link[block->direction]);
+        next = find_next(block, self->link[block->direction]);
     }
     if (next == self) return;
     make_current(next);
@@ -561,7 +555,7 @@ static struct thread *retire(struct block *block, struct thread *self) {
     }
     self->link[FORWARD]->link[BACKWARD] = self->link[BACKWARD];
     self->link[BACKWARD]->link[FORWARD] = self->link[FORWARD];
-    struct thread *next = find_next_or_deadlock(block, self->link[block->direction]);
+    struct thread *next = find_next(block, self->link[block->direction]);
     make_current(next);
     switch_stacks(&self->stack->idle, &next->turn.context, next->stack);
     return running();
