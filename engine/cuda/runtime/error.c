@@ -42,10 +42,11 @@ static cudaError_t set(cudaError_t error) {
 
 cudaError_t error_call(enum error_call call, cudaError_t error) {
     if (far_device) return far_device->error(call, error);
+    if (call == ERROR_SURFACE) sticky_seen |= sticky != cudaSuccess;
     switch (call) {
     case ERROR_SET: return set(error);
     case ERROR_STICKY: return sticky;
-    case ERROR_SURFACE: sticky_seen |= sticky != cudaSuccess; return set(sticky);
+    case ERROR_SURFACE: return set(sticky);
     case ERROR_GET_LAST:
         error = last;
         if (!sticky_seen) last = first.error = cudaSuccess;
