@@ -31,6 +31,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -1005,39 +1006,33 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
 
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
 
-/* The names of template parameter packs, and of function parameter packs: sorted words. */
-struct packs {
-    struct word {
-        const char *text;
-        size_t length;
-    } * words;
-    size_t count, capacity;
-};
+/* The names of template parameter packs, and of function parameter packs: a tree of words. */
+static void *packs;
 
-static int compare_words(const void *a, const void *b) {
-    const struct word *x = a, *y = b;
-    if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return memcmp(x->text, y->text, x->length);
+static int compare_words(const void *a, const void *b) { return strcmp(a, b); }
+
+static char *word_of(const struct source *s, size_t i) {
+    char *word = strndup(s->text + s->tokens[i].start, s->tokens[i].length);
+    if (!word) trouble("out of memory");
+    return word;
 }
 
 /* A pack's name follows on ... where it is declared. */
-static void find_packs(const struct source *s, struct packs *packs) {
+static void find_packs(const struct source *s) {
     for (size_t i = next_token(s, NONE); i != NONE; i = next_token(s, i)) {
-        size_t name = next_token(s, i);
-        if (!is(s, i, "...") || !is_identifier(s, name)) continue;
-        packs->words =
-            with_room(packs->words, packs->count, &packs->capacity, sizeof *packs->words);
-        packs->words[packs->count++] =
-            (struct word){s->text + s->tokens[name].start, s->tokens[name].length};
+        if (!is(s, i, "...") || !is_identifier(s, next_token(s, i))) continue;
+        char *word = word_of(s, next_token(s, i));
+        char **kept = tsearch(word, &packs, compare_words);
+        if (!kept) trouble("out of memory");
+        if (*kept != word) free(word);
     }
-    if (packs->count) qsort(packs->words, packs->count, sizeof *packs->words, compare_words);
 }
 
-static bool names_pack(const struct source *s, const struct packs *packs, size_t i) {
-    const struct word word = {s->text + s->tokens[i].start, s->tokens[i].length};
-    if (!is_identifier(s, i)) return false;
-    return is(s, i, "auto") ||
-           (packs->count && bsearch(&word, packs->words, packs->count, sizeof word, compare_words));
+static bool names_pack(const struct source *s, size_t i) {
+    char *word = word_of(s, i);
+    const bool found = strcmp(word, "auto") == 0 || tfind(word, &packs, compare_words);
+    free(word);
+    return found && is_identifier(s, i);
 }
 
 /* Whether the parenthesis at token `open` is a list of parameters, or of arguments: not one of an
@@ -1052,7 +1047,7 @@ static bool follows_on_name(const struct source *s, size_t open) {
 
 /* Whether the ... at token i ends a function's parameters as C has it, (int n, ...) or (int n...):
  * it is no pack, and expands none. */
-static bool takes_any_arguments(const struct source *s, const struct packs *packs, size_t i) {
+static bool takes_any_arguments(const struct source *s, size_t i) {
     const size_t before = previous_token(s, i), open = s->tokens[i].parent;
     const bool comma = is(s, before, ",");
     bool pack = false;
@@ -1063,7 +1058,7 @@ static bool takes_any_arguments(const struct source *s, const struct packs *pack
         angles += is(s, j, ">");
         if (is(s, j, "<") && angles) angles--;
         if (is(s, j, ",") && s->tokens[j].parent == open && !comma && !angles) break;
-        pack = pack || names_pack(s, packs, j);
+        pack = pack || names_pack(s, j);
     }
     return !pack || (comma && follows_on_name(s, open));
 }
@@ -1071,15 +1066,14 @@ static bool takes_any_arguments(const struct source *s, const struct packs *pack
 /* Refuses a variable number of arguments in what runs on the device. nvcc takes it but in kernels;
  * here a structure that is passed so would be read without a word to the checker: gcc announces no
  * such access. */
-static void refuse_ellipsis(const struct source *s, const struct packs *packs,
-                            const struct piece *p) {
+static void refuse_ellipsis(const struct source *s, const struct piece *p) {
     static const char INSTEAD[] =
         "in device code does not work on the CPU backend; make a template "
         "of the function: template <class... T> f(T... values)";
     size_t begin = p->first;
     while (!s->tokens[begin].user) begin = next_token(s, begin); /* a piece may begin in a header */
     for (size_t i = begin; i != NONE && i <= p->last; i = next_token(s, i)) {
-        if (is(s, i, "...") && takes_any_arguments(s, packs, i))
+        if (is(s, i, "...") && takes_any_arguments(s, i))
             refuse(s, i, "a variable number of arguments (...) %s", INSTEAD);
         if (is_identifier(s, i) && begins_with(s, i, "__builtin_va_"))
             refuse(s, i, "%.*s (va_list, va_arg, ...) %s", SPELLED(s, i), INSTEAD);
@@ -1117,12 +1111,11 @@ static void mark_body(struct source *s, const struct piece *p) {
 
 /* Looks at all functions, and marks what only a GPU runs. */
 static void check_functions(struct source *s) {
-    static struct packs packs;
-    find_packs(s, &packs);
+    find_packs(s);
     for (size_t i = 0; i < s->piece_count; i++) {
         const struct piece *p = &s->pieces[i];
         if (p->body != NONE) mark_body(s, p);
-        if (p->device) refuse_ellipsis(s, &packs, p);
+        if (p->device) refuse_ellipsis(s, p);
         if (p->kernel && p->name != NONE) refuse_return_type(s, p);
     }
 }
@@ -1150,8 +1143,8 @@ static void refuse_two_brackets(const struct source *s, size_t open, size_t last
 /* Of a launch with its configuration in the tokens from `first` to the one before `end`. */
 static void refuse_configuration(const struct source *s, size_t open, size_t first, size_t end) {
     const size_t values = count_values(s, first, end);
-    for (size_t i = first; i < end; i++)
-        if (is(s, i, "<")) return; /* of a template, which may have commas */
+    if (list_has(s, &(struct list){.open = first, .end = end}, "<"))
+        return; /* of a template, which may have commas */
     if (values < 2 || values > 4)
         refuse(s, open,
                "a launch has two to four values between <<< and >>>: grid, block, bytes of dynamic "

@@ -80,21 +80,17 @@ struct image_section image_find_section(const char *name);
 /* Of the C++ runtime library, with which every C++ program is linked. */
 char *__cxa_demangle(const char *symbol, char *buffer, size_t *bytes, int *status);
 
-/* Where a function's parameters begin: at the parenthesis that the last one closes, for a template
- * argument or an anonymous namespace may have others. */
-static inline size_t kernel_name_length(const char *name) {
-    const char *end = strrchr(name, ')'), *begin = end;
-    for (int open = end != NULL; begin > name && open; open += (*begin == ')') - (*begin == '('))
-        --begin;
-    return begin ? (size_t)(begin - name) : strlen(name);
-}
-
-/* "tiled<16>" of "_Z5tiledILi16EEviiiPKfS1_Pf": without its parameters. */
+/* "tiled<16>" of "_Z5tiledILi16EEiviiPKfS1_Pf": without its parameters, which begin at the
+ * parenthesis that the last one closes, for a template argument or an anonymous namespace may have
+ * others. */
 static inline void kernel_name(const char *symbol, char *name, size_t bytes) {
     char *readable = __cxa_demangle(symbol, NULL, NULL, NULL);
     const char *found = readable ? readable : symbol;
     if (strncmp(found, "void ", 5) == 0) found += 5; /* so begins an instance of a template */
-    snprintf(name, bytes, "%.*s", (int)kernel_name_length(found), found);
+    const char *end = strrchr(found, ')'), *begin = end;
+    for (int open = end != NULL; begin > found && open; open += (*begin == ')') - (*begin == '('))
+        --begin;
+    snprintf(name, bytes, "%.*s", begin ? (int)(begin - found) : (int)strlen(found), found);
     free(readable);
 }
 
