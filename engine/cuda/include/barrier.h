@@ -47,6 +47,15 @@ struct emulator_schedule {
     emulator_u64 arrived; /* the sum of all arrivals there so far, as EMULATOR_ARRIVAL has them */
 };
 
+/* What came of a barrier with predicates, and of an operation of the lanes of a warp. */
+struct emulator_votes {
+    unsigned arrived, yes; /* threads that took part; those whose predicate was not zero */
+};
+struct emulator_warp_values {
+    emulator_u64 value[32]; /* what each lane brought */
+    unsigned lanes;         /* which lanes took part */
+};
+
 /* An arrival: 1 in the bits that count, and above them a number of 12 bits for the place in the
  * text. It differs from place to place (of 4096), and does not grow in even steps, so that three
  * places are not taken for one that is between the others. */

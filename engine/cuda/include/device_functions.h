@@ -18,14 +18,6 @@ extern __thread const uint3 blockIdx;
 extern const dim3 blockDim;
 extern const dim3 gridDim;
 
-struct emulator_votes {
-    unsigned arrived; /* threads that took part in the barrier */
-    unsigned yes;     /* those whose predicate was not zero */
-};
-struct emulator_warp_values {
-    emulator_u64 value[32]; /* what each lane brought */
-    unsigned lanes;         /* which lanes took part */
-};
 struct emulator_votes emulator_barrier_vote(int predicate);
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, emulator_u64 value);
 unsigned emulator_warp_active(unsigned place);

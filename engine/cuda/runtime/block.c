@@ -61,10 +61,7 @@ struct warp_group {
     uint64_t generation; /* the gate */
     unsigned mask, arrived, unread;
     unsigned place; /* of an __activemask(), which has no mask; 0 for all others */
-    struct emulator_warp_values {
-        uint64_t value[WARP_SIZE];
-        unsigned lanes;
-    } values;
+    struct emulator_warp_values values;
 };
 
 /* One warp of the running block. The last two say by their bits what its groups are doing. */
@@ -72,10 +69,6 @@ struct warp {
     unsigned live;       /* lanes that have not returned */
     unsigned collecting; /* groups that some lane has arrived at */
     unsigned unread;     /* groups that some lane has yet to read */
-};
-
-struct emulator_votes {
-    unsigned arrived, yes;
 };
 
 /* A worker with the block that it runs. */
