@@ -275,11 +275,6 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
     return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, dynamic_bytes, limit);
 }
 
-/* __device__ and __constant__ variables are ordinary variables here; only sizes are checked. */
-extern "C" cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from,
-                                          size_t bytes, size_t offset, cudaMemcpyKind kind);
-extern "C" cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes,
-                                            size_t bytes, size_t offset, cudaMemcpyKind kind);
 template <class T>
 static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes,
                                              size_t offset = 0,

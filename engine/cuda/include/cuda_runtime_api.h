@@ -203,6 +203,13 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 #define CUDA_EMULATOR 1
 void emulator_time_limit(double seconds);
 
+/* What the templates of these names call, which take the variable itself: __device__ and
+ * __constant__ variables are ordinary ones here; only sizes are checked. */
+cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind);
+
 /* Call `seen` at each launch, before it is checked; or no longer, with null. */
 void emulator_on_launch(void (*seen)(const void *kernel, struct dim3 grid, struct dim3 block,
                                      size_t shared_bytes));

@@ -218,12 +218,6 @@ struct memory_copy {
 /* From now on, `watcher` is called at each; null: no longer. */
 void memory_watch_copies(void (*watcher)(const struct memory_copy *copy));
 
-/* What the templates of these names call, which take the variable itself. */
-cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *from, size_t bytes,
-                               size_t offset, enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
-                                 size_t offset, enum cudaMemcpyKind kind);
-
 /* --- allocations.c ---------------------------------------------------------------------------- */
 
 /* Managed and pinned memory is both the host's and the device's. */
