@@ -32,13 +32,6 @@ function evaluate(text, names) {
 /* "A[...][...]" -> what is between the brackets of each index. */
 const bracketsOf = (element) => [...element.matchAll(/\[([^\]]*)\]/g)].map(([, index]) => index);
 
-function offsetOfFormula(array, element, names) {
-  const index = bracketsOf(element).map((text) => evaluate(text, names));
-  if (!index.length || index.includes(null)) return null;
-  if (index.length === 1) return index[0];
-  return index.length === array.dims.length ? offsetOf(array, index) : null;
-}
-
 const putIn = (element, names) =>
   element.replace(/[A-Za-z_][\w.]*/g, (name) => (Object.hasOwn(names, name) ? String(names[name]) : name));
 
@@ -69,7 +62,12 @@ function formulaAt(run, a) {
     element && line === a.site.line && array === a.array.name && access === kind);
   if (!entries.length) return null;
   const names = { ...namesOfThread(run, a.thread, run.block), ...countsBefore(run, a) };
-  const isRight = ({ element }) => offsetOfFormula(a.array, element, names) === a.offset;
+  const isRight = ({ element }) => {
+    const index = bracketsOf(element).map((text) => evaluate(text, names));
+    if (!index.length || index.includes(null)) return false;
+    return index.length === 1 ? index[0] === a.offset
+      : index.length === a.array.dims.length && offsetOf(a.array, index) === a.offset;
+  };
   return { names, entry: entries.find(isRight) };
 }
 
@@ -194,16 +192,14 @@ function drawSectors(sectors) {
 
 function updateStrips({ run, state }) {
   const accesses = run.steps[state.step]?.accesses || [];
-  byId('strips').replaceChildren(...bySite(accesses).slice(0, 6).map(([site, list]) => stripOf(site, list)));
+  byId('strips').replaceChildren(...bySite(accesses).slice(0, 6).map(([site, list]) => {
+    const { array, atomic, write } = site, figure = element('figure', 'strip-figure');
+    const { picture, text } = array.role === 'shared' ? bankStrip(site, list) : sectorStrip(list);
+    const what = atomic ? 'atomic update of' : write ? 'store to' : 'load of';
+    figure.append(element('figcaption', '', `${what} ${array.name}: ${text}`), picture);
+    return figure;
+  }));
   if (!accesses.length) byId('strips').append(element('p', 'quiet', 'No access to memory in this step.'));
-}
-
-function stripOf(site, list) {
-  const { array, atomic, write } = site;
-  const { picture, text } = array.role === 'shared' ? bankStrip(site, list) : sectorStrip(list);
-  const figure = element('figure', 'strip-figure'), what = atomic ? 'atomic update of' : write ? 'store to' : 'load of';
-  figure.append(element('figcaption', '', `${what} ${array.name}: ${text}`), picture);
-  return figure;
 }
 
 /* --- loads of inputs -------------------------------------------------------------------------- */
@@ -219,14 +215,12 @@ function updateTotals({ run, state }) {
   const naive = run.naive * stored, same = `${plural(stored, 'element')} of ${namesText(run.outputs)}`;
   if (naive) rows.push([`naive kernel, same ${same}`, naive, 'naive']);
   const most = Math.max(1, ...rows.map(([, count]) => count));
-  byId('totals').replaceChildren(...rows.map((row) => totalRow(row, most)), ...launchRows(run));
-}
-
-function totalRow([name, count, kind], most) {
-  const row = element('div', 'total ' + kind);
-  row.append(element('span', 'total-name', name), element('span', 'total-count', formatCount(count)),
-             progressBar('total', Math.round(1000 * count / most) / 10));
-  return row;
+  byId('totals').replaceChildren(...rows.map(([name, count, kind]) => {
+    const row = element('div', 'total ' + kind);
+    row.append(span('total-name', name), span('total-count', formatCount(count)),
+               progressBar('total', Math.round(1000 * count / most) / 10));
+    return row;
+  }), ...launchRows(run));
 }
 
 /* So many per cent of it are full. */

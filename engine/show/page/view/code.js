@@ -86,19 +86,14 @@ function updateCode(app) {
     node.setAttribute('aria-selected', String(node === selected));
     node.tabIndex = node === focusable ? 0 : -1;
   }
-  markWaiting(run, state);
+  for (const node of document.querySelectorAll('#code .waiters')) node.remove();
+  for (const { line, threads } of waitingAt(run, state.step).waiting) /* who waits at which barrier, beside its line */
+    lineNode(line)?.append(span('waiters', threadsText(run, threads) + ' wait here'));
   if (acting && app.actingLine !== acting) scrollWithin(byId('code'), acting);
   app.actingLine = acting;
 }
 
 const firstKernelLine = (run) => Math.min(...run.sites.map((s) => s.line).filter(Boolean), run.source.length);
-
-/* Who waits at which barrier, beside its line. */
-function markWaiting(run, state) {
-  for (const node of document.querySelectorAll('#code .waiters')) node.remove();
-  for (const { line, threads } of waitingAt(run, state.step).waiting)
-    lineNode(line)?.append(span('waiters', threadsText(run, threads) + ' wait here'));
-}
 
 /* Not scrollIntoView(), which scrolls the page as well. */
 function scrollWithin(box, node) {

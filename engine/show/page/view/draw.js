@@ -30,23 +30,19 @@ function makeAxis(count, cell, { focus = [0, count - 1], keep = focus, context =
   const first = Math.max(0, keep[0] - kept), last = Math.min(count - 1, keep[1] + kept);
   let x = 0;
   const add = (i, size) => { axis.at.set(i, [x, size]); axis.shown.push(i); x += size; };
+  const cut = (from, to) => { axis.cuts.push({ x, from, to }); x += CUT; };
   for (const i of ghosts.filter((g) => g < 0)) add(i, cell);
   if (x) x += GHOST_GAP;
   axis.begin = x;
-  if (first > 0) x = addCut(axis, x, 0, first - 1);
+  if (first > 0) cut(0, first - 1);
   for (let i = first; i <= last; i++) add(i, i >= focus[0] && i <= focus[1] ? cell : context);
-  if (last < count - 1) x = addCut(axis, x, last + 1, count - 1);
+  if (last < count - 1) cut(last + 1, count - 1);
   axis.end = x;
   const after = ghosts.filter((g) => g >= count);
   if (after.length) x += GHOST_GAP;
   for (const i of after) add(i, cell);
   axis.size = x;
   return axis;
-}
-
-function addCut(axis, x, from, to) {
-  axis.cuts.push({ x, from, to });
-  return x + CUT;
 }
 
 /* The index at a position; undefined: nothing is drawn there. */
@@ -174,16 +170,12 @@ function labeled(axis, roomOf) {
   let free = -Infinity;
   for (const i of axis.shown) {
     const [at, size] = axis.at.get(i), middle = at + size / 2;
-    if (!wantsLabel(axis, i, size) || middle - free < roomOf(i)) continue;
+    const isRound = i === axis.focus[0] || i % 8 === 0, isOutside = i < 0 || i >= axis.count;
+    if (!(size >= 13 || isOutside || isRound) || middle - free < roomOf(i)) continue;
     labels.push({ i, middle });
     free = middle;
   }
   return labels;
-}
-
-function wantsLabel(axis, i, size) {
-  if (size >= 13 || i < 0 || i >= axis.count) return true;
-  return i === axis.focus[0] || i % 8 === 0;
 }
 
 /* How much longer than usual the numbers of units beside a grid are. */

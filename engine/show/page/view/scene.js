@@ -247,17 +247,17 @@ function pictureOf(scene, step, sizes, least) {
   return arrange(run, plans, panels, least);
 }
 
-const fitsIn = (room, { width, height }) => width <= room.width && height <= room.height;
-
-/* In which the values of all arrays but outputs can be read, whose sums may be longer. */
-const readableCell = (run) => leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
-
 /* The largest cells with which the pictures of all phases fit, all of the same size; else of a lens
  * and around it. Where nothing fits, they scroll: numbers stay large enough to be read. And where
  * panels begin, so that they stay there. */
 function chooseLayout(scene) {
-  const steps = [NONE, ...phaseStarts(scene.run)], least = readableCell(scene.run);
-  const fits = (sizes) => steps.every((step) => fitsIn(scene.room, pictureOf(scene, step, sizes)));
+  const { run, room } = scene, steps = [NONE, ...phaseStarts(run)];
+  /* In which the values of all arrays but outputs can be read, whose sums may be longer. */
+  const least = leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
+  const fits = (sizes) => steps.every((step) => {
+    const { width, height } = pictureOf(scene, step, sizes);
+    return width <= room.width && height <= room.height;
+  });
   const all = LENSES.flatMap((lens) => sizesOf(lens, least)), sizes = all.find(fits) || all.at(-1);
   const most = Math.min(sizes.cell, LARGEST_CONTEXT);
   while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
@@ -553,22 +553,19 @@ function paintFinding(scene) {
   if (!finding) return;
   for (const [kind, { thread }] of [['party', finding], ['party-2', finding.other]])
     paint(grids.get('threads'), kind, thread ? [cellOfThread(run, threadNumber(run, thread))] : []);
-  for (const array of run.arrays)
-    if (array.name === finding.variable && finding.index?.length) paintElement(scene, array, finding.index);
+  const { index, variable } = finding;
+  for (const array of index?.length ? run.arrays.filter(({ name }) => name === variable) : []) {
+    const [row, col] = index, isWhole = index.length === array.dims.length;
+    if (index.length !== 2) {
+      paintEverywhere(scene, 'party', [{ array, offset: isWhole ? offsetOf(array, index) : row }]);
+      continue;
+    }
+    paint(gridOf(scene, array), 'party', [index]);
+    if (row >= array.rows || col >= array.cols) paint(gridOf(scene, array), 'outside', [index]);
+  }
 }
 
 const outsideAccesses = (run) => (run.outside ||= run.accesses.filter((a) => !isInside(a)));
-
-function paintElement(scene, array, index) {
-  if (index.length === 2) {
-    const grid = gridOf(scene, array), [row, col] = index;
-    paint(grid, 'party', [index]);
-    if (row >= array.rows || col >= array.cols) paint(grid, 'outside', [index]);
-  } else {
-    const isWhole = index.length === array.dims.length;
-    paintEverywhere(scene, 'party', [{ array, offset: isWhole ? offsetOf(array, index) : index[0] }]);
-  }
-}
 
 /* --- pointing at cells ------------------------------------------------------------------------ */
 
