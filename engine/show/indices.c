@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- words ------------------------------------------------------------------------------------ */
-
 /* How the threads of a warp, which differ in threadIdx.x first, share an access to global memory.
  */
 enum sharing { NOT_KNOWN, COALESCED, BROADCAST, STRIDED };

@@ -167,16 +167,6 @@ static const struct recovered *transposing_store(const struct situation *s, int 
                : NULL;
 }
 
-/* The input whose elements do not fit those of C, or of the other input; -1: none. */
-static int misfit(const struct situation *s, const enum threads_as use[2]) {
-    if (use[MATRIX_A] != AS_STORED) return MATRIX_A;
-    if (use[MATRIX_B] != AS_STORED) return MATRIX_B;
-    if (part_same(along_k(s, 0), along_k(s, 1),
-                  LAYOUT_THREAD & s->use[0].varied & s->use[1].varied))
-        return -1;
-    return part_has(along_k(s, MATRIX_A), LAYOUT_THREAD) ? MATRIX_A : MATRIX_B;
-}
-
 /* In the store of C, in a load, where a tile is stored, or in the product. */
 static void say_exchanged(const struct situation *s, int matrix, const enum threads_as use[2],
                           const enum threads_as load[2]) {
@@ -217,8 +207,14 @@ bool cause_thread_exchanged(const struct situation *s) {
         use[i] = threads_as(s, &s->use[i], i);
         load[i] = threads_as(s, &s->load[i], i);
     }
-    const int matrix = misfit(s, use);
-    if (matrix < 0) return false;
+    /* The input whose elements do not fit those of C, or else of the other input. */
+    int matrix = use[MATRIX_A] != AS_STORED ? MATRIX_A : MATRIX_B;
+    if (use[matrix] == AS_STORED) {
+        if (part_same(along_k(s, 0), along_k(s, 1),
+                      LAYOUT_THREAD & s->use[0].varied & s->use[1].varied))
+            return false;
+        matrix = part_has(along_k(s, MATRIX_A), LAYOUT_THREAD) ? MATRIX_A : MATRIX_B;
+    }
     say_exchanged(s, matrix, use, load);
     say_ways(s, matrix);
     CAUSE_SAY(ASK_THREAD);
@@ -484,31 +480,25 @@ static bool says_made_of_nothing(const struct situation *s) {
     return true;
 }
 
-/* One of the buffers of an array is stored and never read, though another one is; -1: none is. */
-static int unread_buffer(const struct situation *s, int array) {
-    enum { MOST = 8 };
-    const struct trace_array *a = trace_shared(s->recovery->trace, array);
-    unsigned char uses[MOST] = {0}, *words = NULL;
-    bool any_read = false;
-    int found = -1;
-    if (a->dimensions == 3 && a->dimension[0] <= MOST) words = cause_uses_of_words(s, array);
-    for (size_t i = 0; words && i < a->elements; i++)
-        uses[i / (a->elements / a->dimension[0])] |= words[i];
-    for (int i = 0; i < MOST; i++) {
-        any_read |= uses[i] & WORD_READ;
-        if (uses[i] == WORD_STORED && found < 0) found = i;
-    }
-    free(words);
-    return any_read ? found : -1;
-}
-
+/* One of the buffers of an array is stored and never read, though another one is. */
 static bool says_buffer_unread(const struct situation *s) {
+    enum { MOST = 8 };
     if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
     for (EACH_ACCESS(a, s)) {
-        const int buffer = a->array >= TRACE_SHARED && !a->write ? unread_buffer(s, a->array) : -1;
-        if (buffer < 0) continue;
+        if (a->array < TRACE_SHARED || a->write) continue;
+        const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
+        if (array->dimensions != 3 || array->dimension[0] > MOST) continue;
+        unsigned char uses[MOST] = {0}, *words = cause_uses_of_words(s, a->array);
+        bool any_read = false;
+        for (size_t i = 0; words && i < array->elements; i++) {
+            uses[i / (array->elements / array->dimension[0])] |= words[i];
+            any_read |= words[i] & WORD_READ;
+        }
+        free(words);
+        const unsigned char *unread = memchr(uses, WORD_STORED, sizeof uses);
+        if (!any_read || !unread) continue;
         cause_at_access(s, CAUSE_TILE_NOT_STORED, a);
-        CAUSE_SAY(BUFFER_UNREAD, NAME(a->array), W(buffer), NAME(a->array));
+        CAUSE_SAY(BUFFER_UNREAD, NAME(a->array), W(unread - uses), NAME(a->array));
         return true;
     }
     return false;

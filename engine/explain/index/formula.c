@@ -141,34 +141,24 @@ static bool solve(const struct equations *e, long long coefficient[COLUMNS]) {
 
 /* ---- from bits to terms --------------------------------------------------------------------- */
 
-/* The columns of one variable, [first, end): neighboring bits whose coefficients double become one
- * term. False if there are too many terms. */
-static bool merge_bits(const struct equations *e, const long long *coefficient, int first, int end,
-                       struct index_formula *formula) {
-    for (int c = first; c < end;) {
-        int low = e->column[c].bit, group = c;
-        for (c++; c < end; c++) {
-            int shift = e->column[c].bit - low;
-            if (coefficient[c] != coefficient[group] * (1LL << shift)) break;
-        }
-        if (!coefficient[group]) continue;
-        if (formula->terms == INDEX_TERMS) return false;
-        struct index_term *term = &formula->term[formula->terms++];
-        *term = (struct index_term){coefficient[group], e->column[group].variable, low, 0};
-        bool lowest = group == first && coefficient[group] % (1LL << low) == 0;
-        if (lowest) *term = (struct index_term){coefficient[group] >> low, term->variable, 0, 0};
-        if (c < end) term->bits = e->column[c - 1].bit + 1 - term->shift;
-    }
-    return true;
-}
-
+/* Neighboring bits of a variable whose coefficients double become one term. False if there are too
+ * many terms. */
 static bool find_terms(const struct equations *e, const long long *coefficient,
                        struct index_formula *formula) {
     formula->terms = 0;
     for (int first = 1, end; first < e->columns; first = end) {
-        end = first;
-        while (end < e->columns && e->column[end].variable == e->column[first].variable) end++;
-        if (!merge_bits(e, coefficient, first, end, formula)) return false;
+        const struct column *low = &e->column[first], *next = low + 1;
+        const bool lowest = first == 1 || low[-1].variable != low->variable;
+        for (end = first + 1; end < e->columns && next->variable == low->variable; end++, next++)
+            if (coefficient[end] != coefficient[first] * (1LL << (next->bit - low->bit))) break;
+        if (!coefficient[first]) continue;
+        if (formula->terms == INDEX_TERMS) return false;
+        struct index_term *term = &formula->term[formula->terms++];
+        *term = (struct index_term){coefficient[first], low->variable, low->bit, 0};
+        if (lowest && coefficient[first] % (1LL << low->bit) == 0)
+            *term = (struct index_term){coefficient[first] >> low->bit, low->variable, 0, 0};
+        if (end < e->columns && next->variable == low->variable)
+            term->bits = next[-1].bit + 1 - term->shift;
     }
     return true;
 }
@@ -236,16 +226,17 @@ bool index_fit(const struct index_sample *sample, size_t samples, struct index_f
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* In parentheses where it is a factor, if it needs them. */
-static void append_variable(char *text, size_t size, const struct index_term *term, bool factor) {
+/* Its variable is in parentheses where it is a factor, if it needs them. */
+static void append_term(char *text, size_t size, const struct index_term *term) {
     static const char *const names[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x",
                                         "blockIdx.y",  "blockIdx.z",  "phase",       "step"};
-    bool digits = term->shift || term->bits;
-    if (digits && factor) append(text, size, "(");
-    append(text, size, "%s", names[term->variable]);
+    const long long times = llabs(term->coefficient);
+    const bool enclosed = (term->shift || term->bits) && times != 1;
+    if (times != 1) append(text, size, "%lld * ", times);
+    append(text, size, "%s%s", enclosed ? "(" : "", names[term->variable]);
     if (term->shift) append(text, size, " / %d", 1 << term->shift);
     if (term->bits) append(text, size, " %% %d", 1 << term->bits);
-    if (digits && factor) append(text, size, ")");
+    if (enclosed) append(text, size, ")");
 }
 
 static void append_sign(char *text, size_t size, bool negative, bool first) {
@@ -263,11 +254,9 @@ static void append_sum(char *text, size_t size, const struct index_formula *form
     for (int v = 0; v < INDEX_VARIABLES; v++)
         for (int i = 0; i < formula->terms; i++) {
             const struct index_term *term = &formula->term[i];
-            const long long times = llabs(term->coefficient);
             if (term->variable != written_order[v]) continue;
             append_sign(text, size, term->coefficient < 0, first);
-            if (times != 1) append(text, size, "%lld * ", times);
-            append_variable(text, size, term, times != 1);
+            append_term(text, size, term);
             first = false;
         }
     if (!formula->constant && !first) return;

@@ -63,9 +63,11 @@ static void write_values(struct json *json, const char *name, const struct engin
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* Runs of elements that no thread stored: [first, how many]. */
-static void write_unwritten(struct json *json, const struct engine_array *array,
-                            const char *values) {
+/* Runs of elements that no thread stored: [first, how many]; and of the first output those that are
+ * wrong: [element, what it should be]. */
+static void write_amiss(struct page *page, int number, const char *values) {
+    struct json *json = &page->json;
+    const struct engine_array *array = region_array(number);
     const size_t count = array_elements(array), size = array_element_bytes(array);
     size_t run = 0;
     json_open(json, "unwritten", '[');
@@ -75,18 +77,15 @@ static void write_unwritten(struct json *json, const struct engine_array *array,
         run = unwritten ? run + 1 : 0;
     }
     json_close(json, ']');
-}
-
-/* [element, what it should be] */
-static void write_wrong(struct page *page, const struct engine_array *array) {
+    if (number != lab_first_output(&lab)) return;
     struct wrong_element wrong[MOST_WRONG];
-    const int count = truth_wrong(&page->asked->which, page->data->of, MOST_WRONG, wrong);
-    json_open(&page->json, "wrong", '[');
-    for (int i = 0; i < count; i++)
-        json_value(&page->json, NULL, "[%lld, %.9g]",
+    const int found = truth_wrong(&page->asked->which, page->data->of, MOST_WRONG, wrong);
+    json_open(json, "wrong", '[');
+    for (int i = 0; i < found; i++)
+        json_value(json, NULL, "[%lld, %.9g]",
                    (long long)(wrong[i].row * array_columns(array) + wrong[i].col),
                    wrong[i].expected);
-    json_close(&page->json, ']');
+    json_close(json, ']');
 }
 
 static void write_extents(struct json *json, int number) {
@@ -126,10 +125,8 @@ static void write_array(struct page *page, int number) {
     write_extents(json, number);
     write_element(json, array->element, array_element_bytes(array));
     write_values(json, input ? "values" : "final", array, values);
-    if (!input && values && array_elements(array) <= MOST_ELEMENTS) {
-        write_unwritten(json, array, values);
-        if (number == lab_first_output(&lab)) write_wrong(page, array);
-    }
+    if (!input && values && array_elements(array) <= MOST_ELEMENTS)
+        write_amiss(page, number, values);
     json_close(json, '}');
 }
 
@@ -332,16 +329,6 @@ static void write_finding(struct page *page) {
 
 /* --- the launch, loads ------------------------------------------------------------------------ */
 
-static void write_launch(struct page *page) {
-    const struct trace *t = page->trace;
-    struct finding_launch l = {.number = t->launch, .of = launches_noted()};
-    launches_kernel_name(t->kernel, l.kernel, sizeof l.kernel);
-    memcpy(l.grid, t->grid, sizeof l.grid);
-    memcpy(l.block, t->block, sizeof l.block);
-    engine_find_launch(t->launch, true, &l); /* of many launches, no more may be known */
-    json_launch(&page->json, &l);
-}
-
 static void write_loads(struct page *page) {
     const struct shape *s = &page->outcome->shape;
     const struct counted_launch *launches;
@@ -383,6 +370,8 @@ static void write_sum(struct json *json) {
 static void write_members(struct page *page) {
     struct json *json = &page->json;
     const struct vocabulary *words = vocabulary();
+    const struct trace *t = page->trace;
+    struct finding_launch launch = {.number = t->launch, .of = launches_noted()};
     json_text(json, "file", source_name());
     json_text_lines(json, "source", source_text());
     json_open(json, "shape", '{');
@@ -394,8 +383,12 @@ static void write_members(struct page *page) {
     json_text(json, "phase", words->phase);
     json_close(json, '}');
     write_sum(json);
-    write_launch(page);
-    json_extent(json, "block", page->trace->blocks[0]);
+    launches_kernel_name(t->kernel, launch.kernel, sizeof launch.kernel);
+    memcpy(launch.grid, t->grid, sizeof launch.grid);
+    memcpy(launch.block, t->block, sizeof launch.block);
+    engine_find_launch(t->launch, true, &launch); /* of many launches, no more may be known */
+    json_launch(json, &launch);
+    json_extent(json, "block", t->blocks[0]);
     write_arrays(page);
     write_sites(page);
     write_steps(page);
