@@ -42,22 +42,18 @@ static void find_outside_of_arrays(struct diagnosis *d) {
     find_overflow(d);
 }
 
-/* Whether the thread meant an element beyond the last one of a row. */
-static bool is_beyond_last_column(const struct diagnosis *d) {
-    const struct engine_array *array = d->region->array;
-    int64_t index[ENGINE_DIMENSIONS];
-    return array->dimensions > 1 && element_intended(index, d, &d->f->at) &&
-           index[0] < array->extent[0] && index[array->dimensions - 1] >= array_columns(array);
-}
-
 static void find_out_of_bounds(struct diagnosis *d) {
+    int64_t index[ENGINE_DIMENSIONS]; /* that the thread meant */
     if (!d->region) {
         find_outside_of_arrays(d);
         return;
     }
+    const struct engine_array *array = d->region->array;
     SET(ELEMENT, element_number(d));
     SET(BYTES, d->e->size);
-    if (is_beyond_last_column(d)) SET_FLAG(LAST_COLUMN);
+    if (array->dimensions > 1 && element_intended(index, d, &d->f->at) &&
+        index[0] < array->extent[0] && index[array->dimensions - 1] >= array_columns(array))
+        SET_FLAG(LAST_COLUMN);
     if (d->e->address < d->region->begin) find_overflow(d);
 }
 

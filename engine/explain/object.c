@@ -250,15 +250,6 @@ static void name_scratch(struct finding_object *o, const struct region *r, long 
     o->line = maker.line;
 }
 
-/* A variable of kernel.cu's. */
-static void name_variable(struct finding_object *o, const struct event *e) {
-    struct shared_name name;
-    if (!name_of_variable((const void *)e->address, &name)) return;
-    set_name(o, name.bytes > WORD ? OBJECT_PART : OBJECT_ELEMENT, name.name);
-    o->byte = (int64_t)name.offset;
-    o->bytes = (int64_t)name.bytes;
-}
-
 int64_t element_number(const struct diagnosis *d) {
     const int64_t bytes = (int64_t)array_element_bytes(d->region->array);
     const int64_t offset = (int64_t)(d->e->address - d->region->begin);
@@ -275,8 +266,12 @@ const struct region *element_region(const struct event *e) {
 /* An element of an array, even one that it does not have: C[34][0] of 34 rows. */
 static void name_global(struct diagnosis *d) {
     struct finding_object *o = &d->f->object;
-    if (program_holds(d->e->address)) {
-        name_variable(o, d->e);
+    struct shared_name name;
+    if (program_holds(d->e->address)) { /* a variable of kernel.cu's */
+        if (!name_of_variable((const void *)d->e->address, &name)) return;
+        set_name(o, name.bytes > WORD ? OBJECT_PART : OBJECT_ELEMENT, name.name);
+        o->byte = (int64_t)name.offset;
+        o->bytes = (int64_t)name.bytes;
         return;
     }
     const struct region *r = element_region(d->e);

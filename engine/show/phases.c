@@ -204,35 +204,30 @@ struct table {
     int lines, width;
 };
 
-/* Of up to `most` rows (or columns) all are printed; of more the first ones, dots and the last. */
-static int printed(int count, int most) { return count <= most ? count : FIRST + 2; }
-
-/* The row that is printed as number i; -1: the dots. */
-static int printed_index(int count, int most, int i) {
-    if (count <= most || i < FIRST) return i;
-    return i == FIRST ? -1 : count - 1;
-}
-
-/* As a word, so that a place that holds nothing can say so. */
-static void set_cell(char word[16], const struct shown *c, int i, int j) {
-    double value;
-    if (i < 0 || j < 0)
-        strcpy(word, "...");
-    else if (!cell_value(c, i, j, &value))
-        strcpy(word, "-");
-    else
-        snprintf(word, 16, value == rint(value) ? "%.9g" : "%.5g", value);
+/* The rows (or columns) that are printed, and how many: up to `most` all of them; of more the first
+ * ones, dots (-1) and the last. */
+static int list_printed(int count, int most, int index[WHOLE]) {
+    const int printed = count <= most ? count : FIRST + 2;
+    for (int i = 0; i < printed; i++)
+        index[i] = count <= most || i < FIRST ? i : i == FIRST ? -1 : count - 1;
+    return printed;
 }
 
 static struct table table_with(const struct shown *c, int most) {
     const int rows = rows_of(c), cols = columns_of(c);
-    const int lines = printed(rows, most), words = printed(cols, most);
+    int row[WHOLE], col[WHOLE], width = 0;
+    const int lines = list_printed(rows, most, row), words = list_printed(cols, most, col);
     struct table t = {.lines = lines + 1};
-    char word[WHOLE][WHOLE][16];
-    int width = 0;
+    char word[WHOLE][WHOLE][16]; /* so that a place that holds nothing can say so */
     for (int i = 0; i < lines; i++)
         for (int j = 0; j < words; j++) {
-            set_cell(word[i][j], c, printed_index(rows, most, i), printed_index(cols, most, j));
+            double value;
+            if (row[i] < 0 || col[j] < 0)
+                strcpy(word[i][j], "...");
+            else if (!cell_value(c, row[i], col[j], &value))
+                strcpy(word[i][j], "-");
+            else
+                snprintf(word[i][j], 16, value == rint(value) ? "%.9g" : "%.5g", value);
             width = max_int(width, (int)strlen(word[i][j]) + 2);
         }
     APPEND(t.line[0], "%s", c->title);

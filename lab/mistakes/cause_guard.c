@@ -280,31 +280,23 @@ static bool says_beyond(const struct situation *s, const struct chances *all,
     return false;
 }
 
-/* A race of two threads that store an element of C. */
-static bool is_of_store(const struct situation *s, const struct finding *f) {
-    const int line = s->store.access ? s->store.access->place.line : 0;
-    return strcmp(f->object.name, lab.arrays[MATRIX_C].name) == 0 &&
-           f->at.access == FINDING_WRITE && f->other.access == FINDING_WRITE &&
-           f->at.line == line && f->other.line == line;
-}
-
-/* Of stores of which no two meet but where one has gone beyond the last column. */
-static bool says_columns(const struct situation *s, const struct chances *all,
-                         const unsigned char *stores) {
-    const int64_t *failed = s->failed->shape.of;
-    const int size = wrong_bound(s, all, 1, SIZE_N);
-    if (size < 0) return says_beyond(s, all, stores);
-    return failed[size] > failed[SIZE_N] && says_bound(s, &s->store, MATRIX_C, all, 1);
-}
-
+/* A race of two threads that store an element of C, of which no two meet but where one has gone
+ * beyond the last column. */
 static bool says_next_row(const struct situation *s) {
     const struct view *v = &s->store;
+    const struct finding *f = &s->failed->finding;
+    const int64_t *failed = s->failed->shape.of;
     struct chances all;
-    if (!is_of_store(s, &s->failed->finding) || !v->alone || v->layout.size != SIZE_N ||
-        v->layout.mixed)
+    if (!v->access || !v->alone || v->layout.size != SIZE_N || v->layout.mixed) return false;
+    if (strcmp(f->object.name, lab.arrays[MATRIX_C].name) != 0 || f->at.access != FINDING_WRITE ||
+        f->other.access != FINDING_WRITE || f->at.line != v->access->place.line ||
+        f->other.line != v->access->place.line)
         return false;
     unsigned char *stores = find_chances(s, v, MATRIX_C, &all) ? stores_in_rows(s, &all) : NULL;
-    const bool found = stores && says_columns(s, &all, stores);
+    const int size = stores ? wrong_bound(s, &all, 1, SIZE_N) : -1;
+    const bool found = size < 0
+                           ? stores && says_beyond(s, &all, stores)
+                           : failed[size] > failed[SIZE_N] && says_bound(s, v, MATRIX_C, &all, 1);
     free(stores);
     free(all.chance);
     return found;

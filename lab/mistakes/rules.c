@@ -57,15 +57,6 @@ static const struct rule {
     {cause_sum, WHOLE | VALUES | KNOWN | WRONG},
 };
 
-/* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
- * times a number, the right elements are multiplied. */
-static bool explains(const struct rule *r, const struct finding *f) {
-    if (f->kind == FINDING_SHARED_RACE) return r->rule == cause_block_shape;
-    if (cause_is_of_stores(f) && r->needs & VALUES) return false;
-    if (slot_has(f->slot, SLOT_SUM_CHANGED)) return r->rule == cause_sum;
-    return true;
-}
-
 /* --- which launch ----------------------------------------------------------------------------- */
 
 /* Whether the launch has an access of one of these arrays. */
@@ -91,11 +82,17 @@ static void see_others(struct situation *s, const struct trace *const traces[], 
     }
 }
 
+/* A race on a tile has no other cause here than a block that does not fit it; and where C is A B
+ * times a number, the right elements are multiplied. */
 static bool is_asked(const struct situation *s, const struct rule *r) {
+    const struct finding *f = &s->failed->finding;
+    if (f->kind == FINDING_SHARED_RACE && r->rule != cause_block_shape) return false;
+    if (slot_has(f->slot, SLOT_SUM_CHANGED) && r->rule != cause_sum) return false;
     return (r->needs & SEEN || s->recovery->trace->ended) && !(r->needs & KNOWN && !s->known) &&
            !(r->needs & WHOLE && !s->whole) &&
            !(r->needs & STORES && !s->whole && !s->only_store) &&
-           !(r->needs & WRONG && s->failed->finding.kind != FINDING_WRONG_RESULT);
+           !(r->needs & WRONG && f->kind != FINDING_WRONG_RESULT) &&
+           !(r->needs & VALUES && cause_is_of_stores(f));
 }
 
 /* The same launch of the run that went wrong; null: that is not known. */
@@ -114,7 +111,6 @@ static const struct finding_launch *same_launch(const struct outcome *failed, ui
 }
 
 static bool find_in(struct situation *s) {
-    const struct finding *f = &s->failed->finding;
     bool found = false;
     for (EACH_ACCESS(a, s)) {
         if (a->exact && a->array < MATRIX_COUNT && a->write == (a->array == MATRIX_C))
@@ -126,7 +122,7 @@ static bool find_in(struct situation *s) {
         if (!s->use[i].access) s->use[i] = s->load[i];
     s->known = cause_is_known(s);
     for (size_t i = 0; i < LENGTH(rules) && !found; i++)
-        found = is_asked(s, &rules[i]) && explains(&rules[i], f) && rules[i].rule(s);
+        found = is_asked(s, &rules[i]) && rules[i].rule(s);
     if (!found) return false;
     if (!s->cause->shows_launch) s->cause->shape = s->shape;
     s->cause->launch = s->launch->number;

@@ -179,22 +179,16 @@ static bool is_plain(const struct trace *t, const struct locations *l, int group
                       times_of(t, l, group) >= ROUNDS));
 }
 
-/* Whether another launch than the one that is looked at has barriers, which may be the same ones;
- * or may have, because nothing of it is kept. */
-static bool others_wait(const struct trace *looked_at) {
-    const struct trace *const *traces;
-    const int count = trace_launches(&traces);
-    for (int i = 0; i < count; i++)
-        if (traces[i] != looked_at && traces[i]->barrier_count) return true;
-    return launches_noted() > (uint64_t)count;
-}
-
 const void *remark_unneeded_barrier(void) {
     static struct locations l;
-    const struct trace *t = trace_shown();
+    const struct trace *t = trace_shown(), *const * traces;
     struct words words = {0};
-    int at = 0;
-    if (others_wait(t) || !t->plain || !t->complete || !t->ended || !t->barrier_count) return NULL;
+    int at = 0, launches = trace_launches(&traces);
+    /* Another launch may have the same barriers, also one of which nothing is kept. */
+    if (launches_noted() > (uint64_t)launches) return NULL;
+    for (int i = 0; i < launches; i++)
+        if (traces[i] != t && traces[i]->barrier_count) return NULL;
+    if (!t->plain || !t->complete || !t->ended || !t->barrier_count) return NULL;
     if (rounds_of(t) < ROUNDS || !find_locations(t, &l) || !make_words(t, &words)) return NULL;
     while (at < l.count &&
            (l.group[at] != at || is_needed(t, &l, at, &words) || !is_plain(t, &l, at)))

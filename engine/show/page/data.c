@@ -343,14 +343,6 @@ static void write_loads(struct page *page) {
                loads.kernel, loads.naive);
 }
 
-/* A race, and what is read that was not stored: it depends on who came first. UINT32_MAX: none. */
-static uint32_t first_interval_as_run(const struct page *page) {
-    const struct trace *t = page->trace;
-    const enum finding_kind kind = page->outcome->finding.kind;
-    const bool matters = kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALIZED_SHARED;
-    return matters && page->access.at < t->count ? t->access[page->access.at].interval : UINT32_MAX;
-}
-
 static void write_sum(struct json *json) {
     const struct array_sum *sum = &lab.sum;
     if (!sum->factors) {
@@ -424,16 +416,20 @@ struct walked walk_data(FILE *out, const struct walk_asked *asked, const struct 
     struct page page = {
         .json.out = out, .asked = asked, .outcome = outcome, .data = data, .trace = trace_shown()};
     struct walked walked = walked_so_far(&page);
+    const enum finding_kind kind = outcome->finding.kind;
+    uint32_t as_run = UINT32_MAX; /* no interval */
     if (!page.trace->block_count) return walked;
     page.access = walk_find_parties(page.trace, &outcome->finding);
+    /* A race, and what is read that was not stored, depend on who came first. */
+    if ((kind == FINDING_SHARED_RACE || kind == FINDING_UNINITIALIZED_SHARED) &&
+        page.access.at < page.trace->count)
+        as_run = page.trace->access[page.access.at].interval;
     walked.result = WALK_NO_MEMORY;
-    if (!walk_steps_make(page.trace, MOST_ACCESSES, first_interval_as_run(&page), &page.steps))
-        return walked;
+    if (!walk_steps_make(page.trace, MOST_ACCESSES, as_run, &page.steps)) return walked;
     find_finding(&page);
     json_open(&page.json, NULL, '{');
     write_members(&page);
-    if (finding_never_ends(outcome->finding.kind) && page.steps.step_count)
-        page.at = page.steps.step_count - 1;
+    if (finding_never_ends(kind) && page.steps.step_count) page.at = page.steps.step_count - 1;
     write_finding(&page);
     walked.result = WALK_RECORDED;
     walk_steps_free(&page.steps);

@@ -61,7 +61,7 @@ function targetOf(app, name) {
   const isByUnit = name === 'forward' || name === 'back';
   const what = isByUnit ? unit : name.replace('-back', '');
   if (ends[name]) return ends[name];
-  if (what === 'thread') return isBack ? previousLane(app) : nextLane(app);
+  if (what === 'thread') return laneBeside(app, isBack);
   const stops = STOPS[what](app), inOrder = isBack ? stops.reverse() : stops;
   const next = inOrder.find((step) => (isBack ? step < state.step : step > state.step));
   const found = next ?? (what === 'finding' ? inOrder[0] : undefined); /* that goes round */
@@ -69,19 +69,15 @@ function targetOf(app, name) {
   return isByUnit || what === 'skip' ? ends[isBack ? 'start' : 'end'] : null;
 }
 
-function nextLane({ run, state: { step, lane } }) {
-  const next = lane === NONE ? undefined : run.steps[step].lanes.find((each) => each > lane);
-  if (next !== undefined) return { step, lane: next };
-  return step >= run.last ? { step: run.last, lane } : atLane(run, step + 1, 0);
+/* The lane of this step before or behind, else one of the next step: of a whole step all lanes are done. */
+function laneBeside({ run, state: { step, lane } }, isBack) {
+  const lanes = run.steps[step]?.lanes || [], done = lanes.filter((each) => lane === NONE || each <= lane);
+  const found = isBack ? done.filter((each) => each !== lane).at(-1) : lanes[done.length];
+  if (found !== undefined) return { step, lane: found };
+  const next = isBack ? step - 1 : step + 1;
+  if (next < 0) return { step: NONE };
+  return next > run.last ? { step, lane } : { step: next, lane: run.steps[next].lanes.at(isBack ? -1 : 0) ?? NONE };
 }
-
-function previousLane({ run, state: { step, lane } }) {
-  const lanes = run.steps[step]?.lanes || [], before = lanes.filter((each) => lane === NONE || each < lane);
-  if (before.length) return { step, lane: before.at(-1) };
-  return step <= 0 ? { step: NONE } : atLane(run, step - 1, -1);
-}
-
-const atLane = (run, step, which) => ({ step, lane: run.steps[step].lanes.at(which) ?? NONE });
 
 /* --- the bar ---------------------------------------------------------------------------------- */
 
