@@ -28,7 +28,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +46,7 @@
 #include <unistd.h>
 
 enum { JAIL_OK = 0, JAIL_USAGE = 2, JAIL_TROUBLE = 3 };
-enum { MAX_PASSED = 32, MAX_PATHS = 128 };
+enum { MAX_ITEMS = 128 }; /* of a list */
 
 /* How often memory and sleep are looked at, on average; a program touches at most some hundred
  * megabytes in that time. Never at even intervals, or it could sleep between two looks. */
@@ -55,19 +54,21 @@ static const unsigned WATCH_NANOSECONDS = 20 * 1000 * 1000;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+struct list {
+    const char *items[MAX_ITEMS];
+    int count;
+};
+
 struct options {
-    int report;
-    long uid; /* -1: the jail's own */
+    double report, uid; /* uid: -1: the jail's own */
+    double wall, time;  /* seconds; time: of the processor, and asleep */
+    double cpu, address, resident, processes, file;
+    double gpu; /* not 0: allow what CUDA's driver needs */
     const char *directory;
-    double wall, time; /* seconds; time: of the processor, and asleep */
-    rlim_t cpu, address, resident, processes, file;
-    bool gpu;               /* allow what CUDA's driver needs */
-    int passed[MAX_PASSED]; /* descriptors that the program gets beside 0, 1 and 2 */
-    int passed_count;
-    const char *seen[MAX_PATHS];    /* all that may be read, and ... */
-    const char *changed[MAX_PATHS]; /* ... that may be written, too; none of either: anything */
-    int seen_count, changed_count;
     const char *counted; /* a file system in memory, what is written to which is memory in use */
+    struct list passed;  /* descriptors that the program gets beside 0, 1 and 2 */
+    struct list seen;    /* all that may be read, and ... */
+    struct list changed; /* ... that may be written, too; none of either: anything */
     char **program;
 };
 
@@ -84,42 +85,37 @@ static double number(const char *text) {
 }
 
 static void read_options(struct options *o, int argc, char **argv) {
+    const struct {
+        const char *name;
+        double *number;
+        const char **text;
+        struct list *list;
+    } known[] = {{"--report", .number = &o->report},
+                 {"--uid", .number = &o->uid},
+                 {"--wall", .number = &o->wall},
+                 {"--time", .number = &o->time},
+                 {"--cpu", .number = &o->cpu},
+                 {"--gpu", .number = &o->gpu},
+                 {"--address", .number = &o->address},
+                 {"--resident", .number = &o->resident},
+                 {"--processes", .number = &o->processes},
+                 {"--file", .number = &o->file},
+                 {"--directory", .text = &o->directory},
+                 {"--count", .text = &o->counted},
+                 {"--pass", .list = &o->passed},
+                 {"--see", .list = &o->seen},
+                 {"--change", .list = &o->changed},
+                 {NULL}};
     *o = (struct options){.report = -1, .uid = -1};
     int i = 1;
     for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2) {
-        const char *name = argv[i], *value = argv[i + 1];
-        if (!strcmp(name, "--directory"))
-            o->directory = value;
-        else if (!strcmp(name, "--report"))
-            o->report = (int)number(value);
-        else if (!strcmp(name, "--uid"))
-            o->uid = (long)number(value);
-        else if (!strcmp(name, "--wall"))
-            o->wall = number(value);
-        else if (!strcmp(name, "--time"))
-            o->time = number(value);
-        else if (!strcmp(name, "--cpu"))
-            o->cpu = (rlim_t)number(value);
-        else if (!strcmp(name, "--gpu"))
-            o->gpu = number(value) != 0;
-        else if (!strcmp(name, "--address"))
-            o->address = (rlim_t)number(value);
-        else if (!strcmp(name, "--resident"))
-            o->resident = (rlim_t)number(value);
-        else if (!strcmp(name, "--processes"))
-            o->processes = (rlim_t)number(value);
-        else if (!strcmp(name, "--file"))
-            o->file = (rlim_t)number(value);
-        else if (!strcmp(name, "--pass") && o->passed_count < MAX_PASSED)
-            o->passed[o->passed_count++] = (int)number(value);
-        else if (!strcmp(name, "--see") && o->seen_count < MAX_PATHS)
-            o->seen[o->seen_count++] = value;
-        else if (!strcmp(name, "--change") && o->changed_count < MAX_PATHS)
-            o->changed[o->changed_count++] = value;
-        else if (!strcmp(name, "--count"))
-            o->counted = value;
-        else
-            usage(name);
+        size_t k = 0;
+        while (known[k].name && strcmp(argv[i], known[k].name) != 0) k++;
+        struct list *list = known[k].list;
+        if (!known[k].name || (list && list->count == MAX_ITEMS)) usage(argv[i]);
+        if (known[k].number) *known[k].number = number(argv[i + 1]);
+        if (known[k].text) *known[k].text = argv[i + 1];
+        if (list) list->items[list->count++] = argv[i + 1];
     }
     o->program = argv + i + 1;
     if (i + 1 >= argc || o->report < 3) usage("jail --report FD [limits] -- program ...");
@@ -127,23 +123,11 @@ static void read_options(struct options *o, int argc, char **argv) {
 
 /* ---- The child's limits ---------------------------------------------------------------------- */
 
-/* One line. */
-__attribute__((format(printf, 2, 3))) static void say(int fd, const char *format, ...) {
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof line) length = sizeof line - 1;
-    ssize_t written = write(fd, line, (size_t)length);
-    (void)written;
-}
-
 /* In the child, before it executes the program: report to the jail why it cannot, and end. */
 static int trouble_pipe;
 
 static _Noreturn void child_trouble(const char *what, const char *detail) {
-    say(trouble_pipe, "trouble %s: %s", what, detail);
+    dprintf(trouble_pipe, "trouble %s: %s", what, detail);
     _exit(JAIL_TROUBLE);
 }
 
@@ -159,10 +143,12 @@ static void limit(int resource, rlim_t soft, rlim_t hard, const char *name) {
 static void set_limits(const struct options *o) {
     enum { DESCRIPTORS = 256, STACK = 8 << 20, LARGEST_STACK = 64 << 20 };
     /* At the soft limit comes SIGXCPU, which a program may ignore; a second later, SIGKILL. */
-    if (o->cpu) limit(RLIMIT_CPU, o->cpu, o->cpu + 1, "RLIMIT_CPU");
-    if (o->address) limit(RLIMIT_AS, o->address, o->address, "RLIMIT_AS");
-    if (o->processes) limit(RLIMIT_NPROC, o->processes, o->processes, "RLIMIT_NPROC");
-    limit(RLIMIT_FSIZE, o->file, o->file, "RLIMIT_FSIZE");
+    const rlim_t cpu = (rlim_t)o->cpu, address = (rlim_t)o->address, file = (rlim_t)o->file,
+                 processes = (rlim_t)o->processes;
+    if (cpu) limit(RLIMIT_CPU, cpu, cpu + 1, "RLIMIT_CPU");
+    if (address) limit(RLIMIT_AS, address, address, "RLIMIT_AS");
+    if (processes) limit(RLIMIT_NPROC, processes, processes, "RLIMIT_NPROC");
+    limit(RLIMIT_FSIZE, file, file, "RLIMIT_FSIZE");
     limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS, "RLIMIT_NOFILE");
     limit(RLIMIT_STACK, STACK, LARGEST_STACK, "RLIMIT_STACK"); /* gcc raises its own to 64 MB */
     limit(RLIMIT_CORE, 0, 0, "RLIMIT_CORE");
@@ -177,7 +163,7 @@ static void close_others_at_exec(const struct options *o) {
     for (struct dirent *e; (e = readdir(descriptors));) {
         const int fd = atoi(e->d_name);
         bool wanted = fd <= STDERR_FILENO;
-        for (int i = 0; i < o->passed_count; i++) wanted = wanted || o->passed[i] == fd;
+        for (int i = 0; i < o->passed.count; i++) wanted = wanted || atoi(o->passed.items[i]) == fd;
         if (!wanted) fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
     closedir(descriptors);
@@ -225,14 +211,14 @@ static void allow(int rules, const char *path, uint64_t access) {
 
 /* Nothing else can be opened, made, removed or executed from now on. */
 static void confine(const struct options *o) {
-    if (!o->seen_count && !o->changed_count) return;
+    if (!o->seen.count && !o->changed.count) return;
     long version = syscall(NR_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
     uint64_t all = LANDLOCK_SINCE_1 | (version >= 2 ? LANDLOCK_REFER : 0) |
                    (version >= 3 ? LANDLOCK_TRUNCATE : 0);
     int rules = (int)syscall(NR_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0) child_trouble("Landlock", strerror(errno));
-    for (int i = 0; i < o->seen_count; i++) allow(rules, o->seen[i], LANDLOCK_SEE);
-    for (int i = 0; i < o->changed_count; i++) allow(rules, o->changed[i], all);
+    for (int i = 0; i < o->seen.count; i++) allow(rules, o->seen.items[i], LANDLOCK_SEE);
+    for (int i = 0; i < o->changed.count; i++) allow(rules, o->changed.items[i], all);
     if (syscall(NR_landlock_restrict_self, rules, 0) != 0)
         child_trouble("Landlock", strerror(errno));
     close(rules);
@@ -394,7 +380,7 @@ static _Noreturn void run_program(const struct options *o) {
     }
     umask(022);
     set_limits(o);
-    become(o->uid);
+    become((long)o->uid);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of uid clears it */
     if (o->directory && chdir(o->directory) != 0) child_trouble(o->directory, strerror(errno));
     sigset_t none;
@@ -403,11 +389,11 @@ static _Noreturn void run_program(const struct options *o) {
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) child_trouble("no_new_privs", strerror(errno));
     confine(o);
-    set_filter(o->gpu);
+    set_filter(o->gpu != 0);
     execvp(o->program[0], o->program);
     for (int attempt = 0; try_again(attempt); attempt++) execvp(o->program[0], o->program);
     if (errno == ENOENT || errno == EACCES) child_trouble(o->program[0], strerror(errno));
-    say(trouble_pipe, "unloadable %s", strerror(errno));
+    dprintf(trouble_pipe, "unloadable %s", strerror(errno));
     _exit(JAIL_TROUBLE);
 }
 
@@ -426,18 +412,15 @@ struct process {
     uint64_t ticks; /* of the processor, its own and those of children that it has waited for */
 };
 
-static ssize_t read_text(const char *path, char *text, size_t room) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, room - 1) : -1;
-    if (fd >= 0) close(fd);
-    if (length > 0) text[length] = '\0';
-    return length;
-}
-
 /* Reads /proc/PID/stat into `text`. Returns what follows the program's name, which may hold any
  * character; null if nothing does. */
 static const char *behind_name(const char *path, char *text, size_t room) {
-    const char *end = read_text(path, text, room) > 0 ? strrchr(text, ')') : NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, text, room - 1) : -1;
+    if (fd >= 0) close(fd);
+    if (length <= 0) return NULL;
+    text[length] = '\0';
+    const char *end = strrchr(text, ')');
     return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
@@ -640,10 +623,10 @@ static struct watched wait_for(pid_t child, const struct options *o, const sigse
         const rlim_t memory = use.resident + (stored > before ? stored - before : 0);
         if (!use.runs) w.asleep += now - last;
         if (memory > w.peak) w.peak = memory;
-        w.ending = now >= end                                     ? WALL_LIMIT
-                   : o->time > 0 && use.cpu + w.asleep >= o->time ? TIME_LIMIT
-                   : o->resident && memory > o->resident          ? MEMORY_LIMIT
-                                                                  : ENDED;
+        w.ending = now >= end                                        ? WALL_LIMIT
+                   : o->time > 0 && use.cpu + w.asleep >= o->time    ? TIME_LIMIT
+                   : o->resident > 0 && memory > (rlim_t)o->resident ? MEMORY_LIMIT
+                                                                     : ENDED;
         if (w.ending != ENDED) return w;
         int signal = wait_a_little(signals);
         if (signal > 0 && signal != SIGCHLD) {
@@ -675,9 +658,9 @@ int main(int argc, char **argv) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a grader that is killed leaves nothing running */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    fcntl(o.report, F_SETFD, FD_CLOEXEC);
+    fcntl((int)o.report, F_SETFD, FD_CLOEXEC);
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
-        say(o.report, "trouble pipe: %s\n", strerror(errno));
+        dprintf((int)o.report, "trouble pipe: %s\n", strerror(errno));
         return JAIL_TROUBLE;
     }
     trouble_pipe = pipe_ends[1];
@@ -686,28 +669,28 @@ int main(int argc, char **argv) {
     pid_t child = fork();
     for (int attempt = 0; child < 0 && try_again(attempt); attempt++) child = fork();
     if (child < 0) {
-        say(o.report, "trouble fork: %s\n", strerror(errno));
+        dprintf((int)o.report, "trouble fork: %s\n", strerror(errno));
         return JAIL_TROUBLE;
     }
     if (child == 0) run_program(&o);
     close(pipe_ends[1]);
     close(STDOUT_FILENO); /* the reader waits for the last writer to close it */
     close(STDERR_FILENO);
-    for (int i = 0; i < o.passed_count; i++) close(o.passed[i]);
+    for (int i = 0; i < o.passed.count; i++) close(atoi(o.passed.items[i]));
 
     char trouble[512];
     struct watched w = wait_for(child, &o, &signals, stored);
-    end_all(o.uid);
+    end_all((long)o.uid);
     ssize_t length = read(pipe_ends[0], trouble, sizeof trouble - 1);
     if (length > 0) {
         trouble[length] = '\0';
-        say(o.report, "%s\n", trouble);
+        dprintf((int)o.report, "%s\n", trouble);
         return JAIL_TROUBLE;
     }
     if (w.ending != ENDED) w.status = SIGKILL;
-    say(o.report, "ended %s %d cpu %.3f asleep %.3f peak %llu limit %s\n",
-        WIFEXITED(w.status) ? "exit" : "signal",
-        WIFEXITED(w.status) ? WEXITSTATUS(w.status) : WTERMSIG(w.status), cpu_of_ended(), w.asleep,
-        (unsigned long long)peak_of(&w), LIMIT_NAMES[w.ending]);
+    dprintf((int)o.report, "ended %s %d cpu %.3f asleep %.3f peak %llu limit %s\n",
+            WIFEXITED(w.status) ? "exit" : "signal",
+            WIFEXITED(w.status) ? WEXITSTATUS(w.status) : WTERMSIG(w.status), cpu_of_ended(),
+            w.asleep, (unsigned long long)peak_of(&w), LIMIT_NAMES[w.ending]);
     return JAIL_OK;
 }

@@ -20,45 +20,21 @@ enum call_kind {
 
 enum { CALL_FRAMES = 16 };
 
+/* Beside the kind, what the runtime's function takes. Bytes in a row are one row, of this width. */
 struct call {
     enum call_kind kind;
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind copy_kind;
+    enum cudaFuncAttribute attribute;
+    int value;
+    struct launch launch;
+    enum error_call error_call;
+    cudaError_t error;
     int frame_count;
     void *frames[CALL_FRAMES]; /* who calls, from the innermost on */
-    union {
-        struct {
-            size_t bytes;
-        } allocate;
-        struct {
-            void *pointer;
-        } release;
-        struct {
-            char *to;
-            const char *from;
-            size_t to_pitch, from_pitch, width, height;
-            enum cudaMemcpyKind kind;
-        } copy;
-        struct {
-            void *pointer;
-            size_t pitch, width, height;
-            int value;
-        } set;
-        struct {
-            void *to;
-            const void *from;
-            size_t bytes;
-        } symbol;
-        struct {
-            const void *kernel;
-            enum cudaFuncAttribute attribute;
-            int value;
-        } attribute;
-        struct launch launch;
-        struct {
-            enum error_call call;
-            cudaError_t error;
-        } error;
-    };
-    size_t bytes; /* of the host's memory, which follow */
+    size_t bytes;              /* of the host's memory, which follow */
 };
 
 struct answer {

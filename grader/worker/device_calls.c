@@ -24,10 +24,10 @@ struct passed {
 };
 
 static cudaError_t copy(const struct call *call, struct passed *passed) {
-    const char *from = call->copy.from;
-    char *to = call->copy.to;
-    size_t to_pitch = call->copy.to_pitch, from_pitch = call->copy.from_pitch, bytes;
-    const size_t width = call->copy.width, height = call->copy.height;
+    const void *from = call->from;
+    void *to = call->to;
+    size_t to_pitch = call->to_pitch, from_pitch = call->from_pitch, bytes;
+    const size_t width = call->width, height = call->height;
     if (__builtin_mul_overflow(width, height, &bytes) || bytes > MOST_BYTES)
         return error_set(cudaErrorInvalidValue);
     const bool from_device = memory_is_device(from), to_device = memory_is_device(to);
@@ -45,19 +45,18 @@ static cudaError_t copy(const struct call *call, struct passed *passed) {
     }
     if (!to || !from) return error_set(cudaErrorInvalidValue);
     const cudaError_t error =
-        cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, call->copy.kind);
+        cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, call->copy_kind);
     if (error != cudaSuccess) passed->wanted = 0;
     return error;
 }
 
 static cudaError_t copy_to_symbol(const struct call *call, const struct passed *passed) {
-    const size_t bytes = call->symbol.bytes;
-    const bool from_device = memory_is_device(call->symbol.from);
-    if (!program_is_kernels_variable((uintptr_t)call->symbol.to, bytes) ||
+    const size_t bytes = call->width;
+    const bool from_device = memory_is_device(call->from);
+    if (!program_is_kernels_variable((uintptr_t)call->to, bytes) ||
         (!from_device && passed->given != bytes))
         return error_set(cudaErrorInvalidSymbol);
-    return cudaMemcpyToSymbol(call->symbol.to, bytes,
-                              from_device ? call->symbol.from : passed->bytes, bytes, 0,
+    return cudaMemcpyToSymbol(call->to, bytes, from_device ? call->from : passed->bytes, bytes, 0,
                               cudaMemcpyDefault);
 }
 
@@ -80,18 +79,15 @@ static cudaError_t launch(const struct call *call, const struct passed *passed) 
 
 static cudaError_t answer(const struct call *call, struct passed *passed, void **pointer) {
     switch (call->kind) {
-    case CALL_ALLOCATE: return cudaMalloc(pointer, call->allocate.bytes);
-    case CALL_RELEASE: return cudaFree(call->release.pointer);
+    case CALL_ALLOCATE: return cudaMalloc(pointer, call->width);
+    case CALL_RELEASE: return cudaFree(call->to);
     case CALL_COPY: return copy(call, passed);
     case CALL_SET:
-        return cudaMemset2D(call->set.pointer, call->set.pitch, call->set.value, call->set.width,
-                            call->set.height);
+        return cudaMemset2D(call->to, call->to_pitch, call->value, call->width, call->height);
     case CALL_COPY_TO_SYMBOL: return copy_to_symbol(call, passed);
-    case CALL_SET_ATTRIBUTE:
-        return cudaFuncSetAttribute(call->attribute.kernel, call->attribute.attribute,
-                                    call->attribute.value);
+    case CALL_SET_ATTRIBUTE: return cudaFuncSetAttribute(call->from, call->attribute, call->value);
     case CALL_LAUNCH: return launch(call, passed);
-    case CALL_ERROR: return error_call(call->error.call, call->error.error);
+    case CALL_ERROR: return error_call(call->error_call, call->error);
     }
     return error_set(cudaErrorInvalidValue);
 }

@@ -65,7 +65,7 @@ static struct answer ask(struct call *call, const struct rows *given, const stru
 }
 
 static cudaError_t allocate(void **pointer, size_t bytes) {
-    struct call call = {.kind = CALL_ALLOCATE, .allocate = {bytes}};
+    struct call call = {.kind = CALL_ALLOCATE, .width = bytes};
     const struct answer answer = ask(&call, NULL, NULL);
     if (answer.error != cudaSuccess) return answer.error;
     *pointer = answer.pointer;
@@ -74,7 +74,7 @@ static cudaError_t allocate(void **pointer, size_t bytes) {
 }
 
 static cudaError_t release(void *pointer) {
-    struct call call = {.kind = CALL_RELEASE, .release = {pointer}};
+    struct call call = {.kind = CALL_RELEASE, .to = pointer};
     const cudaError_t error = ask(&call, NULL, NULL).error;
     if (error == cudaSuccess) memory_free(pointer, false);
     return error;
@@ -98,24 +98,24 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
             memmove(to + row * to_pitch, from + row * from_pitch, width);
         return error_surface();
     }
-    struct call call = {.kind = CALL_COPY,
-                        .copy = {to, from, to_pitch, from_pitch, width, height, kind}};
+    struct call call = {CALL_COPY,  to,    from,   to_pitch,
+                        from_pitch, width, height, .copy_kind = kind};
     return ask(&call, from_host ? &given : NULL, &wanted).error;
 }
 
 static cudaError_t set(void *pointer, size_t pitch, int value, size_t width, size_t height) {
-    struct call call = {.kind = CALL_SET, .set = {pointer, pitch, width, height, value}};
+    struct call call = {CALL_SET, pointer, NULL, pitch, 0, width, height, .value = value};
     return ask(&call, NULL, NULL).error;
 }
 
 static cudaError_t copy_to_symbol(void *to, const void *from, size_t bytes) {
-    struct call call = {.kind = CALL_COPY_TO_SYMBOL, .symbol = {to, from, bytes}};
+    struct call call = {CALL_COPY_TO_SYMBOL, to, from, .width = bytes};
     const struct rows given = {(char *)from, bytes, bytes, 1};
     return ask(&call, memory_is_device(from) ? NULL : &given, NULL).error;
 }
 
 static cudaError_t set_attribute(const void *kernel, enum cudaFuncAttribute attribute, int value) {
-    struct call call = {.kind = CALL_SET_ATTRIBUTE, .attribute = {kernel, attribute, value}};
+    struct call call = {CALL_SET_ATTRIBUTE, .from = kernel, .attribute = attribute, .value = value};
     return ask(&call, NULL, NULL).error;
 }
 
@@ -126,7 +126,7 @@ static void launch(const struct launch *launch) {
 }
 
 static cudaError_t error(enum error_call what, cudaError_t error) {
-    struct call call = {.kind = CALL_ERROR, .error = {what, error}};
+    struct call call = {.kind = CALL_ERROR, .error_call = what, .error = error};
     return ask(&call, NULL, NULL).error;
 }
 

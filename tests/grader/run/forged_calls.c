@@ -46,26 +46,26 @@ void forge(void *variable, void *C, void *kernel) {
     void *arguments[8] = {kernel};
     const struct call frames = {.kind = CALL_ERROR, .frame_count = 1, .frames = {words}};
     struct call copy = {.kind = CALL_COPY};
-    struct call symbol = {.kind = CALL_COPY_TO_SYMBOL, .symbol = {variable, words, sizeof words}};
+    struct call symbol = {CALL_COPY_TO_SYMBOL, variable, words, .width = sizeof words};
     struct call launch = {.kind = CALL_LAUNCH};
 
     ask("error", cudaSuccess, frames, NULL, 0);
     ask("copies to a variable", cudaSuccess, symbol, words, sizeof words);
     ask("copies less", cudaErrorInvalidSymbol, symbol, words, 4);
-    symbol.symbol.bytes = 1 << 20;
+    symbol.width = 1 << 20;
     ask("copies more", cudaErrorInvalidSymbol, symbol, words, sizeof words);
-    symbol.symbol.to = &kernel_data_ends + 64;
-    symbol.symbol.bytes = 4;
+    symbol.to = &kernel_data_ends + 64;
+    symbol.width = 4;
     ask("copies to the checker", cudaErrorInvalidSymbol, symbol, words, 4);
 
-    copy.copy.to = variable, copy.copy.from = (char *)words;
-    copy.copy.to_pitch = copy.copy.from_pitch = copy.copy.width = 4, copy.copy.height = 1;
-    copy.copy.kind = cudaMemcpyHostToHost;
+    copy.to = variable, copy.from = words;
+    copy.to_pitch = copy.from_pitch = copy.width = 4, copy.height = 1;
+    copy.copy_kind = cudaMemcpyHostToHost;
     ask("copies on the host", cudaErrorInvalidValue, copy, words, 4);
-    copy.copy.to = C, copy.copy.kind = cudaMemcpyHostToDevice, copy.copy.height = 2;
+    copy.to = C, copy.copy_kind = cudaMemcpyHostToDevice, copy.height = 2;
     ask("copies more rows", cudaErrorInvalidValue, copy, words, 4);
-    copy.copy.to = variable, copy.copy.from = C, copy.copy.kind = cudaMemcpyDeviceToHost;
-    copy.copy.width = (size_t)1 << 62, copy.copy.height = 8;
+    copy.to = variable, copy.from = C, copy.copy_kind = cudaMemcpyDeviceToHost;
+    copy.width = (size_t)1 << 62, copy.height = 8;
     ask("copies without end", cudaErrorInvalidValue, copy, NULL, 0);
 
     launch.launch.kernel = kernel;
