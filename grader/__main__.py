@@ -49,7 +49,9 @@ def main(words: list[str]) -> int:
                 return about(asked)
             only = selected(asked, given.k)
             if given.list:
-                return listed(asked, only)
+                keys = [item.key for suite in asked.suites for item in suite.items]
+                print(*(harmless(key) for key in keys if only is None or key in only), sep="\n")
+                return FULL_MARKS
             submission = read_submission(asked.kernel(given.submission), given.name)
             watched = terminal.Watched()
             run = Run(asked, submission, named=given.name is not None, only=only,
@@ -68,7 +70,9 @@ def main(words: list[str]) -> int:
         return say("the grader itself failed, see above", MachineFault.status)
     before = time.monotonic()
     terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record))
-    write_stages(run.stages | {"report": time.monotonic() - before})
+    if path := os.environ.get("GRADER_STAGES"):  # for a benchmark of the grader: wall seconds of each stage
+        stages = run.stages | {"report": time.monotonic() - before}
+        Path(path).write_text(json.dumps({name: round(seconds, 4) for name, seconds in stages.items()}))
     return FULL_MARKS if run.earned_all(record) else LESS
 
 
@@ -105,14 +109,6 @@ def selected(asked: options.Asked, text: str | None) -> set[str] | None:
     return found
 
 
-def listed(asked: options.Asked, only: set[str] | None) -> int:
-    for suite in asked.suites:
-        for item in suite.items:
-            if only is None or item.key in only:
-                print(harmless(item.key))
-    return FULL_MARKS
-
-
 def about(asked: options.Asked) -> int:
     """Where this machine cannot grade, all that does not depend on it, and why. Raises MachineFault
     then."""
@@ -141,14 +137,6 @@ def say(message: str, status: int) -> int:
     for line in message.splitlines():
         print(f"grade: {harmless(line)}", file=sys.stderr)
     return status
-
-
-def write_stages(stages: dict[str, float]) -> None:
-    """For a benchmark of the grader: wall seconds of each stage, in the file GRADER_STAGES."""
-    path = os.environ.get("GRADER_STAGES")
-    if path:
-        with open(path, "w") as file:
-            json.dump({name: round(seconds, 4) for name, seconds in stages.items()}, file)
 
 
 if __name__ == "__main__":

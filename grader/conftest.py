@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    keys = run_of(metafunc.config).with_marks
+    keys = run_of(metafunc.config).keys
     metafunc.parametrize("key", keys, ids=[key.replace("/", "-") for key in keys])
 
 

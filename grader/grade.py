@@ -40,7 +40,7 @@ from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
 from .options import SEED_BITS, Asked
 from .record import model
-from .record.model import Cause, Finding, Mark, Record, Refusal, Test, Timing
+from .record.model import Cause, Finding, Record, Refusal, Test, Timing
 from .record.store import Store
 from .run.limits import GPU_SECONDS, HOST_SECONDS
 from .text import printable
@@ -126,11 +126,16 @@ class Grading:
         timings = [points.refused(shape, refusal)
                    if refusal and self._known[key].state != "not-timed" else self._known[key]
                    for key, shape in self._shapes.items() if key in self._known]
-        marks = self._marks({test.key: test for test in tests})
+        by_key, repaired = {test.key: test for test in tests}, self._repaired
+        marks = [each for suite in self.suites for each in points.marks_of(suite, by_key)]
+        if repaired and not refusal:
+            marks += points.repair_marks(self.suites, by_key, repaired.tests, repaired.mistake)
         got, possible = points.totals([*tests, *marks, *timings])
-        parts, box = self._runner.parts, self._runner.box
+        parts, box, given = self._runner.parts, self._runner.box, self.submission
         return Record(
-            complete=complete, submission=about(self.submission),
+            complete=complete, submission=model.Submission(
+                name=given.name, path=printable(str(given.path)), bytes=len(given.original),
+                sha256=hashlib.sha256(given.original).hexdigest(), notes=list(given.notes)),
             suites=[suite.name for suite in self.suites], seed=self.seed, score=got,
             max_score=possible, needs_review=points.needs_review([*tests, *timings], self._runner.limit),
             build=self._runner.build, refusal=refusal, tests=tests,
@@ -154,12 +159,6 @@ class Grading:
                 test = points.behind_gate(test, gate)  # type: ignore[arg-type]
             found += [test] if test else []
         return found  # type: ignore[return-value]
-
-    def _marks(self, tests: dict[str, Test]) -> list[Mark]:
-        marks = [each for suite in self.suites for each in points.marks_of(suite, tests)]
-        found = self._repaired
-        return marks + (points.repair_marks(self.suites, tests, found.tests, found.mistake)
-                        if found and not self._refusal else [])
 
     def _gate_of(self, key: str) -> Test | None:
         """Its result; None where there is no gate, or it is not known."""
@@ -340,15 +339,6 @@ def seeded(case: Case, seed: int) -> Case:
     return case.model_copy(update={"seed": int.from_bytes(digest[:8], "big") >> 1})
 
 
-def about(submission: Submission) -> model.Submission:
-    original = submission.original
-    return model.Submission(
-        name=submission.name, path=printable(str(submission.path)),
-        sha256=hashlib.sha256(original).hexdigest(), bytes=len(original),
-        notes=list(submission.notes),
-    )  # fmt: skip
-
-
 class Run:
     """`only`: the keys of the cases and timed shapes that are asked for; None: all. `stage` is called
     when one begins, with the number of cases where there are some; `finished` for each of these."""
@@ -386,11 +376,6 @@ class Run:
 
     @property
     def keys(self) -> list[str]:
-        every = [item.key for suite in self.asked.suites for item in suite.items]
-        return [key for key in every if self.only is None or key in self.only]
-
-    @property
-    def with_marks(self) -> list[str]:
         """And those of what a whole suite keeps or loses."""
         return [key for suite in self.asked.suites
                 for key in (*(item.key for item in suite.items), *suite.marks)]
@@ -399,7 +384,7 @@ class Run:
         """Of these: a mark needs all cases of its suite."""
         needed = {case.key for suite in self.asked.suites if keys & set(suite.marks)
                   for case in suite.cases}
-        self.only = None if keys >= set(self.with_marks) else keys | needed
+        self.only = None if keys >= set(self.keys) else keys | needed
 
     def _keep(self, record: Record, item: Test | Timing) -> None:
         """In case the grader is killed."""
@@ -411,8 +396,9 @@ class Run:
         """Of what was asked for."""
         if record.complete:
             return points.full_marks(record)
-        known = {item.key: item for item in record.items}
-        return all(key in known and known[key].nothing_lost for key in self.keys)
+        known = {item.key: item.nothing_lost for item in record.items}
+        return all(known.get(item.key) for suite in self.asked.suites for item in suite.items
+                   if self.only is None or item.key in self.only)
 
     def place(self, record: Record) -> Path | None:
         """The file that has it."""

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import ROOT
 from .errors import MachineFault
@@ -24,23 +24,19 @@ Params = Mapping[str, int]
 """In the order of the command line."""
 
 
-@dataclass(frozen=True)
-class Param:
-    name: str
+class Param(NamedTuple):
     least: int
     most: int
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """Of findings."""
 
     headline: str
     hint: str
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Of a run with given parameters."""
 
     bytes: int
@@ -115,14 +111,12 @@ class Lab:
 @functools.cache
 def read(folder: str, program: Path) -> Lab:
     said = json.loads(program.with_name("lab.json").read_bytes())
-    params = {each["name"]: Param(each["name"], each["least"], each["most"])
-              for each in said["params"]}
-    roles = [(each["name"], each["role"]) for each in said["arrays"]]
+    params = {each["name"]: Param(each["least"], each["most"]) for each in said["params"]}
+    inputs, outputs = ([each["name"] for each in said["arrays"] if each["role"] in (role, "in-out")]
+                       for role in ("input", "output"))
     return Lab(
         folder, program, said["lab"], said["title"], said["version"], said["kernel"], said["wrapper"],
-        said["parameters"], said["arguments"], {name: params[name] for name in said["command_line"]},
-        [name for name, role in roles if role in ("input", "in-out")],
-        [name for name, role in roles if role in ("output", "in-out")],
+        said["parameters"], said["arguments"], {name: params[name] for name in said["command_line"]}, inputs, outputs,
         {name: fill or said["comparisons"][1:] for name, fill in said["fills"].items()},
         said["comparisons"], said["beside"], [*ANY_LAB, *said["criteria"]],
         {kind: Kind(each["headline"], each["hint"] or "") for kind, each in said["findings"].items()})
@@ -140,4 +134,4 @@ def answer(program: Path, words: tuple[str, ...]) -> Sizes | str:
     if ran.returncode != 0:
         raise MachineFault(f"{program} ended with {ran.returncode}")
     said: dict[str, Any] = json.loads(ran.stdout)
-    return Sizes(**{name: said[name] for name in Sizes.__dataclass_fields__})
+    return Sizes(*map(said.__getitem__, Sizes._fields))

@@ -58,9 +58,9 @@ class Runner:
         self.build = Build(ok=False, message="", file=None, line=0, output="")
         self.refusal: Refusal | None = None
         """Of a submission that was not even compiled."""
-        self._programs: Programs | None = None
         self.explained: dict[str, repair.Explained] = {}
         """Cases whose result is explained by a formula, by their keys."""
+        self._programs: Programs | None = None
         self._work: list[TemporaryFolder] = []
 
     def compile(self) -> None:
@@ -96,19 +96,20 @@ class Runner:
         plain, checked = self._run(self._programs, case)
         if wants_checked(case) and checked is None and plain.ended not in OUT_OF_TIME:
             return points.used_up(case, self.limit)  # type: ignore[return-value]
-        test, explained = judge_case(case, plain, checked), repair.explain(case, plain, checked)
-        if explained:
+        if explained := repair.explain(case, plain, checked):
             self.explained[case.key] = explained
-        return test
+        return judge_case(case, plain, checked)
 
     def _run(self, programs: Programs, case: Case) -> tuple[Outcome, Outcome | None]:
         """The plain and the checked run; None: it is not wanted, or no time is left."""
-        plain = self._counted(self.tools.run(self.parts, programs, "plain", case, box=self.box))
+        plain = self.tools.run(self.parts, programs, "plain", case, box=self.box)
+        self._use(plain.seconds)
         if not wants_checked(case) or plain.ended in OUT_OF_TIME or self.used_up:
             return plain, None
-        return plain, self._counted(self.tools.run(
-            self.parts, programs, "checked", case, plain=plain, count=wants_counts(case),
-            box=self.box))
+        checked = self.tools.run(self.parts, programs, "checked", case, plain=plain, count=wants_counts(case),
+                                 box=self.box)
+        self._use(checked.seconds)
+        return plain, checked
 
     def repaired(self, finding: Finding) -> Programs | None:
         """The submission with the barrier that the finding misses, if that compiles, in the time that the submission
@@ -141,10 +142,6 @@ class Runner:
     @property
     def used_up(self) -> bool:
         return self._used > self.limit
-
-    def _counted(self, outcome: Outcome) -> Outcome:
-        self._use(outcome.seconds)
-        return outcome
 
     def _use(self, seconds: float) -> None:
         with self._adding:

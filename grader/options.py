@@ -26,22 +26,17 @@ BACKENDS = ("auto", "cpu", "cuda")
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--submission": {"metavar": "PATH",
-                     "help": "a .cu file, or a folder or zip that holds it; default: the lab's "
-                             "kernel.cu"},
-    "--name": {"metavar": "NAME",
-               "help": "the name of the directory of results; default: from the submission's path"},
-    "--lab": {"default": "lab", "metavar": "DIR",
-              "help": "the folder of the submission's lab; default: lab"},
+                     "help": "a .cu file, or a folder or zip that holds it; default: the lab's kernel.cu"},
+    "--name": {"metavar": "NAME", "help": "the name of the directory of results; default: from the submission's path"},
+    "--lab": {"default": "lab", "metavar": "DIR", "help": "the folder of the submission's lab; default: lab"},
     "--suite": {"default": "public", "metavar": "SUITE",
                 "help": "public, hidden, all, or the path of a .toml file; default: public"},
     "--results": {"default": str(ROOT / "results"), "metavar": "DIR",
                   "help": "where DIR/NAME/result.json is written; default: results"},
     "--seed": {"metavar": "N", "help": "the seed of the inputs; default: a fresh one"},
     "--protection": {"default": "auto", "metavar": "KIND",
-                     "help": f"the sandbox: {', '.join(PROTECTIONS)}; default: auto, the best that "
-                             "works here"},
-    "--backend": {"default": "cpu", "metavar": "KIND",
-                  "help": f"{', '.join(BACKENDS)}; default: cpu"},
+                     "help": f"the sandbox: {', '.join(PROTECTIONS)}; default: auto, the best that works here"},
+    "--backend": {"default": "cpu", "metavar": "KIND", "help": f"{', '.join(BACKENDS)}; default: cpu"},
     "--limit": {"metavar": "SECONDS",
                 "help": "limit of processor time, or time asleep, for all runs of a submission "
                         "together; default: 3 times the sum of the cases' limits"},
@@ -74,7 +69,7 @@ class Asked:
     def sandbox(self, jail: Path) -> Sandbox:
         """Raises MachineFault if it does not work."""
         private = [*secret_folders(self.lab), self.results] if self.hidden else []
-        return choose_sandbox(self.protection, self.hidden, private, jail)  # type: ignore[arg-type]
+        return choose_sandbox(self.protection, self.hidden, private, jail)
 
 
 def secret_folders(lab: Lab) -> list[Path]:

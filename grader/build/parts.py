@@ -69,17 +69,11 @@ class Parts:
 # ---- which compilers build them, and submissions, and for which GPU -------------------------------
 
 
-def compilers() -> dict[str, str]:
-    """CC and CXX as the environment or make's own defaults have them."""
-    return {"CC": os.environ.get("CC") or "cc", "CXX": os.environ.get("CXX") or "c++"}
-
-
 @functools.cache
 def version_of(command: str) -> str:
     """ "gcc 12.2.0" or "clang 14.0.6". Raises MachineFault if there is no such compiler."""
     ask = [*command.split(), "-E", "-P", "-x", "c++", "-"]
-    macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ " \
-             "__GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
+    macros = "__clang_major__.__clang_minor__.__clang_patchlevel__ __GNUC__.__GNUC_MINOR__.__GNUC_PATCHLEVEL__"
     try:
         ran = completed(ask, asked=macros)
     except OSError:
@@ -90,15 +84,6 @@ def version_of(command: str) -> str:
     clang, gcc = ("".join(word.split())
                   for word in re.findall(r"\S+(?: ?\. ?\S+){2}", ran.stdout)[:2])
     return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
-
-
-def nvcc_command() -> str:
-    """Raises MachineFault if there is none."""
-    usual = "/usr/local/cuda/bin/nvcc"
-    found = os.environ.get("NVCC") or shutil.which("nvcc") or usual
-    if not os.access(found, os.X_OK):
-        raise MachineFault("there is no nvcc here (NVCC=... names one); BACKEND=cpu needs none")
-    return found
 
 
 @functools.cache
@@ -126,10 +111,13 @@ def architecture() -> str:
 
 
 def settings_for(backend: str) -> dict[str, str]:
-    """make's variables. Raises MachineFault."""
-    settings = compilers() | {"BACKEND": backend}
+    """make's variables; the compilers as the environment or make's own defaults have them. Raises MachineFault."""
+    settings = {"CC": os.environ.get("CC") or "cc", "CXX": os.environ.get("CXX") or "c++", "BACKEND": backend}
     if backend == "cuda":
-        settings |= {"NVCC": nvcc_command(), "ARCH": architecture()}
+        nvcc = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        if not os.access(nvcc, os.X_OK):
+            raise MachineFault("there is no nvcc here (NVCC=... names one); BACKEND=cpu needs none")
+        settings |= {"NVCC": nvcc, "ARCH": architecture()}
     return settings
 
 
@@ -177,9 +165,9 @@ def hash_of(paths: Sequence[Path], more: Sequence[str] = ()) -> str:
 
 def parts_key(backend: str = "cpu", folder: str = "lab") -> str:
     """A hash of all that the parts depend on: sources, settings, compilers. Raises MachineFault."""
-    settings = [f"{name}={value} {shutil.which(value.split()[0])}"
-                for name, value in settings_for(backend).items()]
-    return hash_of(source_files(folder), [*settings, version_of(compilers()["CXX"])])
+    settings = settings_for(backend)
+    return hash_of(source_files(folder), [*(f"{name}={value} {shutil.which(value.split()[0])}"
+                                            for name, value in settings.items()), version_of(settings["CXX"])])
 
 
 def cache_directory() -> Path:
@@ -187,16 +175,13 @@ def cache_directory() -> Path:
     directory that can be written to. Raises MachineFault if none can."""
     home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     named = os.environ.get("GRADER_CACHE")
-    candidates = [Path(named)] if named else [ROOT / "build" / "grader-cache",
-                                             Path(home_cache) / "cuda-grader",
-                                             Path(tempfile.gettempdir()) / "cuda-grader"]
+    candidates = [Path(named)] if named else [
+        ROOT / "build" / "grader-cache", *(Path(each, "cuda-grader") for each in (home_cache, tempfile.gettempdir()))]
     for candidate in candidates:
-        try:
+        with suppress(OSError):
             candidate.mkdir(parents=True, exist_ok=True)
             if os.access(candidate, os.W_OK | os.X_OK):
                 return candidate
-        except OSError:
-            continue
     raise MachineFault(f"nothing can be written to {candidates[-1]}; "
                        "name a directory for the grader's own parts in GRADER_CACHE")
 
@@ -217,7 +202,7 @@ def trusted_parts(backend: str = "cpu", about: Lab | None = None) -> Parts:
     """Builds what is missing. `about`: default: the one in lab/. Raises BadInput and MachineFault."""
     about = about or described()
     made = kept(parts_key(backend, about.folder), lambda stage: make_parts(stage, about, backend))
-    built, compiler = made / "build", version_of(compilers()["CXX"])
+    built, compiler = made / "build", version_of(settings_for("cpu")["CXX"])
     on_gpu = backend == "cuda"
     return Parts(about, built / "grader", built / "judge", built / "grader" / "jail", compiler, backend,
                  clock=built / "clock" if on_gpu else None, architecture=architecture() if on_gpu else None)
@@ -261,8 +246,7 @@ def make_parts(stage: Path, about: Lab, backend: str) -> None:
 def run_make(stage: Path, backend: str, folder: str, *targets: str) -> None:
     environment = {k: v for k, v in os.environ.items()
                    if k in ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")} | {"LC_ALL": "C.UTF-8"}
-    settings = [f"{name}={value}" for name, value in settings_for(backend).items()]
-    settings += [f"LAB={folder}"]
+    settings = [f"{name}={value}" for name, value in {**settings_for(backend), "LAB": folder}.items()]
     make = shutil.which("make") or shutil.which("gmake")
     if not make:
         raise MachineFault("make is not installed, and the grader's own parts are built with it")
@@ -271,10 +255,9 @@ def run_make(stage: Path, backend: str, folder: str, *targets: str) -> None:
                          *targets], cwd=stage, env=environment)
     except OSError as error:
         raise MachineFault(f"make cannot be started: {error.strerror}") from error
-    if ran.returncode == 0:
-        return
-    raise MachineFault("the grader's own parts cannot be built: "
-                       + (reason_of(ran.stderr) or f"make ended with {ran.returncode}"))
+    if ran.returncode != 0:
+        raise MachineFault("the grader's own parts cannot be built: "
+                           + (reason_of(ran.stderr) or f"make ended with {ran.returncode}"))
 
 
 def reason_of(printed: str) -> str:

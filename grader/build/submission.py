@@ -22,6 +22,7 @@ from .. import ROOT
 from ..errors import MachineFault, NotBuilt, Refused
 from ..gate.check import BUILDS, LONGEST, OBJECTS, PRELUDE, READY, TEXTS
 from ..jail.sandbox import Command, Limits, Sandbox
+from ..lab import Lab
 from ..process import TemporaryFolder
 from .parts import Parts
 
@@ -33,28 +34,17 @@ FIRST_GCC_LINES = 30
 LARGEST_OBJECT = 64 << 20
 
 COMPILE_LIMITS = Limits(
-    cpu_seconds=30,
     memory_bytes=3 << 30,  # gcc takes 0.2 GB for these files; #include bombs end here
-    processes=64,
-    file_bytes=LARGEST_OBJECT,
-    output_bytes=64 << 10,
-    wall_seconds=600,
-    time_seconds=60,
-)
+    cpu_seconds=30, time_seconds=60, wall_seconds=600,
+    processes=64, file_bytes=LARGEST_OBJECT, output_bytes=64 << 10)
 
 NVCC_LIMITS = replace(COMPILE_LIMITS, cpu_seconds=120, time_seconds=240)
 """Its ptxas alone takes half a minute for a hundred kernels."""
 
 EXAMINE_LIMITS = Limits(
-    cpu_seconds=10,  # an ordinary kernel takes one
-    memory_bytes=4 << 30,
-    processes=16,
-    file_bytes=0,
-    output_bytes=64 << 10,
-    wall_seconds=200,
-    time_seconds=10,
-    resident_bytes=1 << 30,
-)
+    cpu_seconds=10, time_seconds=10, wall_seconds=200,  # an ordinary kernel takes one
+    memory_bytes=4 << 30, resident_bytes=1 << 30,
+    processes=16, file_bytes=0, output_bytes=64 << 10)
 
 TOO_LARGE = "examining what kernel.cu becomes takes more time or memory than it may"
 
@@ -179,6 +169,9 @@ def refuse_full_disk(temporary: Path) -> None:
                            f"{LEAST_FREE >> 20} MB (TMPDIR names another place)")
 
 
+TRIAL = threading.Lock()
+
+
 def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
     """The programs of a kernel that is known to compile, built below `work`, where a submission was
     compiled. Raises MachineFault if they cannot be built: the submission is not to blame then."""
@@ -188,23 +181,18 @@ def known_to_work(parts: Parts, box: Sandbox, work: Path) -> Programs:
         if not all((place / name).exists() for name in names):
             shutil.rmtree(place, ignore_errors=True)
             try:
-                return compiled(parts, work / "parts", empty_submission(parts), box, place)
+                return compiled(parts, work / "parts", empty_submission(parts.lab), box, place)
             except (NotBuilt, Refused) as error:
                 refuse_full_disk(work.parent)
                 raise MachineFault(f"nothing can be compiled here: {error}") from error
         return Programs(*(place / name for name in names))
 
 
-TRIAL = threading.Lock()
-
-
-def empty_submission(parts: Parts) -> bytes:
-    """Of this lab: it compiles, and computes nothing."""
-    lab = parts.lab
+def empty_submission(lab: Lab) -> bytes:
+    """It compiles, and computes nothing."""
     kernel, arguments = lab.kernel or "kernel", ", ".join(lab.arguments)
     return (f"__global__ void {kernel}({lab.parameters}) {{}}\n"
-            f"void {lab.wrapper}({lab.parameters})\n"
-            f"{{\n    {kernel}<<<1, 1>>>({arguments});\n}}\n").encode()
+            f"void {lab.wrapper}({lab.parameters})\n{{\n    {kernel}<<<1, 1>>>({arguments});\n}}\n").encode()
 
 
 def program_names(parts: Parts) -> tuple[str, ...]:
@@ -227,8 +215,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     compile_in_sandbox(shared, "programs", programs, box, limits)
     names = program_names(parts)
     replace_directory(programs, {name: take_file(programs / name) for name in names}, 0o555)
-    return replace(Programs(*(programs / name for name in names)),
-                   checked_object=made["checked.o"])
+    return replace(Programs(*(programs / name for name in names)), checked_object=made["checked.o"])
 
 
 def check_program(parts: Parts, programs: Programs, source: bytes, box: Sandbox) -> Path:

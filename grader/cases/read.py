@@ -42,11 +42,8 @@ def load_suites(lab: Lab, which: str, directory: Path | None = None) -> list[Sui
     directory = directory or lab.testcases
     suites = [read_suite(lab, path, directory) for path in suite_files(which, directory)]
     loaded = {suite.name for suite in suites}
-    others = [
-        read_suite(lab, path, directory)
-        for path in toml_files(directory / "public")
-        if suite_name(path, directory)[0] not in loaded
-    ] if any(suite.gate for suite in suites) else []
+    public = toml_files(directory / "public") if any(suite.gate for suite in suites) else []
+    others = [read_suite(lab, path, directory) for path in public if suite_name(path, directory)[0] not in loaded]
     asked = with_gates(suites, others)
     return gates_alone(asked, others) + asked
 
@@ -109,8 +106,7 @@ def read_suite(lab: Lab, path: Path, directory: Path) -> Suite:
                 names.add(item.name)
                 found[kind].append(item)
     refuse(mistakes)
-    points = table.get("points", {})
-    limits = table.get("limits", {})
+    points, limits = table.get("points", {}), table.get("limits", {})
     cases = [asking(case.model_copy(update={"limits": limits}), points, f"{path}: case {quoted(case.name)}", mistakes)
              for case in found["case"]]
     asked = {each for case in cases for each in case.asked}
@@ -147,8 +143,7 @@ def asking(case: Case, points: dict[str, float], where: str, mistakes: list[str]
     return case
 
 
-def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the path of a .toml file"
-              ) -> dict[str, Any]:
+def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the path of a .toml file") -> dict[str, Any]:
     """`what` follows the reason why a file cannot be read. Raises BadInput."""
     try:
         with path.open("rb") as file:
@@ -165,15 +160,14 @@ def read_toml(path: Path, what: str = "a suite is public, hidden, all, or the pa
     except RecursionError:
         raise BadInput(f"{path}: lists or tables nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
-        raise BadInput(f"{path}: not TOML: {one_line(str(error))}") from None
+        raise BadInput(f"{path}: not TOML: {' '.join(ascii(str(error))[1:-1].split())[:160]}") from None
 
 
 # ---- one table -----------------------------------------------------------------------------------
 
 
-def read_item(
-    kind: str, table: dict[str, Any], where: str, suite: str, hidden: bool, lab: Lab, mistakes: list[str]
-) -> Any:
+def read_item(kind: str, table: dict[str, Any], where: str, suite: str, hidden: bool, lab: Lab,
+              mistakes: list[str]) -> Any:
     """A Case or a Performance; or None, and what is wrong with it added to `mistakes`."""
     model, item = KINDS[kind], None
     keys = model.keys(lab)
@@ -229,10 +223,6 @@ def gates_alone(asked: list[Suite], others: list[Suite]) -> list[Suite]:
 
 
 # ---- words of the errors -------------------------------------------------------------------------
-
-def one_line(text: str) -> str:
-    return " ".join(ascii(text)[1:-1].split())[:160]
-
 
 def nearest(key: str, allowed: list[str]) -> str:
     """What follows "unknown ...": the likeliest, or all that is allowed."""

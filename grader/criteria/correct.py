@@ -14,20 +14,20 @@ PHRASE = "the result is not correct"
 COUNTS = False
 
 
-def of_kind(lab: Lab, kind: str, what: str = "") -> Finding:
+def of_kind(lab: Lab, kind: str, what: str = "", hint: str = "") -> Finding:
     """Of those that are found here and not by the judge; in the lab's words."""
     known = lab.kinds[kind]
-    return Finding(kind=kind, headline=known.headline, what=what or known.headline, hint=known.hint or None)
+    return Finding(kind=kind, headline=known.headline, what=what or known.headline, hint=hint or known.hint or None)
 
 
 def of_end(lab: Lab, ended: str) -> Finding:
     """Of a run that did not return, where no more is known."""
+    if ended == "exited":
+        return of_kind(lab, "host-fault", "it ended the program instead of returning",
+                       f"{lab.wrapper} must return, whatever happens")
     kind, what = {"crashed": ("host-fault", "it crashed"),
-                  "exited": ("host-fault", "it ended the program instead of returning"),
                   "stopped": ("kernel-fault", "it was stopped")}.get(ended, (ended, ""))
-    found = of_kind(lab, kind, what)
-    return found.model_copy(update={"hint": f"{lab.wrapper} must return, whatever happens"}) \
-        if ended == "exited" else found
+    return of_kind(lab, kind, what)
 
 
 def no_launch(lab: Lab) -> Finding:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,9 @@ def result(record: Record, environment: Mapping[str, str]) -> str:
         # Of a suite without cases it has passed.
         tests = [entry(github.FILE, record.was_run, record.score, record.max_score, whole(record))]
     else:
-        tests = [entry for suite, items in groupby(sorted(graded(record), key=suite_of), key=suite_of)
-                 for entry in of_suite(suite, list(items))]
+        suites = sorted({item.suite for item in graded(record)})
+        tests = [entry for suite in suites
+                 for entry in of_suite(suite, [item for item in graded(record) if item.suite == suite])]
     return json.dumps({
         "schema": SCHEMA,
         **identity(environment),
@@ -61,10 +61,6 @@ def result(record: Record, environment: Mapping[str, str]) -> str:
         "max-score": sum(test["max-score"] for test in tests),
         "tests": tests,
     }, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
-
-
-def suite_of(item: Item) -> str:
-    return item.suite
 
 
 def of_suite(suite: str, items: list[Item]) -> list[dict[str, Any]]:

@@ -52,15 +52,14 @@ def table(record: Record) -> str:
     if not record.tests:
         return ""
     lines = ["| | case | shape | points | reason |", "|---|---|---|---:|---|",
-             *(row(*named(item), fraction(item), reason(item))
-               for item in (*record.tests, *record.marks))]
+             *(row(item, fraction(item)) for item in (*record.tests, *record.marks))]
     return "\n".join(lines) + "\n"
 
 
 def speed(record: Record) -> str:
     """What was timed as a table; a line for what was not."""
-    lines = [row(*named(timing), milliseconds(timing.times), milliseconds(timing.beside_times),
-                 ratio(timing), fraction(timing), reason(timing)) for timing in timed(record)]
+    lines = [row(timing, milliseconds(timing.times), milliseconds(timing.beside_times), ratio(timing), fraction(timing))
+             for timing in timed(record)]
     if lines:
         lines = [f"| | speed | shape | time | {markdown(beside(timed(record)))} | ratio | points | reason |",
                  "|---|---|---|---:|---:|---:|---:|---|", *lines, ""]
@@ -69,16 +68,10 @@ def speed(record: Record) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def named(item: Item) -> tuple[str, str, str]:
-    return SIGNS[item.status], markdown(name(item)), markdown(shape(item))
-
-
-def reason(item: Item) -> str:
-    return markdown(next(iter(lost(item)), ""))
+def row(item: Item, *cells: str) -> str:
+    """Its name in front, why points were lost behind."""
+    named = SIGNS[item.status], markdown(name(item)), markdown(shape(item))
+    return f"| {' | '.join((*named, *cells, markdown(next(iter(lost(item)), ''))))} |"
 
 
 def details(record: Record) -> str:
@@ -135,17 +128,12 @@ Place = tuple[str, int, str]
 
 
 def annotations(record: Record) -> str:
-    found = of_cases(record) if record.was_run else of_whole(record)
+    where, title = record.refusal or record.build, "refused" if record.refusal else "does not build"
+    found = of_cases(record) if record.was_run else [((where.file or "", where.line, title), "\n".join(whole(record)))]
     lines = [command(place, message) for place, message in found[:AT_MOST]]
     if len(found) > AT_MOST:
         lines.append(f"{len(found) - AT_MOST} more are in the summary")
     return "".join(line + "\n" for line in lines)
-
-
-def of_whole(record: Record) -> list[tuple[Place, str]]:
-    where = record.refusal or record.build
-    title = "refused" if record.refusal else "does not build"
-    return [((where.file or "", where.line, title), "\n".join(whole(record)))]
 
 
 def of_cases(record: Record) -> list[tuple[Place, str]]:

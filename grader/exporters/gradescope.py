@@ -27,11 +27,8 @@ def export(record: Record, of_students: Record, hidden_cases: Visibility = "hidd
     results: dict[str, Any] = {
         "execution_time": round(record.seconds),
         "output": overview(of_students, hidden_cases),
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
+        **dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text"),
+        "visibility": "visible", "stdout_visibility": "hidden",
         "tests": tests,
     }
     # Gradescope adds the tests up. A score at the top would replace the sum, so it is there only
@@ -57,29 +54,22 @@ def head(record: Record) -> list[dict[str, Any]]:
 
 
 def entry(item: Item, hidden_cases: Visibility) -> dict[str, Any]:
+    lines = [shape(item), measured(item) if isinstance(item, Timing) else ""]
+    lines = [*filter(None, lines), *lost(item)]
+    if isinstance(item, Test) and item.output and not item.hidden:
+        lines += ["", "It printed:", plain(item.output)]
     return {
-        "name": name(item),
-        "score": number(item.score),
-        "max_score": number(item.max_score),
+        "name": name(item), "score": number(item.score), "max_score": number(item.max_score),
         "status": "passed" if item.status == "passed" else "failed",
-        "output": output(item),
+        "output": "\n".join(lines),
         "tags": [item.suite],
         "visibility": hidden_cases if item.hidden else "visible",
     }
 
 
-def output(item: Item) -> str:
-    lines = [shape(item), measured(item) if isinstance(item, Timing) else ""]
-    lines = [*filter(None, lines), *lost(item)]
-    if isinstance(item, Test) and item.output and not item.hidden:
-        lines += ["", "It printed:", plain(item.output)]
-    return "\n".join(lines)
-
-
 def overview(record: Record, hidden_cases: Visibility) -> str:
     """What students see first. "All tests passed" over cases that they cannot see would mislead."""
-    public = [item for item in graded(record) if not item.hidden]
-    hidden = [item for item in graded(record) if item.hidden]
+    public, hidden = ([item for item in graded(record) if item.hidden == half] for half in (False, True))
     lines = whole(record)
     if public:
         lines.append(f"Cases that you can see: {points(sum(item.score for item in public))} of "

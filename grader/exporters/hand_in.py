@@ -32,9 +32,8 @@ from . import autolab, classroom50, gradescope
 from .__main__ import add_platform_options
 
 
-def grade(
-    submission: Path | None, suite: str, results: Path, protection: str, *, details: bool
-) -> tuple[Record, Record]:
+def grade(submission: Path | None, suite: str, results: Path, protection: str, *, details: bool
+          ) -> tuple[Record, Record]:
     """The record of this submission, and what students see of it. `results` is a directory for the
     grader's own files; with `details`, everything that the grader said about a fault of the machine is printed. Raises
     MachineFault."""
@@ -99,16 +98,15 @@ def arguments(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     asked = arguments(words)
     try:
+        only_instructors_read = asked.platform == "gradescope"
         record, seen = grade(asked.submission and asked.submission.resolve(), asked.suite, asked.results.resolve(),
-                             asked.protection,
-                             details=asked.platform == "gradescope")  # where only instructors read it
+                             asked.protection, details=only_instructors_read)
         if asked.platform == "classroom50":
             classroom50.write(seen, asked.output, os.environ)
-        elif asked.platform == "gradescope":
-            asked.output.write_text(gradescope.export(record, seen, asked.hidden_cases),
-                                    encoding="utf-8")
         else:
-            asked.output.write_text(autolab.export(seen, asked.problem), encoding="utf-8")
+            asked.output.write_text(gradescope.export(record, seen, asked.hidden_cases)
+                                    if asked.platform == "gradescope" else autolab.export(seen, asked.problem),
+                                    encoding="utf-8")
         return 0
     except (BadInput, MachineFault) as error:
         print(f"not graded: {error}", file=sys.stderr)

@@ -27,8 +27,7 @@ NO_TYPES = set(b"""
 TYPES = {b"struct", b"class", b"union", b"enum"}
 PARAMETERS = {b"typename", b"class"}
 ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"{"}
-OPENING = {b"(": b")", b"[": b"]", b"{": b"}"}
-CLOSING = {end: begin for begin, end in OPENING.items()}
+OPENING, CLOSING = {b"(", b"[", b"{"}, {b")", b"]", b"}"}
 
 
 def declared(words: Sequence[bytes], names: Set[bytes]) -> set[bytes]:
@@ -106,17 +105,12 @@ def is_in_a_list(words: Sequence[bytes], i: int) -> bool:
     if at(words, opens) == b"[":
         kind = at(words, before_between(words, opens))
         return after == b"=" or (kind == b"auto" and after in (b",", b"]"))
-    if at(words, opens) == b"{" and is_enumeration(words, opens):
+    head = opens - 1
+    while at(words, head) not in (b"", b";", b"{", b"}", b")", b"enum"):
+        head -= 1
+    if at(words, opens) == b"{" and at(words, head) == b"enum":
         return after in (b",", b"}", b"=")
     return at(words, j) == b"," and after in ENDS_OF_A_NAME and begins_a_declaration(words, j)
-
-
-def is_enumeration(words: Sequence[bytes], opens: int) -> bool:
-    head: list[bytes] = []
-    while (word := at(words, opens - 1)) not in (b"", b";", b"{", b"}", b")"):
-        head.append(word)
-        opens -= 1
-    return b"enum" in head
 
 
 def begins_a_declaration(words: Sequence[bytes], comma: int) -> bool:
@@ -150,15 +144,11 @@ def is_behind_a_body(words: Sequence[bytes], i: int) -> bool:
 def begin_of(words: Sequence[bytes], i: int) -> int:
     """Where the innermost bracket opens that encloses the word at i, or which closes there. -1:
     none does."""
-    depth = 1 if words[i] not in CLOSING else 0
-    while i >= 0:
-        if words[i] in CLOSING:
-            depth += 1
-        elif words[i] in OPENING:
-            depth -= 1
-            if not depth:
-                return i
-        i -= 1
+    depth = int(words[i] not in CLOSING)
+    for j in range(i, -1, -1):
+        depth += (words[j] in CLOSING) - (words[j] in OPENING)
+        if words[j] in OPENING and not depth:
+            return j
     return -1
 
 

@@ -114,6 +114,7 @@ class Object:
         self.symbols = list(tables[0].iter_symbols()) if len(tables) == 1 else []
         if not self.symbols:
             raise ELFError("no symbols")
+        self.calls = CALLS.get(self.elf["e_machine"], set())  # how this machine calls a function
         self.references: defaultdict[int, set[int]] = defaultdict(set)  # of a symbol: kinds of relocations
         self.starters: list[tuple[int, int]] = []  # symbol, addend
         for section in self.sections:
@@ -131,10 +132,6 @@ class Object:
             if starts:
                 addend = relocation["r_addend"] if section["sh_type"] == "SHT_RELA" else 0
                 self.starters.append((symbol, addend))
-
-    def calls(self) -> set[int]:
-        """The kinds of relocations by which this machine calls a function."""
-        return CALLS.get(self.elf["e_machine"], set())
 
     def line_of(self, name: str, used: bool) -> int:
         """Where the student's text first uses or declares it, or the longest word that a mangled name has in it;
@@ -182,13 +179,12 @@ def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> Non
     symbol, kinds = read.symbols[number], read.references[number]
     name = symbol.name
     allowed = next((names for names in lists()[0]
-                    if name in names and names.checked_only <= checked and names.cuda_only <= cuda),
-                   None)
-    if allowed and allowed.call_only and kinds - read.calls():
+                    if name in names and names.checked_only <= checked and names.cuda_only <= cuda), None)
+    if allowed and allowed.call_only and kinds - read.calls:
         refuse(read, name, f"takes the address of {name} instead of calling it", used=True)
     if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):
         return
-    how = "calls" if kinds & read.calls() else "uses"
+    how = "calls" if kinds & read.calls else "uses"
     refuse(read, name, f"{how} {spelled(name)}: {words_for(name)}", used=True)
 
 
@@ -218,23 +214,19 @@ def check_definition(read: Object, symbol: Any, kernel: str) -> None:
         return
     if kind == "STT_FUNC" and name == kernel:
         return  # extern "C": nothing else relies on that name
-    if is_others(name) or kind == "STT_FUNC" and is_a_function_of_others(name):
+    if is_others(name, kind == "STT_FUNC"):
         refuse(read, name, f"defines {name}, a name that others rely on")
 
 
-def is_others(name: str) -> bool:
-    """Whether the object itself may refer to it without a word of the student's. All other names
-    are made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
+def is_others(name: str, function: bool) -> bool:
+    """Whether it is a function of others, or the object itself may refer to it without a word of the student's. All
+    other names are made its own before it is linked (worker/compile.sh), so that a helper with extern "C" or a
     variable takes nobody's place."""
     allowed, refused = lists()
-    return any(table.implicit and name in table for table in allowed) or \
-        name.startswith(tuple(prefix for table in refused for prefix in table.prefixes
-                              if prefix.startswith(("__", "emulator_"))))
-
-
-def is_a_function_of_others(name: str) -> bool:
-    allowed, refused = lists()
-    return any(name in table for table in allowed) or any(name in table.names for table in refused)
+    prefixes = (prefix for table in refused for prefix in table.prefixes)
+    return any((table.implicit or function) and name in table for table in allowed) or \
+        function and any(name in table.names for table in refused) or \
+        name.startswith(tuple(prefix for prefix in prefixes if prefix.startswith(("__", "emulator_"))))
 
 
 def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
@@ -247,8 +239,7 @@ def check_sections(read: Object, more: dict[re.Pattern[str], int]) -> None:
         if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
             continue  # of a section that is checked itself
         flags = section["sh_flags"] & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)
-        right = next((flags for pattern, flags in known.items() if pattern.fullmatch(section.name)),
-                     None)
+        right = next((flags for pattern, flags in known.items() if pattern.fullmatch(section.name)), None)
         frames = section.name == ".eh_frame" and flags == SHF_ALLOC | SHF_WRITE  # some compilers
         if flags != right and not frames:
             raise Refused(f"puts something into the section {section.name or number}", STUDENT_FILE,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Set
 from typing import NamedTuple
 
 from .. import ROOT
@@ -34,14 +34,10 @@ class Forbidden(NamedTuple):
     hint: str = "remove it"
 
 
-EMULATORS_OWN = "uses the emulator's own {}"
-ONE_TEXT = "kernel.cu is CUDA, and the same text for a GPU and without one"
 CUDAS_ATOMICS = "CUDA's are atomicAdd, atomicCAS and their like"
 
-AS_WRITTEN = (
-    Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
-              "use __device__, or cudaMalloc"),
-)
+AS_WRITTEN = (Forbidden(re.compile(r"__managed__"), "has a variable that host and device share ({})",
+                        "use __device__, or cudaMalloc"),)
 PREPROCESSED = (
     Forbidden(re.compile(r"asm|__asm|__asm__"), "uses inline assembly"),
     Forbidden(re.compile(r"_*no_sanitize\w*|_*disable_sanitizer_instrumentation_*"
@@ -139,14 +135,6 @@ def without_splices(source: bytes) -> bytes:
     return b"\n".join(line.replace(b"\0", b"") + b"\n" * line.count(b"\0") for line in lines)
 
 
-def check_words(words: list[bytes], forbidden: tuple[Forbidden, ...], line: int) -> None:
-    for word in words:
-        text = word.decode(errors="replace")
-        for each in forbidden:
-            if each.words.fullmatch(text):
-                raise Refused(each.tried.format(text), STUDENT_FILE, line, each.hint)
-
-
 @functools.cache
 def emulators_own() -> frozenset[bytes]:
     """The words of the emulator's headers that have its name in them."""
@@ -159,9 +147,16 @@ def emulators_own() -> frozenset[bytes]:
 OF_THEIR_MACROS = {b"emulator_barrier_here", b"emulator_different", b"emulator_warp_active"}
 
 
-def check_emulators(word: bytes, line: int) -> None:
-    if word in emulators_own():
-        raise Refused(EMULATORS_OWN.format(word.decode()), STUDENT_FILE, line, ONE_TEXT)
+def check_forbidden(word: bytes, forbidden: tuple[Forbidden, ...], line: int, but_for: Set[bytes] = frozenset()
+                    ) -> None:
+    """`but_for`: words of the emulator's that may be there. Raises Refused."""
+    text = word.decode(errors="replace")
+    for each in forbidden:
+        if each.words.fullmatch(text):
+            raise Refused(each.tried.format(text), STUDENT_FILE, line, each.hint)
+    if word in emulators_own() and word not in but_for:
+        raise Refused(f"uses the emulator's own {text}", STUDENT_FILE, line,
+                      "kernel.cu is CUDA, and the same text for a GPU and without one")
 
 
 # ---- as written ----------------------------------------------------------------------------------
@@ -174,36 +169,18 @@ def check_source(source: bytes) -> None:
     for token in tokens:
         kind, text = token.lastgroup, token[0]
         if kind == "hash" and at_start:
-            words = tokens_of_line(tokens)
+            of_line = itertools.takewhile(lambda each: each.lastgroup != "newline", tokens)
+            words = [each[0] for each in of_line if each.lastgroup not in ("blank", "comment")]
             check_directive(words, line)
-            if not is_for_people(words):
-                check_as_written(words, line)
+            is_for_people = words[:1] == [b"pragma"] and FOR_PEOPLE.fullmatch(b"".join(words[1:2]))
+            for word in () if is_for_people else words:
+                check_forbidden(word, AS_WRITTEN, line)
             line, at_start = line + 1, True
             continue
         if kind == "word":
-            check_as_written([text], line)
+            check_forbidden(text, AS_WRITTEN, line)
         line += text.count(b"\n")
         at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
-
-
-def check_as_written(words: list[bytes], line: int) -> None:
-    check_words(words, AS_WRITTEN, line)
-    for word in words:
-        check_emulators(word, line)
-
-
-def is_for_people(directive: list[bytes]) -> bool:
-    return directive[:1] == [b"pragma"] and bool(FOR_PEOPLE.fullmatch(b"".join(directive[1:2])))
-
-
-def tokens_of_line(tokens: Iterator[re.Match[bytes]]) -> list[bytes]:
-    words = []
-    for token in tokens:
-        if token.lastgroup == "newline":
-            break
-        if token.lastgroup not in ("blank", "comment"):
-            words.append(token[0])
-    return words
 
 
 def check_directive(words: list[bytes], line: int) -> None:
@@ -253,8 +230,12 @@ def check_preprocessed(text: bytes, prelude: bytes) -> list[Token]:
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
     spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
     code, pragmas = code_and_pragmas(tokens)
-    for pragma in pragmas:
-        check_pragma(pragma)
+    for pragma in pragmas:  # by its name: the rest may be prose, or numbers
+        follow = [token.text for token in pragma[1:]]
+        family = bool(follow) and bool(FAMILIES.fullmatch(follow[0]))
+        name = b"".join(follow[family:family + 1]).decode(errors="replace")
+        if PRAGMAS.fullmatch(name):
+            raise Refused(f"uses #pragma {name}", STUDENT_FILE, pragma[0].line, "remove it")
     check_code(code, names_of_others([token.text for token in code], known, spaces))
     return tokens
 
@@ -293,8 +274,7 @@ def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
     marker = MARKER.search(text)
     while marker:
         at, name = marker.end(), marker[2]
-        theirs = not name.startswith((b"/", b"<"))
-        if theirs:
+        if not name.startswith((b"/", b"<")):  # the student's
             following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
         else:
             header = name.rpartition(b"/")[2]
@@ -354,31 +334,15 @@ def check_code(code: list[Token], others: set[bytes]) -> None:
         previous = word
 
 
-def check_pragma(pragma: list[Token]) -> None:
-    """By its name: the rest may be prose, or numbers. Raises Refused."""
-    words = [token.text for token in pragma[1:]]
-    family = bool(words) and bool(FAMILIES.fullmatch(words[0]))
-    name = b"".join(words[family:family + 1]).decode(errors="replace")
-    if PRAGMAS.fullmatch(name):
-        raise Refused(f"uses #pragma {name}", STUDENT_FILE, pragma[0].line, "remove it")
-
-
 def check_word(word: bytes, line: int, others: set[bytes], attribute: bool) -> None:
     """One of the student's; `attribute`: it names one. Raises Refused."""
-    check_words([word], PREPROCESSED, line)
-    if word not in OF_THEIR_MACROS:
-        check_emulators(word, line)
+    check_forbidden(word, PREPROCESSED, line, OF_THEIR_MACROS)
     text = word.decode(errors="replace")
     if attribute and not ATTRIBUTES.fullmatch(text):
         raise Refused(f"uses the attribute {text}", STUDENT_FILE, line, "remove the attribute")
     if word in others and ATOMIC.fullmatch(text):
         raise Refused(f"uses C++'s {text}", STUDENT_FILE, line, CUDAS_ATOMICS)
-    if RESERVED.fullmatch(text) and not attribute and belongs_to_others(text, word in others):
-        raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries",
-                      STUDENT_FILE, line,
+    if RESERVED.fullmatch(text) and not attribute and (word in others or OF_COMPILERS.fullmatch(text)) \
+            and not (CUDAS_OWN.fullmatch(text) or OF_MACROS.fullmatch(text)):
+        raise Refused(f"uses {text}, a name that belongs to the compiler or its libraries", STUDENT_FILE, line,
                       "remove it, or declare it if it is yours; CUDA C does not need it")
-
-
-def belongs_to_others(reserved: str, of_headers: bool) -> bool:
-    return (of_headers or bool(OF_COMPILERS.fullmatch(reserved))) and not any(
-        pattern.fullmatch(reserved) for pattern in (CUDAS_OWN, OF_MACROS))

@@ -21,14 +21,14 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from .. import ROOT
 from ..errors import BadInput
-from ..text import printable
+from ..text import listed, printable
 
 KERNEL = "kernel.cu"
 LARGEST = 1 << 20  # bytes; a long solution has ten thousand
@@ -39,6 +39,7 @@ MOST_LISTED = 6  # names in a message
 LONGEST_LISTED = 60
 ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")  # with a file; empty
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others cannot be unpacked in parts
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # how one is opened
 LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
 
 
@@ -97,8 +98,7 @@ def clean(original: bytes, shown: str) -> tuple[bytes, list[str]]:
 
 
 def refuse_other_encodings(content: bytes, shown: str) -> None:
-    """UTF-16 and UTF-32 have a byte order mark, or, of English text, a NUL in every second byte or
-    more. Raises BadInput."""
+    """UTF-16 and UTF-32 have a byte order mark, or, of English text, a NUL in every second byte or more."""
     sample = content[:4096]
     nuls = sample.count(0) / len(sample)
     if nuls > 0.3 or content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -152,10 +152,7 @@ def find_kernel(given: Path) -> Found:
     shown = printable(str(given))
     try:
         kind = os.lstat(given).st_mode
-        if stat.S_ISDIR(kind):
-            found = in_folder(given, shown)
-        else:
-            found = Found(given, read_file(given, None, shown, kind))
+        found = in_folder(given, shown) if stat.S_ISDIR(kind) else Found(given, read_file(given, None, shown, kind))
     except OSError as error:
         raise unreadable(shown, error) from None
     return in_zip(found) if found.content.startswith(ZIP_BEGINS) else found
@@ -169,22 +166,19 @@ def choose(names: list[str], suffixes: tuple[str, ...], what: str) -> tuple[str,
     kernels = [name for name in names if name.rpartition("/")[2].lower() == KERNEL]
     found = kernels or [name for name in names if name.lower().endswith(suffixes)]
     if not found:
-        holds = f"; it holds {listed(names)}" if names else ""
+        holds = f"; it holds {some_of(names)}" if names else ""
         raise BadInput(f"{what} without {KERNEL}, or any other .cu file{holds}")
     if len(found) > 1:
-        raise BadInput(f"{what} with {listed(found)}: which one is the submission? Keep one of "
-                       "them")
+        raise BadInput(f"{what} with {some_of(found)}: which one is the submission? Keep one of them")
     [chosen] = found
     others = [name for name in names if name != chosen]
-    return chosen, [f"ignored: {listed(others)}"] if others else []
+    return chosen, [f"ignored: {some_of(others)}"] if others else []
 
 
-def listed(names: list[str]) -> str:
+def some_of(names: list[str]) -> str:
     shown = [name if len(name) <= LONGEST_LISTED else f"{name[:LONGEST_LISTED - 3]}..."
              for name in map(printable, names[:MOST_LISTED])]
-    more = len(names) - len(shown)
-    last = f"{more} more" if more else shown.pop()
-    return f"{', '.join(shown)} and {last}" if shown else last
+    return listed([*shown, f"{len(names) - len(shown)} more"] if len(names) > len(shown) else shown)
 
 
 def of_the_system(name: str) -> bool:
@@ -196,15 +190,13 @@ def of_the_system(name: str) -> bool:
 
 
 def in_folder(given: Path, shown: str) -> Found:
-    folder = os.open(given, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        names = sorted(below(folder, shown))
-        chosen, notes = choose(names, (".cu", ".zip"), f"{shown}: a directory")
+    with ExitStack() as opened:
+        folder = os.open(given, FOLDER)
+        opened.callback(os.close, folder)
+        chosen, notes = choose(sorted(below(folder, shown)), (".cu", ".zip"), f"{shown}: a directory")
         if chosen != KERNEL:
             notes.insert(0, f"{printable(chosen)} was taken for {KERNEL}")
         return Found(given / chosen, read_below(folder, chosen, shown), notes)
-    finally:
-        os.close(folder)
 
 
 def below(folder: int, shown: str) -> Iterator[str]:
@@ -219,8 +211,7 @@ def below(folder: int, shown: str) -> Iterator[str]:
         for name in files + kernels:
             count += 1
             if count > MOST_FILES:
-                raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one "
-                               "submission")
+                raise BadInput(f"{shown}: holds more than {MOST_FILES} files; this is not one submission")
             if not of_the_system(name):
                 yield os.path.join(place, name).removeprefix("./")
         deeper = place.count("/") < DEEPEST
@@ -231,19 +222,15 @@ def below(folder: int, shown: str) -> Iterator[str]:
 def read_below(folder: int, name: str, shown: str) -> bytes:
     """A file of an open folder; a link in place of a folder on its way is refused too."""
     *folders, last = name.split("/")
-    opened: list[int] = []
-    try:
-        for each in folders:
-            folder = os.open(each, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
-                             dir_fd=folder)
-            opened.append(folder)
-        kind = os.lstat(last, dir_fd=folder).st_mode
-        return read_file(last, folder, f"{shown}/{printable(name)}", kind)
-    except OSError as error:
-        raise unreadable(f"{shown}/{printable(name)}", error) from None
-    finally:
-        for each_opened in opened:
-            os.close(each_opened)
+    shown = f"{shown}/{printable(name)}"
+    with ExitStack() as opened:
+        try:
+            for each in folders:
+                folder = os.open(each, FOLDER, dir_fd=folder)
+                opened.callback(os.close, folder)
+            return read_file(last, folder, shown, os.lstat(last, dir_fd=folder).st_mode)
+        except OSError as error:
+            raise unreadable(shown, error) from None
 
 
 # ---- one file ------------------------------------------------------------------------------------
@@ -262,31 +249,23 @@ def read_file(path: str | Path, directory: int | None, shown: str, kind: int) ->
 
 def limited(file: IO[bytes], shown: str) -> bytes:
     """All of it, up to LARGEST bytes, or LARGEST_ZIP if it is a zip. Raises BadInput."""
-    content = file.read(LARGEST + 1)
+    content, largest = file.read(LARGEST + 1), LARGEST
     if content.startswith(ZIP_BEGINS):
         content += file.read(LARGEST_ZIP + 1 - len(content))
-        refuse_size(content, LARGEST_ZIP, f"{shown}: a zip")
-        return content
-    refuse_size(content, LARGEST, shown)
+        largest, shown = LARGEST_ZIP, f"{shown}: a zip"
+    if len(content) > largest:
+        raise BadInput(f"{shown}: larger than {largest >> 20} MB; a kernel.cu takes a few kilobytes")
+    if not content:
+        raise BadInput(f"{shown}: the file is empty")
     return content
 
 
-def refuse_size(content: bytes, largest: int, what: str) -> None:
-    if len(content) > largest:
-        raise BadInput(f"{what}: larger than {largest >> 20} MB; a kernel.cu takes a few kilobytes")
-    if not content:
-        raise BadInput(f"{what}: the file is empty")
-
-
 def refuse_kind(mode: int, shown: str) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = {
-        stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a directory", stat.S_IFIFO: "a FIFO",
-        stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
-    }  # fmt: skip
-    what = kinds.get(stat.S_IFMT(mode), "no regular file")
-    raise BadInput(f"{shown}: {what}; a submission has to be a regular file")
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a directory", stat.S_IFIFO: "a FIFO",
+                 stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+        what = kinds.get(stat.S_IFMT(mode), "no regular file")
+        raise BadInput(f"{shown}: {what}; a submission has to be a regular file")
 
 
 def unreadable(shown: str, error: OSError) -> BadInput:
@@ -301,26 +280,20 @@ def unreadable(shown: str, error: OSError) -> BadInput:
 def in_zip(found: Found) -> Found:
     """Unpacks one entry, in memory, up to the largest size of a kernel.cu. Raises BadInput."""
     shown = printable(str(found.path))
-    with damage_named(shown), zipfile.ZipFile(io.BytesIO(found.content)) as archive:
-        entries = entries_of(archive, shown)
-        name, notes = choose([name for name, _ in entries], (".cu",), f"{shown}: a zip")
-        [entry] = [entry for each, entry in entries if each == name]
-        content = unpacked(archive, entry, f"{shown}/{printable(name)}")
-        if content.startswith(ZIP_BEGINS):
-            raise BadInput(f"{shown}/{printable(name)}: a zip within a zip; hand in kernel.cu itself")
-    taken = f"{printable(name)} was taken out of {printable(found.path.name)}"
-    return Found(found.path / name, content, [*found.notes, taken, *notes])
-
-
-@contextmanager
-def damage_named(shown: str) -> Iterator[None]:
-    """Turns what zipfile raises into BadInput."""
     try:
-        yield
+        with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+            entries = entries_of(archive, shown)
+            name, notes = choose([name for name, _ in entries], (".cu",), f"{shown}: a zip")
+            [entry] = [entry for each, entry in entries if each == name]
+            content = unpacked(archive, entry, f"{shown}/{printable(name)}")
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
             ValueError, NotImplementedError, OverflowError) as error:
         why = " ".join(str(error).split())[:80] or type(error).__name__
         raise BadInput(f"{shown}: this zip is damaged: {printable(why)}") from None
+    if content.startswith(ZIP_BEGINS):
+        raise BadInput(f"{shown}/{printable(name)}: a zip within a zip; hand in kernel.cu itself")
+    taken = f"{printable(name)} was taken out of {printable(found.path.name)}"
+    return Found(found.path / name, content, [*found.notes, taken, *notes])
 
 
 def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.ZipInfo]]:
@@ -331,17 +304,11 @@ def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.
     for entry in archive.infolist():
         name = entry.filename.replace("\\", "/")
         parts = name.split("/")
-        if outside(name):
-            raise BadInput(f"{shown}: a zip with a path that leads out of it: {listed([name])}")
+        if not name or name.startswith("/") or ".." in parts or ":" in parts[0]:
+            raise BadInput(f"{shown}: a zip with a path that leads out of it: {some_of([name])}")
         if not name.endswith("/") and not any(of_the_system(part) for part in parts):
             entries.append((name, entry))
     return sorted(entries, key=lambda each: each[0])
-
-
-def outside(name: str) -> bool:
-    """It could lead out of the folder that the zip is unpacked to, or names nothing in it."""
-    parts = name.split("/")
-    return not name or name.startswith("/") or ".." in parts or ":" in parts[0]
 
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:

@@ -181,33 +181,27 @@ class Sandbox:
     def _launcher(self, command: Command, uid: int | None) -> list[str]:
         if self.kind != "bubblewrap":
             return [str(self.jail)]
-        found = shutil.which("bwrap") or "bwrap"
-        options = bubblewrap_options(command.readable, command.writable, command.devices,
-                                     self.private, self.jail, uid)
-        return [found, *options, "--", "/jail"]
+        return [shutil.which("bwrap") or "bwrap", *bubblewrap_options(command, self.private, self.jail, uid),
+                "--", "/jail"]
 
     def _jail_options(self, command: Command, report: int, uid: int | None) -> list[str]:
         limits = command.limits
-        resident = limits.memory_bytes if limits.resident_bytes is None else limits.resident_bytes
-        processes = limits.processes
-        if uid is None and counts_all_of_a_user(self.kind):
-            processes += tasks_of_this_user()
-        options = {
-            "report": report, "directory": command.cwd, "wall": f"{limits.wall_seconds:.3f}",
-            "cpu": max(1, math.ceil(limits.cpu_seconds)), "address": limits.memory_bytes,
-            "resident": resident, "processes": processes, "file": limits.file_bytes,
-        } | ({} if uid is None else {"uid": uid}) | ({"gpu": 1} if command.devices else {})
-        if limits.time_seconds is not None:
-            options["time"] = f"{limits.time_seconds:.3f}"
-        repeated: dict[str, Iterable[object]] = {"pass": command.pass_fds}
+        more = tasks_of_this_user() if uid is None and counts_all_of_a_user(self.kind) else 0
+        options: dict[str, Iterable[object]] = {
+            "report": [report], "directory": [command.cwd], "wall": [f"{limits.wall_seconds:.3f}"],
+            "cpu": [max(1, math.ceil(limits.cpu_seconds))], "address": [limits.memory_bytes],
+            "resident": [limits.memory_bytes if limits.resident_bytes is None else limits.resident_bytes],
+            "processes": [limits.processes + more], "file": [limits.file_bytes],
+            "uid": [] if uid is None else [uid], "gpu": [1] if command.devices else [],
+            "time": [] if limits.time_seconds is None else [f"{limits.time_seconds:.3f}"],
+            "pass": command.pass_fds}
         if self.kind == "uid" and self.landlock:
-            repeated |= {"see": seen_without_namespaces(command.readable, bool(command.devices)),
-                         "change": [*command.writable, "/dev/null", *command.devices,
-                                    *(CHANGED_BY_A_GPU if command.devices else ())]}
+            options |= {"see": seen_without_namespaces(command.readable, bool(command.devices)),
+                        "change": [*command.writable, "/dev/null", *command.devices,
+                                   *(CHANGED_BY_A_GPU if command.devices else ())]}
         elif self.kind == "uid":
-            options["count"] = SHARED_MEMORY
-        pairs = [*options.items(), *((name, one) for name, each in repeated.items() for one in each)]
-        return [word for name, value in pairs for word in (f"--{name}", str(value))]
+            options["count"] = [SHARED_MEMORY]
+        return [word for name, values in options.items() for value in values for word in (f"--{name}", str(value))]
 
 
 def environment(command: Command) -> dict[str, str]:
@@ -294,22 +288,19 @@ def probe(box: Sandbox) -> str:
     return "" if ran.status == PROBE_STATUS else f"a trial program ended with {ran.status}"
 
 
-def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden: bool,
-                   private: Sequence[Path], jail: Path) -> Sandbox:
-    """The best protection that works here, tried out; or the wanted one.
+def choose_sandbox(wanted: str, hidden: bool, private: Sequence[Path], jail: Path) -> Sandbox:
+    """The best protection that works here, tried out ("auto"); or the kind that is wanted.
 
     hidden: hidden cases are to be run, which nothing may give away. private: what the submission
     must not be able to read. jail: the launcher (build.Parts.jail). Raises MachineFault."""
     paths = tuple(Path(path).resolve() for path in private)
     root = os.geteuid() == 0
-    whose = "a uid of its own" if root else "the grader's uid"
+    missing = "" if shutil.which("bwrap") else \
+        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)"
     kinds: dict[Kind, tuple[str, str]] = {  # why not even to try; the note
-        "bubblewrap": ("" if shutil.which("bwrap") else "bubblewrap is not installed (Debian, "
-                       "Ubuntu: apt-get install bubblewrap)",
-                       f"bubblewrap: own namespaces, no network, {whose}"),
-        "uid": ("" if root else "only root can use another uid",
-                "another uid with limits; no namespaces"),
-    }
+        "bubblewrap": (missing, "bubblewrap: own namespaces, no network, "
+                       + ("a uid of its own" if root else "the grader's uid")),
+        "uid": ("" if root else "only root can use another uid", "another uid with limits; no namespaces")}
     reasons: list[str] = []
     for kind in [kind for kind in kinds if wanted in ("auto", kind)]:
         reason, note = kinds[kind]
@@ -327,8 +318,7 @@ def choose_sandbox(wanted: Literal["auto", "bubblewrap", "uid", "none"], hidden:
     if hidden:
         raise MachineFault(f"no sandbox works here ({why}), and hidden cases run in nothing less: "
                            "install bubblewrap, or grade as root")
-    return Sandbox("none", f"limits only: the submission can read this user's files ({why})", jail,
-                   paths)
+    return Sandbox("none", f"limits only: the submission can read this user's files ({why})", jail, paths)
 
 
 def with_few_files(box: Sandbox) -> Sandbox:
@@ -365,15 +355,14 @@ OF_A_GPU = ("/proc", "/sys")
 CHANGED_BY_A_GPU = ("/proc/self",)  # it names its threads, and does not start where it cannot
 
 
-def bubblewrap_options(readable: Sequence[Path], writable: Sequence[Path], devices: Sequence[Path],
-                       private: Sequence[Path], jail: Path, uid: int | None) -> list[str]:
+def bubblewrap_options(command: Command, private: Sequence[Path], jail: Path, uid: int | None) -> list[str]:
     """None is newer than version 0.6. Paths at the same place inside as outside, the jail as /jail. uid: the one that
     the jail will change to; None: it stays this process's."""
     words = [*NAMESPACES, *(["--unshare-user"] if uid is None else CAPABILITIES)]
     system = [Path(name) for name in SYSTEM if os.path.exists(name)]
     bound = dict.fromkeys([*system, *compiler_prefixes()], "--ro-bind")
-    bound |= {path.absolute(): "--ro-bind" for path in readable}
-    bound |= {path.absolute(): "--bind" for path in writable}
+    bound |= {path.absolute(): "--ro-bind" for path in command.readable}
+    bound |= {path.absolute(): "--bind" for path in command.writable}
     for name in ROOTS:
         if os.path.islink(name):
             words += ["--symlink", os.readlink(name), name]
@@ -386,11 +375,13 @@ def bubblewrap_options(readable: Sequence[Path], writable: Sequence[Path], devic
                 words += ["--dir", str(parent)]
                 made.add(parent)
         words += [bound[path], str(path), str(path)]
-    for path in masked(private, list(bound)):
-        words += ["--tmpfs", str(path), "--remount-ro", str(path)] if path.is_dir() else \
-                 ["--ro-bind", "/dev/null", str(path)]
+    for path in private:  # what of it would be seen inside, unless it holds something that was asked for
+        if path.exists() and any(path.is_relative_to(seen) for seen in bound) \
+                and not any(seen.is_relative_to(path) for seen in bound):
+            words += ["--tmpfs", str(path), "--remount-ro", str(path)] if path.is_dir() else \
+                     ["--ro-bind", "/dev/null", str(path)]
     words += ["--proc", "/proc", "--dir", "/dev"]
-    for path in (Path("/dev/null"), *devices):
+    for path in (Path("/dev/null"), *command.devices):
         words += ["--dev-bind", str(path), str(path)]
     return [*words, "--ro-bind", str(jail), "/jail", "--remount-ro", "/", "--chdir", "/"]
 
@@ -411,21 +402,8 @@ def compiler_prefixes() -> list[Path]:
 @functools.cache  # asked for each process that is started
 def prefixes_of(named: str, search: str | None) -> list[Path]:
     """Of these compilers, separated by blanks, found in the folders of `search`."""
-    prefixes = []
-    for word in named.split():
-        found = shutil.which(word, path=search)
-        if not found:
-            continue
-        for path in {Path(found).absolute(), Path(found).resolve()}:
-            prefix = path.parent.parent
-            system = path.is_relative_to("/usr") or path.parent.is_relative_to("/etc/alternatives")
-            if not system and path.parent.name == "bin" and prefix not in (Path("/"), Path.home()):
-                prefixes.append(prefix)
-    return sorted(set(prefixes))
-
-
-def masked(private: Sequence[Path], bound: Sequence[Path]) -> list[Path]:
-    """What of `private` would be seen inside, unless it holds something that was asked for."""
-    return [path for path in private
-            if path.exists() and any(path.is_relative_to(seen) for seen in bound)
-            and not any(seen.is_relative_to(path) for seen in bound)]
+    found = [Path(place) for word in named.split() if (place := shutil.which(word, path=search))]
+    paths = {*(path.absolute() for path in found), *(path.resolve() for path in found)}
+    return sorted({path.parent.parent for path in paths
+                   if not path.is_relative_to("/usr") and not path.parent.is_relative_to("/etc/alternatives")
+                   and path.parent.name == "bin" and path.parent.parent not in (Path("/"), Path.home())})

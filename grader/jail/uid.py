@@ -68,11 +68,9 @@ def sweep(uid: int) -> None:
     for place in TEMPORARY:
         with suppress(OSError):
             for entry in os.scandir(place):
-                if entry.stat(follow_symlinks=False).st_uid != uid:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
+                if entry.stat(follow_symlinks=False).st_uid == uid and entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)
-                else:
+                elif entry.stat(follow_symlinks=False).st_uid == uid:
                     Path(entry.path).unlink(missing_ok=True)
 
 

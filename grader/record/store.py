@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ..errors import BadInput, MachineFault
-from .model import FORMAT, Record, Submission
+from .model import FORMAT, Record
 from .student import student_view
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
@@ -44,18 +44,13 @@ class Store:
         with faults_of(results):
             results.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with alone_in(results):
-                self.directory = self._choose(results, first.submission, named)
+                path, self.directory = first.submission.path, results / first.submission.name
+                if not named and owner(self.directory) not in (None, path):
+                    digest = hashlib.sha256(path.encode()).hexdigest()[:HASH_LENGTH]
+                    self.directory = results / f"{first.submission.name}-{digest}"
                 self.directory.mkdir(mode=PRIVATE, exist_ok=True)
                 remove_left_behind(self.directory.glob(f".*{NEW}"))
                 write_both(self.directory / PARTIAL, first)
-
-    @staticmethod
-    def _choose(results: Path, submission: Submission, named: bool) -> Path:
-        usual = results / submission.name
-        if named or owner(usual) in (None, submission.path):
-            return usual
-        digest = hashlib.sha256(submission.path.encode()).hexdigest()
-        return results / f"{submission.name}-{digest[:HASH_LENGTH]}"
 
     @property
     def result(self) -> Path:
@@ -121,15 +116,14 @@ def owner(directory: Path) -> str | None:
 
 
 def keep_other_cases(result: Path, record: Record) -> None:
-    """Keeps a result of other cases than `record`'s under another name."""
-    if not result.exists():
-        return
-    try:
-        name = cases_of(read_record(result, partial=True))
-    except BadInput:
-        name = "unreadable"
-    if name != cases_of(record):
-        shutil.copy2(result, result.with_name(f"result.{name}.json"))
+    """Of other cases than `record`'s, under another name."""
+    if result.exists():
+        try:
+            name = cases_of(read_record(result, partial=True))
+        except BadInput:
+            name = "unreadable"
+        if name != cases_of(record):
+            shutil.copy2(result, result.with_name(f"result.{name}.json"))
 
 
 def cases_of(record: Record) -> str:
@@ -145,16 +139,12 @@ def cases_of(record: Record) -> str:
 
 def write_both(path: Path, record: Record) -> None:
     """For staff and for students: where the first is, the second is, too. Raises OSError."""
-    write(of_students(path), as_json(student_view(record)))
-    write(path, as_json(record))
+    for where, what in ((of_students(path), student_view(record)), (path, record)):
+        write(where, what.model_dump_json(indent=2).encode() + b"\n")
 
 
 def of_students(path: Path) -> Path:
     return path.with_name(OF_STUDENTS[path.name])
-
-
-def as_json(record: Record) -> bytes:
-    return record.model_dump_json(indent=2).encode() + b"\n"
 
 
 def write(path: Path, content: bytes) -> None:

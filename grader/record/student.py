@@ -61,16 +61,10 @@ def student_view(record: Record) -> Record:
                    for timing in timings]
     path = record.submission.path.rsplit("/", 1)[-1]  # the rest is the TA's
     return record.model_copy(deep=True, update={
-        "tests": tests,
-        "marks": marks,
-        "performance": timings,
+        "tests": tests, "marks": marks, "performance": timings, "refusal": refusal,
         "suites": list(dict.fromkeys("hidden" if is_hidden(s) else s for s in record.suites)),
         "seed": 0,  # the hidden cases' seeds are made from it
-        "cases": None,
-        "needs_review": [],
-        "submission": record.submission.model_copy(update={"path": path}),
-        "refusal": refusal,
-    })  # fmt: skip
+        "cases": None, "needs_review": [], "submission": record.submission.model_copy(update={"path": path})})
 
 
 def with_few_words(test: Test) -> Test:
@@ -85,10 +79,8 @@ def is_hidden(suite: str) -> bool:
 
 def without_shape(test: Test, number: int, record: Record) -> Test:
     """A hidden case, as the `number`th of them: made of what may be shown, and of nothing else."""
-    finding = None
-    if test.finding:
-        headline = test.finding.headline
-        finding = Finding(kind=test.finding.kind, what=headline, headline=headline)
+    said = test.finding
+    finding = said and Finding(kind=said.kind, what=said.headline, headline=said.headline)
     if not record.was_run or test.status == "passed" or for_want_of_a_public_case(test, record):
         reason = test.reason
     elif test.status == "skipped":
@@ -108,16 +100,14 @@ def without_shape(test: Test, number: int, record: Record) -> Test:
 def without_names(mark: Mark, record: Record) -> Mark:
     """Points of the hidden cases together."""
     return mark.model_copy(update={
-        "suite": "hidden", "reason": mark.phrase if record.was_run else mark.reason, "hint": "",
-        "lost_in": []})
+        "suite": "hidden", "reason": mark.phrase if record.was_run else mark.reason, "hint": "", "lost_in": []})
 
 
 def speed_without_shape(timing: Timing, number: int, record: Record) -> Timing:
     """Likewise, a hidden shape. Its times, and their ratio, would show how large it is."""
-    same_for_all = timing.state in ("unbuilt", "not-timed")
     reason = timing.reason
-    if reason and not same_for_all and not for_want_of_a_public_case(timing, record):
-        reason = SPEED[timing.state]
+    if reason and timing.state not in ("unbuilt", "not-timed") and not for_want_of_a_public_case(timing, record):
+        reason = SPEED[timing.state]  # else the same for all
     return Timing(
         **timing.model_dump(include={"hidden", "points", "score", "max_score", "beside", "state", "device",
                                      "samples"}),

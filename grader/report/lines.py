@@ -110,13 +110,9 @@ def ratio(timing: Timing) -> str:
 def reason(item: Item) -> str:
     """With the cases in which a whole suite's points were lost."""
     if isinstance(item, Mark) and item.lost_in:
-        return one_line(f"{item.reason}; in {few(item.lost_in)}")
+        more = f" and {len(item.lost_in) - 2} more" if len(item.lost_in) > 2 else ""
+        return one_line(f"{item.reason}; in {', '.join(item.lost_in[:2])}{more}")
     return one_line(item.reason)
-
-
-def few(names: list[str]) -> str:
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return ", ".join(names[:2]) + more
 
 
 def lost(item: Item) -> list[str]:
@@ -140,15 +136,12 @@ def lost(item: Item) -> list[str]:
 def whole(record: Record) -> list[str]:
     """What holds for the submission as a whole: it was refused, or does not compile; and what was
     changed before compiling."""
-    lines = []
-    if record.refusal:
-        refusal = record.refusal
-        lines.append(f"refused, 0 points: {placed(refusal.file, refusal.line, '')}"
-                     f"it {one_line(refusal.tried)}")
+    lines, refusal, build = [], record.refusal, record.build
+    if refusal:
+        lines.append(f"refused, 0 points: {placed(refusal.file, refusal.line, '')}it {one_line(refusal.tried)}")
         if refusal.hint:
             lines.append(f"hint: {one_line(refusal.hint)}")
-    elif not record.build.ok:
-        build = record.build
+    elif not build.ok:
         what = "does not build" if record.submission.bytes else "unusable"
         lines.append(f"{what}: {placed(build.file, build.line, build.message)}")
     return lines + [f"note: {one_line(note)}" for note in record.submission.notes]

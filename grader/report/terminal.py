@@ -55,19 +55,14 @@ def console_for(stream: TextIO) -> Console:
 # ---- the submission's own name -------------------------------------------------------------------
 
 
-def name_of(record: Record) -> str:
+def with_given_name(record: Record) -> tuple[Record, str]:
     """A submission is graded as kernel.cu, and `make grade KERNEL=mine.cu` is about mine.cu."""
     name = PurePath(record.submission.path).name
-    return name if name.endswith(".cu") else "kernel.cu"
-
-
-def with_given_name(record: Record) -> Record:
-    name = name_of(record)
-    if name == "kernel.cu":
-        return record
+    if name == "kernel.cu" or not name.endswith(".cu"):
+        return record, "kernel.cu"
     said = renamed(record.model_dump(), name)
     said["build"]["output"] = renamed(record.build.output, name)
-    return Record.model_validate(said)
+    return Record.model_validate(said), name
 
 
 def renamed(value: Any, name: str) -> Any:
@@ -115,18 +110,16 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     `only`; the first finding; the score; what to run next. `where`: the record's file. `given`: what says
     to make which kernel this is. No line is wider than the console."""
     console = console_for(stream)
-    record = with_given_name(record)
+    record, kernel = with_given_name(record)
     items = [item for item in record.items if only is None or item.key in only]
     tests = [item for item in items if isinstance(item, Test)]
     marks = [item for item in items if isinstance(item, Mark)]
     timings = [item for item in items if isinstance(item, Timing)]
     timed = [timing for timing in timings if timing.state != "not-timed"]
     sizes = " ".join(next((item.params for item in record.items if item.params), ["size"]))
-    blocks = [about_build(record, console), about_refusal(record, console),
-              table_of(["case", sizes, "result", "points"], [*tests, *marks], record,
-                       console),
-              table_of(["speed", sizes, "time", beside(timed), "ratio", "points"], timed, record,
-                       console),
+    blocks = [about_build(record, kernel, console), about_refusal(record, console),
+              table_of(["case", sizes, "result", "points"], [*tests, *marks], record, console),
+              table_of(["speed", sizes, "time", beside(timed), "ratio", "points"], timed, record, console),
               about_device(timed, console), about_finding(record, tests, console)]
     for block in blocks:
         if block:
@@ -142,23 +135,19 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
         shown = place if not place.startswith(os.pardir + os.sep) else str(where)
         # Left whole, however long it is: half of a path is of no use.
         console.print(f"record: {harmless(printable(shown))}", soft_wrap=True)
-    if record.complete and only is None:
-        console.print(f"score: {points(record.score)} of {points(record.max_score)}", style="bold")
-    else:
-        got, possible = map(points, totals(items))
-        console.print(paragraph(f"{got} of {possible} points in {counted(len(items), 'case')}; no "
-                                "grade, because not all cases were run", console, style="bold"))
+    got, possible = map(points, totals(items))
+    score = f"score: {points(record.score)} of {points(record.max_score)}" if record.complete and only is None else \
+        f"{got} of {possible} points in {counted(len(items), 'case')}; no grade, because not all cases were run"
+    console.print(paragraph(score, console, style="bold"))
     if command := next_command(record, tests, given):
         console.print(f"next: {harmless(command)}", soft_wrap=True)
 
 
 def next_command(record: Record, tests: list[Test], given: Sequence[str]) -> str:
     """What shows the first mistake of a public case again; empty: there is none."""
-    if not record.was_run:
-        return ""
     test = next((test for test in tests if test.params and test.status != "skipped"
                  and not test.hidden and not test.nothing_lost), None)
-    if test is None:
+    if test is None or not record.was_run:
         return ""
     program, sizes = f"{record.lab.name}-check", " ".join(map(str, (test.params or {}).values()))
     how = f"--fill {test.fill} --seed {test.seed}" if test.finding else "--counts"
@@ -252,7 +241,7 @@ def about_device(timed: list[Timing], console: Console) -> Text | None:
                                f"{found.samples} calls, alternating with {found.beside}", console)
 
 
-def about_build(record: Record, console: Console) -> Text | None:
+def about_build(record: Record, kernel: str, console: Console) -> Text | None:
     """The compiler's words; or ours, where it said none."""
     build = record.build
     if build.ok or record.refusal:
@@ -260,13 +249,12 @@ def about_build(record: Record, console: Console) -> Text | None:
     said = build.output.splitlines()
     if not any(build.message in line for line in said):
         said = [at(build.file, build.line, build.message), *said]
-    return Text("\n").join([Text(f"{harmless(name_of(record))} does not compile:", "bold red"),
+    return Text("\n").join([Text(f"{harmless(kernel)} does not compile:", "bold red"),
                             *quoted(said, COMPILER_LINES, console)])
 
 
 def about_refusal(record: Record, console: Console) -> Text | None:
-    refusal = record.refusal
-    if not refusal:
+    if not (refusal := record.refusal):
         return None
     what = at(refusal.file, refusal.line, f"refused: the submission {refusal.tried}")
     return with_hint([paragraph(harmless(what), console, style="bold red")], refusal.hint, console)

@@ -35,6 +35,9 @@ from .outcome import Doubtful, Outcome, doubt_about, ended, oom_kills, refuse_sh
 
 WRITERS_BYTES = 64 << 10
 WRITERS_HEAD = struct.Struct("=QQ")  # of struct writers: work, sample
+NOT_ALLOWED = {"tampering": "writes into the program that runs it",
+               "unseen": "loads or stores in a way that is hidden from the checker"}
+"""What findings of these kinds say that no submission may do."""
 TOO_MUCH_WORK = "too many blocks for a checked run: its loads and stores were not examined"
 
 
@@ -163,12 +166,8 @@ def outcome_of(build: str, verdict: dict[str, Any], ran: Ran, lab: Lab,
         raise Refused(f"copies from the host into {lab.result}", verdict["file"], verdict["line"],
                       f"{lab.result} is what kernels write; cudaMemset can clear it")
     finding = verdict["finding"]
-    if finding and finding["kind"] == "tampering":
-        raise Refused("writes into the program that runs it", finding["file"], finding["line"],
-                      finding["hint"])
-    if finding and finding["kind"] == "unseen":
-        raise Refused("loads or stores in a way that is hidden from the checker", finding["file"],
-                      finding["line"], finding["hint"])
+    if finding and finding["kind"] in NOT_ALLOWED:
+        raise Refused(NOT_ALLOWED[finding["kind"]], finding["file"], finding["line"], finding["hint"])
     how = ended(state, ran, cpu_limit)
     said = verdict.pop("detail")
     outcome = Outcome(build=build, ended=how, detail=said or detail_of(how, ran, lab),

@@ -81,7 +81,7 @@ class Outcome(Strict):
 def oom_kills() -> int:
     """How many processes Linux has killed so far because memory ran out: of the whole machine, and
     of the control group that the grader is in. 0 where that cannot be read."""
-    counters = [PROC / "vmstat"]
+    counters, kills = [PROC / "vmstat"], 0
     with suppress(OSError):
         for line in (PROC / "self/cgroup").read_text().splitlines():
             controllers, _, path = line.partition(":")[2].partition(":")
@@ -89,14 +89,10 @@ def oom_kills() -> int:
                 counters.append(GROUPS / path.strip("/") / "memory.events")
             elif "memory" in controllers.split(","):
                 counters.append(GROUPS / "memory" / path.strip("/") / "memory.oom_control")
-    return sum(map(oom_kills_in, counters))
-
-
-def oom_kills_in(counter: Path) -> int:
-    with suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)$", counter.read_text(), re.MULTILINE)
-        return int(found[1]) if found else 0
-    return 0
+    for counter in counters:
+        with suppress(OSError):
+            kills += sum(map(int, re.findall(r"^oom_kill (\d+)$", counter.read_text(), re.MULTILINE)))
+    return kills
 
 
 class Doubtful(Exception):
@@ -114,10 +110,8 @@ def settle(attempt: Callable[[Programs], T], parts: Parts, programs: Programs, b
     again, but not with a kernel that is known to work, the submission is at fault, and the outcome
     is the one that Doubtful holds. Raises MachineFault if that kernel fails too, and whatever else
     the attempt raises."""
-    try:
+    with suppress(Doubtful):  # a machine may have been short of memory for a moment
         return attempt(programs)
-    except Doubtful:
-        pass  # a machine may have been short of memory for a moment
     try:
         return attempt(programs)
     except Doubtful as doubt:

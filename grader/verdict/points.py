@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from ..cases.model import Case, Item, Performance, Suite
 from ..clock.measure import Said
 from ..criteria import BASIC, Lost, Seen, correct, criteria as criteria_of
-from ..record.model import (AnyResult, Build, Criterion, Finding, Loads, Mark, Record, Refusal, Status, Test, Timing,
+from ..record.model import (AnyResult, Build, Criterion, Finding, Loads, Mark, Record, Refusal, Test, Timing,
                             TimingState, at)
 from ..run.outcome import Outcome
 from ..text import counted, harmless
@@ -55,12 +55,16 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
                           phrase=phrase_for(case, name, lost) if why else "")
                 for name, why in lost.items()]
     first = next(filter(None, lost.values()), None)
-    finding = with_launch(main_finding(seen), plain, checked) if first else None
+    finding, reason, hint = main_finding(seen) if first else None, "", ""
+    if first:  # what the checker found is nearer to the cause than its consequences
+        reason = correct.headline(checked.finding) if checked and checked.finding else first.reason
+        hint = (finding.hint if finding else None) or first.hint or case.hint
+    right = lost["correct"] is None
     return Test(
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
-        score=case.points if lost["correct"] is None else 0.0, max_score=case.points,
-        status=status_of(criteria), criteria=criteria, reason=main_reason(first, checked),
-        hint=hint_for(case, first, finding), finding=finding,
+        score=case.points if right else 0.0, max_score=case.points,
+        status="passed" if first is None else "partial" if right else "failed",
+        criteria=criteria, reason=reason, hint=hint, finding=finding,
         loads=loads_of(case, checked), blocks=checked.blocks if checked else None,
         output=plain.output, seconds=sum(run.seconds for run in (plain, checked) if run),
     )  # fmt: skip
@@ -70,13 +74,6 @@ def phrase_for(case: Case, name: str, lost: dict[str, Lost | None]) -> str:
     """Without a correct result nothing was looked at but memory."""
     basic = name in BASIC or not lost["correct"]
     return str(criteria_of(case.lab)[name if basic else "correct"].PHRASE)
-
-
-def status_of(criteria: list[Criterion]) -> Status:
-    """passed: all criteria, partial: a correct result, failed: none."""
-    if all(each.passed for each in criteria):
-        return "passed"
-    return "partial" if criteria[0].passed else "failed"
 
 
 def loads_of(case: Case, checked: Outcome | None) -> Loads | None:
@@ -89,37 +86,19 @@ def loads_of(case: Case, checked: Outcome | None) -> Loads | None:
 
 def main_finding(seen: Seen) -> Finding | None:
     """The checker's, which has a line and is nearest to the cause; else what is known of the result;
-    else how the run ended. None where it is right and clean."""
+    else how the run ended. None where it is right and clean. Both runs are of the same problem, and make the
+    same launches."""
     plain, checked, lab = seen.plain, seen.checked, seen.lab
     runs = [run for run in (plain, checked) if run is not None]
     if checked and checked.finding:
-        return checked.finding
-    if not plain.launches and plain.ended == "returned":
-        return correct.no_launch(lab)
-    for run in runs:
-        if run.ended == "returned" and run.explanation:
-            return run.explanation
-    return next(filter(None, (correct.finding_of(lab, run) for run in runs)), None)
-
-
-def with_launch(finding: Finding | None, plain: Outcome,
-                checked: Outcome | None) -> Finding | None:
-    """Both runs are of the same problem, and make the same launches."""
+        found: Finding | None = checked.finding
+    elif not plain.launches and plain.ended == "returned":
+        found = correct.no_launch(lab)
+    else:
+        explained = (run.explanation for run in runs if run.ended == "returned")
+        found = next(filter(None, (*explained, *(correct.finding_of(lab, run) for run in runs))), None)
     launch = (checked and checked.launch) or plain.launch
-    return finding.model_copy(update={"launch": launch}) if finding and launch else finding
-
-
-def main_reason(first: Lost | None, checked: Outcome | None) -> str:
-    """What the checker found is nearer to the cause than its consequences."""
-    if first and checked and checked.finding:
-        return correct.headline(checked.finding)
-    return first.reason if first else ""
-
-
-def hint_for(case: Case, first: Lost | None, finding: Finding | None) -> str:
-    if first is None:
-        return ""
-    return (finding.hint if finding else None) or first.hint or case.hint
+    return found.model_copy(update={"launch": launch}) if found and launch else found
 
 
 # ---- all together ----------------------------------------------------------------------------------
@@ -277,22 +256,15 @@ def untimed(asked: Performance, state: TimingState, reason: str, hint: str = "")
 def timing_of(asked: Performance, answer: Said, seconds: float) -> Timing:
     """With the points for it."""
     assert answer.state != "machine"
+    known: dict[str, object] = {"device": answer.device, "seconds": round(seconds, 3)}
     if answer.state != "timed":
-        return untimed(asked, answer.state, harmless(answer.reason)).model_copy(
-            update={"device": answer.device, "seconds": round(seconds, 3)})
-    assert answer.ratio is not None
-    points = speed_points(asked, answer.ratio)
-    full = points >= asked.points
-    return untimed(
-        asked, "timed", "" if full else slower(asked, answer.ratio), "" if full else asked.hint
-    ).model_copy(update={
-        "score": points, "device": answer.device, "ratio": round(answer.ratio, 4),
-        "samples": answer.samples, "times": answer.seconds,
-        "beside_times": answer.beside_seconds, "seconds": round(seconds, 3),
-    })  # fmt: skip
-
-
-def slower(asked: Performance, ratio: float) -> str:
-    if ratio <= asked.none:
-        return f"{ratio:.2f} of {asked.lab.beside}'s speed; points begin above {asked.none:g}"
-    return f"{ratio:.2f} of {asked.lab.beside}'s speed; {asked.full:g} is full"
+        return untimed(asked, answer.state, harmless(answer.reason)).model_copy(update=known)
+    ratio = answer.ratio
+    assert ratio is not None
+    points, reason, hint = speed_points(asked, ratio), "", ""
+    if points < asked.points:
+        least = f"points begin above {asked.none:g}" if ratio <= asked.none else f"{asked.full:g} is full"
+        reason, hint = f"{ratio:.2f} of {asked.lab.beside}'s speed; {least}", asked.hint
+    return untimed(asked, "timed", reason, hint).model_copy(update=known | {
+        "score": points, "ratio": round(ratio, 4), "samples": answer.samples, "times": answer.seconds,
+        "beside_times": answer.beside_seconds})

@@ -12,19 +12,20 @@ from typing import Any
 import pytest
 from kinds import KINDS, words_of
 from conftest import REPOSITORY
-from grader_fake import case, outcome, problem, shape, suite
+from grader_fake import case, measured, outcome, problem, shape, suite
 from grades import make_record
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.cases.model import Case
+from grader.clock.measure import Said
 from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
 from grader.record.student import student_view
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
 from grader.verdict.points import (judge_case, marks_of, needs_review, no_points, refused, repair_marks, skipped,
-                                   slower, speed_points, totals, used_up, wants_checked, wants_counts)
+                                   speed_points, timing_of, totals, used_up, wants_checked, wants_counts)
 
 FULL = ["memory", "tiled"]
 
@@ -340,7 +341,8 @@ def test_all_points_for_speed_are_those_of_the_suite() -> None:
 @pytest.mark.parametrize(("ratio", "words"), [(0.2, "above 0.3"), (0.3, "above 0.3"), (0.31, "0.9 is full")])
 def test_what_is_said_of_a_slow_kernel(ratio: float, words: str) -> None:
     """Where it has no points, where they begin; else where they end."""
-    assert words in slower(shape(points=3.0, none=0.3, full=0.9), ratio)
+    said = Said.model_validate(measured(ratio))
+    assert words in timing_of(shape(points=3.0, none=0.3, full=0.9), said, 1.0).reason
 
 
 # ---- what a student sees -------------------------------------------------------------------------
