@@ -4,8 +4,6 @@ Exit status: 0 full marks, 1 less; no grade: 2 bad input or options, 3 the machi
 interrupted.
 """
 
-from __future__ import annotations
-
 import signal
 
 from . import interrupt

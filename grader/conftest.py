@@ -6,8 +6,6 @@ knows no pytest.
 BadInput and MachineFault (errors.py) end the session with exit status 2 or 3.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from . import interrupt, options

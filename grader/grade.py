@@ -12,8 +12,6 @@ the case's name, whether a case runs depends on its gate alone, and of several r
 submission that of the first case counts, whichever was found first.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import secrets

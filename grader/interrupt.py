@@ -6,8 +6,6 @@
     with interrupt.raised():          # from here on it raises KeyboardInterrupt
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ says or decides about one assignment is in it; nothing else here knows one.
 In: build/lab, a program that prints that description (engine/host/lab_json.c). Out: a Lab.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Mapping, Sequence
@@ -18,10 +16,8 @@ from .errors import MachineFault
 from .process import completed
 from .text import listed
 
-ANY_LAB = ("memory",)
-"""What every lab's cases may ask for beside a correct result."""
-Params = Mapping[str, int]
-"""In the order of the command line."""
+ANY_LAB = ("memory",)  # what every lab's cases may ask for beside a correct result
+Params = Mapping[str, int]  # in the order of the command line
 
 
 class Param(NamedTuple):
@@ -39,42 +35,31 @@ class Kind(NamedTuple):
 class Sizes(NamedTuple):
     """Of a run with given parameters."""
 
-    bytes: int
-    """Of all arrays."""
-    outputs: int
-    """Elements of them."""
+    bytes: int  # of all arrays
+    outputs: int  # elements of them
     operations: float
     least_loads: int
 
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    folder: str
-    """Relative to the project's root: "lab"."""
-    program: Path
-    """Asked about sizes."""
+    folder: str  # relative to the project's root: "lab"
+    program: Path  # asked about sizes
     name: str
     title: str
     version: str
-    kernel: str | None
-    """That every submission defines; None: it may be called anything."""
+    kernel: str | None  # that every submission defines; None: it may be called anything
     wrapper: str
-    parameters: str
-    """"int m, const float *A": as the wrapper declares them."""
+    parameters: str  # "int m, const float *A": as the wrapper declares them
     arguments: Sequence[str]
-    params: Mapping[str, Param]
-    """In the order of the command line."""
+    params: Mapping[str, Param]  # in the order of the command line
     inputs: Sequence[str]
     outputs: Sequence[str]
     """Names of arrays."""
-    fills: Mapping[str, Sequence[str]]
-    """And which comparisons each allows."""
-    comparisons: Sequence[str]
-    """The first: as the fill allows. Empty: there is one only."""
-    beside: str
-    """What kernels are timed beside on a GPU: "cuBLAS"; "a copy", in the GPU's memory."""
-    marks: Sequence[str]
-    """Criteria that cases may ask for beside a correct result."""
+    fills: Mapping[str, Sequence[str]]  # and which comparisons each allows
+    comparisons: Sequence[str]  # the first: as the fill allows. Empty: there is one only.
+    beside: str  # what kernels are timed beside on a GPU: "cuBLAS"; "a copy", in the GPU's memory
+    marks: Sequence[str]  # criteria that cases may ask for beside a correct result
     kinds: Mapping[str, Kind]
 
     @property

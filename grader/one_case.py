@@ -3,8 +3,6 @@
 In: kernel.cu's text, the grader's parts, a sandbox. Out: a Test or a Timing for each case or shape.
 """
 
-from __future__ import annotations
-
 import tempfile
 import threading
 import time
@@ -56,8 +54,7 @@ class Runner:
         self.source, self.parts, self.box, self.tools = source, parts, box, tools
         self.limit, self._used, self._adding = limit, 0.0, threading.Lock()
         self.build = Build(ok=False, message="", file=None, line=0, output="")
-        self.refusal: Refusal | None = None
-        """Of a submission that was not even compiled."""
+        self.refusal: Refusal | None = None  # of a submission that was not even compiled
         self.explained: dict[str, repair.Explained] = {}
         """Cases whose result is explained by a formula, by their keys."""
         self._programs: Programs | None = None

@@ -1,8 +1,6 @@
 """The options of `python -m grader`, and of its front for pytest: words go in, checked values come
 out, or all mistakes at once, a line each."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,13 +48,11 @@ class Asked:
     lab: Lab
     suites: list[Suite]
     results: Path
-    seed: int | None
-    """None: draw one."""
+    seed: int | None  # None: draw one
     protection: str
     backend: str
     jobs: int
-    limit: float | None = None
-    """None: limit_of() of grade.py."""
+    limit: float | None = None  # None: limit_of() of grade.py
 
     @property
     def hidden(self) -> bool:

@@ -2,8 +2,6 @@
 and output come out, and nothing of it is left running, also after an interrupt; nor is a temporary folder
 left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -22,8 +20,7 @@ PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE
 """Why Linux may start no program at this moment, and the same one a little later: no memory for a
 process, too many of these, a file that is still being written; and, as was seen under load, a bad
 address."""
-PAUSES = (0.05, 0.2, 1.0, 3.0)
-"""Seconds, between so many further attempts."""
+PAUSES = (0.05, 0.2, 1.0, 3.0)  # seconds, between so many further attempts
 
 
 def started(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:

@@ -8,17 +8,13 @@ python=${PYTHON:-python3} venv=${VENV:-.venv}
 trap 'exit 130' INT TERM HUP
 
 # The interpreter, while it starts, answers Ctrl-C with a traceback; grader/interrupt.py is ready for it.
-start() {
-    if env --block-signal=INT true 2>/dev/null; then # coreutils 8.31 and newer
-        set -- env --block-signal=INT "$@"
-    fi
-    "$@"
-}
+block='env --block-signal=INT'
+$block true 2>/dev/null || block= # coreutils before 8.31
 
 if [ "$1" != -i ]; then
     trap : INT
     if [ "$1" = -s ]; then shift; else python=$venv/bin/python; fi
-    start "$python" -B "$@"
+    $block "$python" -B "$@"
     status=$?
     # It has said that it was interrupted. make, which this ends if Ctrl-C did not reach it, adds nothing.
     if [ $status = 130 ] && read -r parent 2>/dev/null <"/proc/$PPID/comm" && [ "$parent" = make ]; then
@@ -38,18 +34,11 @@ done
 
 # What takes longer: in a session of its own, which Ctrl-C ends here, with its temporary files.
 apart() {
-    TMPDIR=$(cd "$venv" && pwd)/tmp
-    export TMPDIR
     mkdir -p "$TMPDIR"
     setsid "$@" </dev/null &
     child=$!
-    trap 'kill -TERM "-$child" 2>/dev/null || kill -TERM "$child"
-          wait; rm -rf "$TMPDIR"; exit 130' INT TERM HUP
+    trap '{ kill -TERM "-$child" || kill -TERM "$child"; } 2>/dev/null; wait; exit 130' INT TERM HUP
     wait "$child"
-    status=$?
-    trap 'exit 130' INT TERM HUP
-    rm -rf "$TMPDIR"
-    return "$status"
 }
 
 pip() { # more options
@@ -81,13 +70,16 @@ in_sight() { # how far it is, in one line of a terminal: pip's own lines, one ov
     printf '\r\033[K'
 }
 
-start "$python" -c '' 2>/dev/null || fail 3 "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
-start "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-    fail 3 "$(start "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
-start "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+$block "$python" -c '' 2>/dev/null || fail 3 "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
+$block "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    fail 3 "$($block "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
+$block "$python" -c 'import ensurepip, venv' 2>/dev/null ||
     fail 3 "$python has no venv: install it (Debian: python3-venv)"
 mkdir -p "$venv" 2>/dev/null && [ -w "$venv" ] ||
     fail 3 "$venv cannot be written: VENV=path names another folder for Python's packages"
+TMPDIR=$(cd "$venv" && pwd)/tmp
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv (once)"
 apart "$python" -m venv "$venv" || fail 3 "no virtual environment can be made in $venv"
 if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then

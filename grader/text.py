@@ -4,14 +4,11 @@ In: any text. Out: visible characters only, so that no text moves a cursor, turn
 writing or ends a line that it should not. Nothing here raises.
 """
 
-from __future__ import annotations
-
 import re
 import reprlib
 from collections.abc import Sequence
 
-LONGEST_NAME = 60
-"""A longer one might be broken."""
+LONGEST_NAME = 60  # a longer one might be broken
 
 
 def harmless(text: str) -> str:

@@ -9,8 +9,6 @@ builds what is missing while pip installs the packages that the rest of the grad
 Python's packages it needs none, and it says nothing: what fails here, the grader tries again, and reports.
 """
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import hashlib
@@ -47,16 +45,12 @@ class Parts:
     """What was built without any submission."""
 
     lab: Lab
-    directory: Path
-    """What compile.sh and the submission's programs need: may be seen in the sandbox."""
+    directory: Path  # what compile.sh and the submission's programs need: may be seen in the sandbox
     judge: Path
     jail: Path
-    compiler: str
-    """As it names itself: "gcc 12.2.0"."""
-    backend: str = "cpu"
-    """Of the plain build; the checked one runs on the CPU in any case."""
-    clock: Path | None = None
-    """Times kernels, where the backend is cuda."""
+    compiler: str  # as it names itself: "gcc 12.2.0"
+    backend: str = "cpu"  # of the plain build; the checked one runs on the CPU in any case
+    clock: Path | None = None  # times kernels, where the backend is cuda
     architecture: str | None = None
     """Of the GPU that the plain build is for, where the backend is cuda: "sm_90"."""
 

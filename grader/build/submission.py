@@ -5,8 +5,6 @@ Who is at fault where a step fails? Never the compiler's words say so, which quo
 kernel that is known to compile is tried beside it: if that fails, too, it is the machine.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -63,10 +61,8 @@ class Programs:
     checked: Path
     recorder: Path | None = None
     """The plain build once more, in a program that writes down what is launched."""
-    kernels: Path | None = None
-    """Its kernels alone, without any host code."""
-    checked_object: bytes = b""
-    """Of which `checked` is linked."""
+    kernels: Path | None = None  # its kernels alone, without any host code
+    checked_object: bytes = b""  # of which `checked` is linked
 
     def of(self, build: str) -> Path:
         return self.plain if build == "plain" else self.checked

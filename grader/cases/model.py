@@ -1,7 +1,5 @@
 """What a case, a shape to be timed and a suite are, and what is wrong with one by itself."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection
@@ -39,8 +37,7 @@ MOST_OPERATIONS = (LONGEST_LAUNCH_SECONDS - LAUNCH_SECONDS) * OPERATIONS_PER_SEC
 class Key:
     """What a table in a file may have."""
 
-    allowed: str
-    """What its value must be."""
+    allowed: str  # what its value must be
     fits: Callable[[Any], object]
     needed: bool = False
 
@@ -86,11 +83,9 @@ class Item(BaseModel):
 
     name: str
     title: str = ""
-    params: dict[str, int]
-    """In a file, keys as all others; here in the order of the command line."""
+    params: dict[str, int]  # in a file, keys as all others; here in the order of the command line
     points: float
-    hint: str = ""
-    """For the student, when points are missing and no finding has a better hint."""
+    hint: str = ""  # for the student, when points are missing and no finding has a better hint
     suite: str
     """"public/basics": the file's path below testcases/, without .toml."""
     hidden: bool
@@ -134,16 +129,13 @@ class Item(BaseModel):
 
 class Case(Item):
     fill: str
-    seed: int = 0
-    """Of its random numbers: made from the run's (grade.py)."""
-    tolerance: str | None = None
-    """A comparison of the lab's; None: what the fill allows."""
+    seed: int = 0  # of its random numbers: made from the run's (grade.py)
+    tolerance: str | None = None  # a comparison of the lab's; None: what the fill allows
     time_limit: float | None = None
     """CPU seconds for one block of a launch of the plain build; None: by the size."""
     criteria: list[str] | None = None
     """Beside a correct result; None: memory, where the suite has points for it."""
-    limits: dict[str, float] = {}
-    """The suite's, for its criteria, by the names that these have for them."""
+    limits: dict[str, float] = {}  # the suite's, for its criteria, by the names that these have for them
 
     @classmethod
     def keys(cls, lab: Lab) -> dict[str, Key]:
@@ -183,10 +175,8 @@ class Case(Item):
 class Performance(Item):
     """A shape that is timed, beside what the lab says."""
 
-    none: float
-    """That one's time over the submission's, up to which there are no points."""
-    full: float
-    """From which there are all of them; between the two they grow in a straight line."""
+    none: float  # that one's time over the submission's, up to which there are no points
+    full: float  # from which there are all of them; between the two they grow in a straight line
 
     @classmethod
     def keys(cls, lab: Lab) -> dict[str, Key]:

@@ -6,8 +6,6 @@ In: TOML files. Out: Suite objects with the keys of their gates. Whatever is wro
 raises BadInput with a line for each mistake: file, case, key, what is allowed.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import os

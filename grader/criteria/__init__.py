@@ -10,8 +10,6 @@ LIMITS    optional, numbers by name that a suite may change in [limits]; judge()
 most_loads()    optional, (Loads, the suite's limits) -> int: how many it allows, to be shown beside them
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 from collections.abc import Iterable, Mapping
@@ -55,11 +53,9 @@ class Seen:
 
 @dataclass(frozen=True)
 class Lost:
-    reason: str
-    """One line."""
+    reason: str  # one line
     hint: str = ""
-    known: bool = True
-    """False: nothing could be counted, which says nothing about other cases."""
+    known: bool = True  # False: nothing could be counted, which says nothing about other cases
 
 
 @functools.cache

@@ -1,8 +1,6 @@
 """correct: the result is right in the plain build, and in the checked one, which finds nothing that could
 not work on a GPU either. A checked run that does not end in time says nothing against it."""
 
-from __future__ import annotations
-
 from ..lab import Lab
 from ..record.model import Cause, Finding, at
 from ..run.outcome import Outcome

@@ -1,7 +1,5 @@
 """memory: correct, and the checked run of the same shape finds nothing."""
 
-from __future__ import annotations
-
 from . import Lost, Seen, correct
 
 TITLE = "memory"

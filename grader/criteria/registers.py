@@ -2,8 +2,6 @@
 elements of the result. Kept by a tiled kernel whose threads read few elements that others of their block have
 stored. For labs that say what the naive kernel loads, where each operation has an operand to be read."""
 
-from __future__ import annotations
-
 import math
 
 from ..text import grouped

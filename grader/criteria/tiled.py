@@ -2,8 +2,6 @@
 naive kernel's loads at most, by threads that read what others of their block have stored at least as
 often as they load, and by enough threads. For labs that say what the naive kernel loads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

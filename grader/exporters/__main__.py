@@ -6,8 +6,6 @@ reads which FORMAT.
 Exit status: 0 written, 2 the record or an option cannot be used.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

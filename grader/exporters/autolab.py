@@ -11,8 +11,6 @@ word *inside* a string would break the line. Its keys are therefore names of pro
 colons, and nothing else is a string.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -12,8 +12,6 @@ member that we add. No test at all would read as "nothing to grade,
 success", so a submission that was not run has one test that failed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

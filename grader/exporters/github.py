@@ -8,8 +8,6 @@ span lines, in a <pre>. Annotations are commands to the runner, `::error file=..
 escaped as its own toolkit escapes them.
 """
 
-from __future__ import annotations
-
 import re
 
 from ..record.model import Record, Test
@@ -123,8 +121,7 @@ def without_meaning(text: str) -> str:
 FILE = "kernel.cu"
 AT_MOST = 10  # what GitHub shows of one kind and step
 
-Place = tuple[str, int, str]
-"""File, line and title."""
+Place = tuple[str, int, str]  # file, line and title
 
 
 def annotations(record: Record) -> str:

@@ -6,8 +6,6 @@ submission printed during a hidden case is left out of both: a submission could 
 and Gradescope's page is where a student would look for them.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal, get_args
 

@@ -8,8 +8,6 @@ which steps talk to the runner are removed from the environment. Exits as the co
 Python's standard library is needed: this runs before anything is installed.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import signal

@@ -8,8 +8,6 @@ In: a submission and a suite. Out, in each of the three cases that the platforms
 - the machine is at fault, or a case is: no result, one line on standard error, exit 3.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

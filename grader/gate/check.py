@@ -13,8 +13,6 @@ READY when it has begun, and then a line of JSON: what is refused, or null. In: 
 which look at them.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ This is no parser. Where C++ leaves two readings without knowing types (`a * b (
 a declaration) only the form that can be nothing else counts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence, Set
 

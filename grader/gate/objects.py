@@ -7,8 +7,6 @@ machine safe, which is the sandbox, nor what makes the verdict true, which is th
 another process. Objects are read with pyelftools, in Python: no program is run on them.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import re

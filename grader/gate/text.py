@@ -9,8 +9,6 @@ The first keeps the student from misleading the second, and objects.py, which re
 file. It keeps out what the checker does not see; it is no sandbox.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re
@@ -29,8 +27,7 @@ class Forbidden(NamedTuple):
     """Words that no CUDA program needs."""
 
     words: re.Pattern[str]
-    tried: str
-    """What it means to use one; {} is the word."""
+    tried: str  # what it means to use one; {} is the word
     hint: str = "remove it"
 
 
@@ -99,8 +96,7 @@ ATTRIBUTES = re.compile(
 PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|push_options"
                      r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
                      r"|init_seg|code_seg|data_seg|system_header")
-FAMILIES = re.compile(rb"GCC|clang|STDC")
-"""Their pragmas have names of their own: #pragma GCC optimize."""
+FAMILIES = re.compile(rb"GCC|clang|STDC")  # their pragmas have names of their own: #pragma GCC optimize
 FOR_PEOPLE = re.compile(rb"mark|region|endregion")
 """Pragmas of editors, with words for people behind them."""
 

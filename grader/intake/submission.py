@@ -10,8 +10,6 @@ nothing of a zip is written anywhere. What editors leave behind (Windows line en
 Latin-1 comments) is put right, and noted.
 """
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io
@@ -47,10 +45,8 @@ LONGEST_NAME = 80  # bytes of a results directory's name; a hash may follow
 class Submission:
     name: str
     path: Path
-    original: bytes
-    """As it was handed in."""
-    source: bytes
-    """What is compiled: UTF-8, lines end in LF, no byte order mark."""
+    original: bytes  # as it was handed in
+    source: bytes  # what is compiled: UTF-8, lines end in LF, no byte order mark
     notes: list[str] = field(default_factory=list)
     """Which file was taken, what was ignored, and what was changed before compiling."""
 
@@ -139,8 +135,7 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    path: Path
-    """The given path, and below it what was found."""
+    path: Path  # the given path, and below it what was found
     content: bytes
     notes: list[str] = field(default_factory=list)
     """Which file was taken, if that is not obvious; and what was ignored."""

@@ -13,8 +13,6 @@ sets limits, filters system calls, watches, and kills what is left at the end:
 In: a Command; out: how it ended, and its output.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import os
@@ -40,8 +38,7 @@ ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
                "LC_ALL": "C.UTF-8"}
 CHOICE_OF_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
-LATE_SECONDS = 15.0
-"""The jail itself ends a run at its wall limit. This much later it has failed."""
+LATE_SECONDS = 15.0  # the jail itself ends a run at its wall limit. This much later it has failed.
 
 BYTES_AT_ONCE = 1 << 16
 
@@ -56,17 +53,13 @@ def gpu_environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Limits:
-    cpu_seconds: float
-    """Of each process; rounded up to whole seconds, at which SIGXCPU comes."""
+    cpu_seconds: float  # of each process; rounded up to whole seconds, at which SIGXCPU comes
     memory_bytes: int
     """Address space of each process (RLIMIT_AS). A worker reserves far more than it touches: gaps
     of 16 MB on either side of each allocation, the stacks of a block's threads, shadow memory."""
-    processes: int
-    """Processes and threads at once."""
-    file_bytes: int
-    """The largest file that may be written."""
-    output_bytes: int
-    """How much of what is printed is kept; the rest is read and dropped."""
+    processes: int  # processes and threads at once
+    file_bytes: int  # the largest file that may be written
+    output_bytes: int  # how much of what is printed is kept; the rest is read and dropped
     wall_seconds: float
     time_seconds: float | None = None
     """Of all processes together: of the processor, and in which none of them wanted one. So a
@@ -87,30 +80,22 @@ class Command:
     readable: Sequence[Path] = ()
     writable: Sequence[Path] = ()
     """For one command at a time. Afterwards they hold regular files and directories only."""
-    pass_fds: Sequence[int] = ()
-    """Open descriptors that it gets, under the same numbers."""
-    devices: Sequence[Path] = ()
-    """A GPU's."""
+    pass_fds: Sequence[int] = ()  # open descriptors that it gets, under the same numbers
+    devices: Sequence[Path] = ()  # a GPU's
 
 
 @dataclass(frozen=True)
 class Ran:
-    status: int
-    """Exit status of the program inside, or -signal."""
-    output: bytes
-    """Standard output and standard error together: the first output_bytes."""
+    status: int  # exit status of the program inside, or -signal
+    output: bytes  # standard output and standard error together: the first output_bytes
     truncated: bool
-    time_limit_hit: bool
-    """time_seconds or wall_seconds; the status is -SIGKILL then."""
-    cpu_seconds: float
-    """Of all processes that it started and that have ended."""
+    time_limit_hit: bool  # time_seconds or wall_seconds; the status is -SIGKILL then
+    cpu_seconds: float  # of all processes that it started and that have ended
     memory_limit_hit: bool = False
     """More than resident_bytes were in use; the status is -SIGKILL then, too."""
     asleep_seconds: float = 0.0
-    peak_bytes: int = 0
-    """Memory in use, of all processes together, as far as it was seen."""
-    unloadable: str = ""
-    """Why Linux cannot start this program; it never ran."""
+    peak_bytes: int = 0  # memory in use, of all processes together, as far as it was seen
+    unloadable: str = ""  # why Linux cannot start this program; it never ran
 
     @property
     def seconds(self) -> float:
@@ -120,8 +105,7 @@ class Ran:
 @dataclass(frozen=True)
 class Sandbox:
     kind: Kind
-    note: str
-    """One line for the report: what was in force, and what was not."""
+    note: str  # one line for the report: what was in force, and what was not
     jail: Path
     private: tuple[Path, ...] = ()
     landlock: bool = False
@@ -269,8 +253,7 @@ def ran_of(report: str, output: bytes, truncated: bool, program: str) -> Ran:
 
 CANNOT_EXECUTE = 126
 PROBE_STATUS = 7
-OUTSIDE = Path("/proc/1/stat")
-"""Of another program's, and readable for everybody."""
+OUTSIDE = Path("/proc/1/stat")  # of another program's, and readable for everybody
 PROBE = Command(
     ["/bin/sh", "-c", f"exit {PROBE_STATUS}"], cwd=Path("/"),
     limits=Limits(cpu_seconds=10, memory_bytes=1 << 30, processes=8, file_bytes=0,

@@ -1,8 +1,6 @@
 """A uid for each run of a sandbox: claimed while it lasts, given the run's files, and swept of what
 it left. For root alone, in Linux."""
 
-from __future__ import annotations
-
 import errno
 import os
 import random

@@ -1,21 +1,18 @@
 """The one record of a graded submission: results/<name>/result.json.
 
 In: what grade.py knows at the end of a run. Out: everything that is reported of a grade (table,
-Gradescope, Autolab, ...) is made from it. What each key means is said below it, or below those that it
-goes with. The JSON Schema:
+Gradescope, Autolab, ...) is made from it. What each key means is said beside it, or below it and those that
+it goes with. The JSON Schema:
 
     python -m grader.record.model
 """
-
-from __future__ import annotations
 
 import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 6
-"""Earlier ones are not read: what they are of is graded again."""
+FORMAT = 6  # earlier ones are not read: what they are of is graded again
 ROUNDING = 1e-6  # sums of points such as 0.1 + 0.2
 TimingState = Literal["timed", "not-timed", "skipped", "unbuilt", "refused", "wrong", "faulted",
                       "time-limit", "impossible"]
@@ -31,10 +28,8 @@ class Cause(Strict):
     """The mistake behind a finding, as `make check` proves it: for pages, never for points; see
     run/cause.py."""
 
-    kind: str
-    """A name of causes.def: "row-length"."""
-    what: str
-    """"a row of B has n elements, but here rows are k elements apart"."""
+    kind: str  # a name of causes.def: "row-length"
+    what: str  # "a row of B has n elements, but here rows are k elements apart"
     file: str
     line: int
     detail: list[str] = []
@@ -45,39 +40,30 @@ class Cause(Strict):
 class Finding(Strict):
     """A mistake, as `make check` names it, in the words of the judge."""
 
-    kind: str
-    """A name of findings.def: "shared-race", "wrong-result"."""
-    what: str
-    """What is printed first, without the place: "load from B beyond its last column"."""
-    headline: str = ""
-    """What is said of all findings of this kind, without numbers and places."""
-    may_be_right: bool = Field(False, exclude=True)
-    """A GPU may compute the correct result all the same."""
-    may_have_cause: bool = Field(False, exclude=True)
-    """Another mistake may be behind it."""
+    kind: str  # a name of findings.def: "shared-race", "wrong-result"
+    what: str  # what is printed first, without the place: "load from B beyond its last column"
+    headline: str = ""  # what is said of all findings of this kind, without numbers and places
+    may_be_right: bool = Field(False, exclude=True)  # a GPU may compute the correct result all the same
+    may_have_cause: bool = Field(False, exclude=True)  # another mistake may be behind it
     file: str | None = None
-    line: int = 0
-    """0: not known."""
+    line: int = 0  # 0: not known
     detail: list[str] = []
     hint: str | None = None
-    formula: str | None = None
-    """What a wrong result is instead: see struct explanation in engine/lab.h."""
-    explained: int = Field(0, exclude=True)
-    """How many of the last lines of `detail` say so."""
+    formula: str | None = None  # what a wrong result is instead: see struct explanation in engine/lab.h
+    explained: int = Field(0, exclude=True)  # how many of the last lines of `detail` say so
     claim: str | None = Field(None, exclude=True)
     """The same in words, where one mistake explains all that is wrong."""
     products: float = 0.0
     """Of an explanation that covers all that is wrong by one mistake: the part of the right sums' terms
     that are in the result. Else 0."""
-    barrier_after: int = 0
-    """The line behind which a __syncthreads() is missing; 0: none, or not known."""
+    barrier_after: int = 0  # the line behind which a __syncthreads() is missing; 0: none, or not known
     launch: str | None = None
     """One line: kernel, grid, block, and the size of the output; None where it is not known."""
     cause: Cause | None = None
     """The mistake behind it, on a public case; all findings of one kind at one line have the same."""
 
     @property
-    def mistake(self) -> Cause | Finding:
+    def mistake(self) -> "Cause | Finding":
         """What to correct: as `make check`, everything that shows it names the cause first."""
         return self.cause or self
 
@@ -90,7 +76,7 @@ class Finding(Strict):
         symptom = f"symptom: {at(self.file, self.line, self.what)}"
         return [*self.cause.detail, symptom, *self.detail, *launch]
 
-    def behind(self, cause: Cause | None) -> Finding:
+    def behind(self, cause: Cause | None) -> "Finding":
         """This with its cause. If that is what the result is instead, it is said once."""
         said = bool(cause) and cause.kind == self.formula
         detail = self.detail[:len(self.detail) - self.explained] if said else self.detail
@@ -102,12 +88,10 @@ class Loads(Strict):
     (reuse_counted() of engine/watch/record/record.h). Of several that stored all of it, the one
     that loaded most."""
 
-    all: int
-    """Elements of inputs, and of what kernels have stored in global memory, that threads loaded."""
+    all: int  # elements of inputs, and of what kernels have stored in global memory, that threads loaded
     naive: int
     """Of the plainest kernel: each thread loads all that its element of the result needs; 0: not known."""
-    once_per_block: int
-    """If each block loaded each element of an input that it uses once."""
+    once_per_block: int  # if each block loaded each element of an input that it uses once
     exchanged: int
     """Elements that threads read from shared memory where others of their block had stored them
     last, and values that warp operations brought them from other lanes."""
@@ -149,16 +133,13 @@ class Scored(Strict):
 class Criterion(Strict):
     """Of one case; its points, but for `correct`, are a whole suite's: Mark."""
 
-    name: str
-    """"correct", or a criterion of the lab's."""
+    name: str  # "correct", or a criterion of the lab's
     passed: bool
     known: bool = True
     """False: the run stopped before it could be seen, which costs the suite nothing if another case
     shows it."""
-    reason: str
-    """One line; empty when passed."""
-    phrase: str = ""
-    """The same in words that are the same for all cases: for hidden ones."""
+    reason: str  # one line; empty when passed
+    phrase: str = ""  # the same in words that are the same for all cases: for hidden ones
 
 
 class Item(Scored):
@@ -174,13 +155,10 @@ class Item(Scored):
     """Of the lab, in the order of the command line; null for what a whole suite keeps or loses."""
     score: float
     max_score: float
-    reason: str
-    """One line: why points were lost, or why nothing was timed; empty with full marks."""
+    reason: str  # one line: why points were lost, or why nothing was timed; empty with full marks
     hint: str = ""
-    skipped_for: str = ""
-    """The case that failed, for want of which this one was not run."""
-    seconds: Seconds = 0.0
-    """CPU time of a case; for a shape, how long timing it took."""
+    skipped_for: str = ""  # the case that failed, for want of which this one was not run
+    seconds: Seconds = 0.0  # CPU time of a case; for a shape, how long timing it took
 
     @property
     def key(self) -> str:
@@ -205,8 +183,7 @@ class Test(Item):
     finding: Finding | None = None
     loads: Loads | None = None
     """Counted in the checked run; null where they were not, or the run ended at a mistake."""
-    blocks: Blocks | None = None
-    """Where not all blocks of the checked run were watched."""
+    blocks: Blocks | None = None  # where not all blocks of the checked run were watched
     output: str = ""
     """What the submission printed. For the TA: never shown to students for hidden cases."""
 
@@ -218,10 +195,8 @@ class Mark(Item):
 
     criterion: str
     status: Status
-    lost_in: list[str] = []
-    """Names of cases. In a student's view, of hidden ones: empty."""
-    phrase: str = ""
-    """`reason` in words that are the same for all cases."""
+    lost_in: list[str] = []  # names of cases. In a student's view, of hidden ones: empty.
+    phrase: str = ""  # `reason` in words that are the same for all cases
 
 
 class Times(Strict):
@@ -240,10 +215,8 @@ class Timing(Item):
     none: float | None
     full: float | None
     """The ratio at which points begin, and from which there are all of them."""
-    points: float
-    """What it is worth where it can be timed."""
-    beside: str
-    """What kernels are timed beside: "cuBLAS"."""
+    points: float  # what it is worth where it can be timed
+    beside: str  # what kernels are timed beside: "cuBLAS"
     state: TimingState
     """not-timed: no GPU; unbuilt: kernel.cu does not compile; skipped: a case that it depends on is not
     right; the others are the clock's (clock/judgement.h)."""
@@ -273,20 +246,16 @@ AnyResult = Test | Mark | Timing
 
 class Submission(Strict):
     name: str
-    path: str
-    """Where kernel.cu was."""
-    sha256: str
-    """Of the bytes as they were handed in."""
+    path: str  # where kernel.cu was
+    sha256: str  # of the bytes as they were handed in
     bytes: int
-    notes: list[str]
-    """What was changed before compiling: "Windows line ends", "byte order mark"."""
+    notes: list[str]  # what was changed before compiling: "Windows line ends", "byte order mark"
 
 
 class Refusal(Strict):
     """The submission was refused as a whole: score 0."""
 
-    tried: str
-    """What it tried, in a few words: "calls fopen", "copies device memory to the host"."""
+    tried: str  # what it tried, in a few words: "calls fopen", "copies device memory to the host"
     file: str | None
     line: int
     hint: str
@@ -299,47 +268,39 @@ class Refusal(Strict):
 
 class Build(Strict):
     ok: bool
-    message: str
-    """The compiler's first error, one line; empty when ok."""
+    message: str  # the compiler's first error, one line; empty when ok
     file: str | None
     line: int
-    output: str
-    """What the compiler printed, shortened."""
+    output: str  # what the compiler printed, shortened
 
 
 class Lab(Strict):
     """What the submission is of."""
 
-    name: str
-    """Of its programs, too."""
+    name: str  # of its programs, too
     title: str
 
 
 class Record(Scored):
     format: Literal[6] = FORMAT
-    complete: bool
-    """False in result.partial.json, which holds the cases that are finished so far."""
+    complete: bool  # False in result.partial.json, which holds the cases that are finished so far
     submission: Submission
     suites: list[str]
-    seed: int
-    """The run's; each case's own is made from it and the case's name."""
+    seed: int  # the run's; each case's own is made from it and the case's name
     score: float
     max_score: float
     build: Build
     refusal: Refusal | None
     tests: list[Test]
-    marks: list[Mark] = []
-    """Of the suites all of whose cases are known."""
+    marks: list[Mark] = []  # of the suites all of whose cases are known
     performance: list[Timing] = []
     protection: Literal["bubblewrap", "uid", "none"]
-    protection_note: str
-    """A line about it, for people."""
+    protection_note: str  # a line about it, for people
     backend: Literal["cpu", "cuda"]
     architecture: str | None = None
     """What the kernels were compiled for, for a GPU: "sm_90"; null on the CPU."""
     lab: Lab
-    version: str | None = None
-    """Of the lab."""
+    version: str | None = None  # of the lab
     grader: str | None = None
     cases: str | None = None
     """Hashes of the grader and of the cases (build/parts.py, cases/read.py)."""

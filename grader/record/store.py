@@ -6,8 +6,6 @@ renamed, so that neither a killed grader nor two graders at once leave half a fi
 only ever replaced by a complete record.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -25,8 +23,7 @@ from .model import FORMAT, Record
 from .student import student_view
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
-SOURCE = "kernel.cu"
-"""Beside them: the submission as it was compiled, whose lines the records name."""
+SOURCE = "kernel.cu"  # beside them: the submission as it was compiled, whose lines the records name
 OF_STUDENTS = {RESULT: "student.json", PARTIAL: "student.partial.json"}
 """Beside each of them: what of it a student may see (student.py)."""
 PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others

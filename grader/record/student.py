@@ -9,8 +9,6 @@ only: a submission could print its own arguments, or fail at a line that it chos
 hidden cases nothing that it printed is shown, of public cases either.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import count
 
@@ -31,8 +29,7 @@ SPEED: dict[TimingState, str] = {
 }
 """Of a hidden shape: how its timing ended, in the same words for all of them."""
 
-MOST_LINES, LONGEST_LINE = 10, 200
-"""Of what a submission prints in a public case."""
+MOST_LINES, LONGEST_LINE = 10, 200  # of what a submission prints in a public case
 
 ANONYMOUS = {"suite": "hidden", "title": "", "params": None}
 

@@ -4,8 +4,6 @@ In: a record, or one item of it, as its reader may see it (record/student.py). O
 each visible characters only; every format escapes them further for itself. Nothing here raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from ..record.model import AnyResult as Item

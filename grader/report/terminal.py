@@ -6,8 +6,6 @@ record/student.py and the exporters. All text that came out of a submission, a c
 goes through harmless().
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

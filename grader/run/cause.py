@@ -9,8 +9,6 @@ a record (engine/form/cause.h): numbers of causes and sentences that the lab has
 to be put into them. The judge checks it and makes the words.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What one run may take: of time, memory and work, by its case and by what the plain run took."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from ..cases.model import Case

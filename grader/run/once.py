@@ -5,8 +5,6 @@ judge makes the first and reads the others. Only the judge knows the seed. In: p
 out: an Outcome.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -6,8 +6,6 @@ the clock said. Out: results (record/model.py). Nothing here raises. A case's po
 the other criteria are worth is the suite's to say.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
@@ -19,8 +17,7 @@ from ..record.model import (AnyResult, Build, Criterion, Finding, Loads, Mark, R
 from ..run.outcome import Outcome
 from ..text import counted, harmless
 
-ABOUT = {"name", "suite", "hidden", "title", "params"}
-"""What every result repeats of its case."""
+ABOUT = {"name", "suite", "hidden", "title", "params"}  # what every result repeats of its case
 NO_GPU = "not timed: no GPU"
 BUT_FOR = "correct except for one mistake"
 

@@ -8,8 +8,6 @@ In: a submission's text and findings, outcomes of a case. Out: texts to be tried
 without the mistake. Nothing here raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

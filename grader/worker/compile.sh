@@ -45,9 +45,11 @@ plain_program() {
     fi
 }
 
-checked_program() {
-    checked_objects && constructors_apart && link_around guarded.o checked guards.o source.o \
-        $(parts worker.o watch_checked.o host_process.o device_calls.o libengine.a)
+checked_program() { # whose constructors run in the host's process: host_process.c
+    checked_objects && objcopy $(readelf -SW guarded.o |
+        sed -n 's/.* \(\.init_array[.0-9]*\) .*/--rename-section \1=kernel_init/p') guarded.o &&
+        link_around guarded.o checked guards.o source.o \
+            $(parts worker.o watch_checked.o host_process.o device_calls.o libengine.a)
 }
 
 check_program() {
@@ -83,25 +85,14 @@ names_apart() { # objects
     done
 }
 
-# The submission's constructors run in the host's process: host_process.c.
-constructors_apart() {
-    objcopy $(readelf -SW guarded.o |
-        sed -n 's/.* \(\.init_array[.0-9]*\) .*/--rename-section \1=kernel_init/p') guarded.o
-}
-
 # The two builds side by side. When both fail it is for the same reason, which is printed once.
 both() { # object|program
     plain_$1 2>plain.errors &
     first=$!
     checked_$1 2>checked.errors
     second=$?
-    wait $first || refuse plain
-    [ $second = 0 ] || refuse checked
-}
-
-refuse() { # plain|checked
-    cat "$1.errors" >&2
-    exit 1
+    wait $first || { cat plain.errors >&2; exit 1; }
+    [ $second = 0 ] || { cat checked.errors >&2; exit 1; }
 }
 
 case $1 in
