@@ -28,31 +28,25 @@ READY = "examining\n"
 LONGEST = 500  # characters of a name that a submission has made up
 
 
-def examine_made(directory: Path, kernel: str, backend: str) -> None:
-    """Raises Refused."""
-    from . import objects, text  # their libraries: 0.1 s, in this process only
-
-    of_host, of_device, prelude = ((directory / name).read_bytes() for name in (*TEXTS, PRELUDE))
-    if of_device != of_host:
-        text.check_preprocessed(of_device, prelude)
-    lines = text.lines_of(text.check_preprocessed(of_host, prelude))
-    objects.check_object(directory / "plain.o", False, lines, backend == "cuda", kernel)
-    objects.check_object(directory / "checked.o", True, lines, kernel=kernel)
-
-
 def main(what: str, path: str, *more: str) -> None:
     # Their libraries are loaded before READY: that one is missing is not the submission's fault.
     from . import text
     if what == "made":
-        from . import objects  # noqa: F401
+        from . import objects  # 0.1 s
 
     print(READY, end="", flush=True)
-    refused = None
+    refused, place = None, Path(path)
     try:
         if what == "source":
-            text.check_source(Path(path).read_bytes())
+            text.check_source(place.read_bytes())
         else:
-            examine_made(Path(path), *more)
+            kernel, backend = more
+            of_host, of_device, prelude = ((place / name).read_bytes() for name in (*TEXTS, PRELUDE))
+            if of_device != of_host:
+                text.check_preprocessed(of_device, prelude)
+            lines = text.lines_of(text.check_preprocessed(of_host, prelude))
+            objects.check_object(place / "plain.o", False, lines, backend == "cuda", kernel)
+            objects.check_object(place / "checked.o", True, lines, kernel=kernel)
     except Refused as error:
         refused = {"tried": error.tried[:LONGEST], "file": error.file, "line": error.line,
                    "hint": error.hint[:LONGEST]}

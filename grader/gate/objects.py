@@ -116,20 +116,15 @@ class Object:
         self.references: defaultdict[int, set[int]] = defaultdict(set)  # of a symbol: kinds of relocations
         self.starters: list[tuple[int, int]] = []  # symbol, addend
         for section in self.sections:
-            if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
-                self._read_relocations(section)
-
-    def _read_relocations(self, section: Any) -> None:
-        target = section["sh_info"]
-        if not self.sections[target]["sh_flags"] & SHF_ALLOC:
-            return
-        starts = self.sections[target].name.startswith(".init_array")
-        for relocation in section.iter_relocations():
-            symbol = relocation["r_info_sym"]
-            self.references[symbol].add(relocation["r_info_type"])
-            if starts:
-                addend = relocation["r_addend"] if section["sh_type"] == "SHT_RELA" else 0
-                self.starters.append((symbol, addend))
+            if section["sh_type"] not in ("SHT_RELA", "SHT_REL") \
+                    or not (target := self.sections[section["sh_info"]])["sh_flags"] & SHF_ALLOC:
+                continue
+            for relocation in section.iter_relocations():
+                symbol = relocation["r_info_sym"]
+                self.references[symbol].add(relocation["r_info_type"])
+                if target.name.startswith(".init_array"):
+                    addend = relocation["r_addend"] if section["sh_type"] == "SHT_RELA" else 0
+                    self.starters.append((symbol, addend))
 
     def line_of(self, name: str, used: bool) -> int:
         """Where the student's text first uses or declares it, or the longest word that a mangled name has in it;

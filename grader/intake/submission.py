@@ -56,8 +56,9 @@ def read_submission(path: str | os.PathLike[str], name: str | None = None) -> Su
     if not os.fspath(path):  # Path() would be the working directory
         raise BadInput("the path of the submission is empty")
     given = Path(path)
-    if name is not None:
-        check_name(name)
+    if name is not None and name != directory_name(name):
+        raise BadInput(f"name {ascii(name)}: it names a directory of results, so it must have 1 to "
+                       f"{LONGEST_NAME} bytes, no '/', no control characters, and no leading '.'")
     try:
         found = find_kernel(given)
         absolute = Path(os.path.abspath(given))
@@ -121,13 +122,6 @@ def directory_name(text: str) -> str:
     kept = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in printable(text))
     shortened = kept.strip().lstrip(".").encode()[:LONGEST_NAME].decode("utf-8", "ignore").strip()
     return shortened or "submission"
-
-
-def check_name(name: str) -> None:
-    """Raises BadInput."""
-    if name != directory_name(name):
-        raise BadInput(f"name {ascii(name)}: it names a directory of results, so it must have 1 to "
-                       f"{LONGEST_NAME} bytes, no '/', no control characters, and no leading '.'")
 
 
 # ---- finding it -----------------------------------------------------------------------------------

@@ -183,17 +183,12 @@ static void become(long uid) {
 /* Landlock, of Linux 5.13 and newer; as linux/landlock.h, which older systems lack. */
 enum { NR_landlock_create_ruleset = 444, NR_landlock_add_rule, NR_landlock_restrict_self };
 enum { LANDLOCK_VERSION = 1, LANDLOCK_PATH_BENEATH = 1 };
-enum {
-    LANDLOCK_EXECUTE = 1 << 0,
-    LANDLOCK_WRITE = 1 << 1,
-    LANDLOCK_READ = 1 << 2,
-    LANDLOCK_READ_DIRECTORY = 1 << 3,
-    LANDLOCK_SINCE_1 = (1 << 13) - 1,
-    LANDLOCK_REFER = 1 << 13,    /* since version 2 */
-    LANDLOCK_TRUNCATE = 1 << 14, /* since version 3 */
-    LANDLOCK_OF_FILES = LANDLOCK_EXECUTE | LANDLOCK_WRITE | LANDLOCK_READ | LANDLOCK_TRUNCATE,
-    LANDLOCK_SEE = LANDLOCK_EXECUTE | LANDLOCK_READ | LANDLOCK_READ_DIRECTORY
-};
+enum { LANDLOCK_EXECUTE = 1 << 0, LANDLOCK_WRITE = 1 << 1 };
+enum { LANDLOCK_READ = 1 << 2, LANDLOCK_READ_DIRECTORY = 1 << 3 };
+enum { LANDLOCK_SINCE_1 = (1 << 13) - 1, LANDLOCK_SINCE_2 = 1 << 13, LANDLOCK_SINCE_3 = 1 << 14 };
+static const uint64_t LANDLOCK_SEE = LANDLOCK_EXECUTE | LANDLOCK_READ | LANDLOCK_READ_DIRECTORY;
+static const uint64_t LANDLOCK_OF_FILES = /* and to truncate them */
+    LANDLOCK_EXECUTE | LANDLOCK_WRITE | LANDLOCK_READ | LANDLOCK_SINCE_3;
 
 static void allow(int rules, const char *path, uint64_t access) {
     struct {
@@ -213,8 +208,8 @@ static void allow(int rules, const char *path, uint64_t access) {
 static void confine(const struct options *o) {
     if (!o->seen.count && !o->changed.count) return;
     long version = syscall(NR_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
-    uint64_t all = LANDLOCK_SINCE_1 | (version >= 2 ? LANDLOCK_REFER : 0) |
-                   (version >= 3 ? LANDLOCK_TRUNCATE : 0);
+    uint64_t all = LANDLOCK_SINCE_1 | (version >= 2 ? LANDLOCK_SINCE_2 : 0) |
+                   (version >= 3 ? LANDLOCK_SINCE_3 : 0);
     int rules = (int)syscall(NR_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0) child_trouble("Landlock", strerror(errno));
     for (int i = 0; i < o->seen.count; i++) allow(rules, o->seen.items[i], LANDLOCK_SEE);
@@ -234,28 +229,12 @@ enum { X32_BIT = 0x40000000 };
 #endif
 
 /* Numbers that older headers lack; the same on both machines. */
-enum {
-    NR_pidfd_send_signal = 424,
-    NR_io_uring_setup,
-    NR_io_uring_enter,
-    NR_io_uring_register,
-    NR_open_tree,
-    NR_move_mount,
-    NR_fsopen,
-    NR_fsconfig,
-    NR_fsmount,
-    NR_fspick,
-    NR_pidfd_open,
-    NR_clone3,
-    NR_pidfd_getfd = 438,
-    NR_process_madvise = 440,
-    NR_mount_setattr = 442,
-    NR_memfd_secret = 447,
-    NR_process_mrelease = 448,
-    NR_set_mempolicy_home_node = 450,
-    NR_statmount = 457,
-    NR_listmount = 458
-};
+enum { NR_pidfd_send_signal = 424, NR_pidfd_open = 434, NR_clone3, NR_pidfd_getfd = 438 };
+enum { NR_io_uring_setup = 425, NR_io_uring_enter, NR_io_uring_register };
+enum { NR_open_tree = 428, NR_move_mount, NR_fsopen, NR_fsconfig, NR_fsmount, NR_fspick };
+enum { NR_mount_setattr = 442, NR_statmount = 457, NR_listmount };
+enum { NR_process_madvise = 440, NR_memfd_secret = 447, NR_process_mrelease };
+enum { NR_set_mempolicy_home_node = 450 };
 
 /* What neither a compiler nor a kernel needs, and what has been used to break out of sandboxes. */
 static const int DENIED[] = {

@@ -180,9 +180,10 @@ class Sandbox:
             "time": [] if limits.time_seconds is None else [f"{limits.time_seconds:.3f}"],
             "pass": command.pass_fds}
         if self.kind == "uid" and self.landlock:
-            options |= {"see": seen_without_namespaces(command.readable, bool(command.devices)),
-                        "change": [*command.writable, "/dev/null", *command.devices,
-                                   *(CHANGED_BY_A_GPU if command.devices else ())]}
+            of_a_gpu, changed_by_it = (OF_A_GPU, CHANGED_BY_A_GPU) if command.devices else ((), ())
+            options |= {"see": [*SYSTEM, *ROOTS, *OF_PROC, *of_a_gpu, *compiler_prefixes(),
+                                *(path.absolute() for path in command.readable)],
+                        "change": [*command.writable, "/dev/null", *command.devices, *changed_by_it]}
         elif self.kind == "uid":
             options["count"] = [SHARED_MEMORY]
         return [word for name, values in options.items() for value in values for word in (f"--{name}", str(value))]
@@ -289,7 +290,9 @@ def choose_sandbox(wanted: str, hidden: bool, private: Sequence[Path], jail: Pat
         reason, note = kinds[kind]
         box = Sandbox(kind, f"{note} ({reasons[0]})" if reasons else note, jail, paths)
         if kind == "uid" and not reason:
-            refuse_open_paths(paths)
+            if found := [str(path) for path in paths if uids.open_to_all(path)]:
+                raise MachineFault(f"{', '.join(found)} can be read by every user, and so by the submission; "
+                                   f"chmod -R go= {shlex.join(found)}")
             box = with_few_files(box)
         reason = reason or probe(box)
         if not reason:
@@ -313,14 +316,6 @@ def with_few_files(box: Sandbox) -> Sandbox:
     places = ", ".join(map(str, uids.TEMPORARY))
     return replace(box, note=f"{box.note}; no Landlock: {places} are swept after each run, and in other "
                              "places where every user may write a submission can leave something")
-
-
-def refuse_open_paths(private: Sequence[Path]) -> None:
-    """MachineFault if another uid can read what is private; one command closes all of it."""
-    found = [str(path) for path in private if uids.open_to_all(path)]
-    if found:
-        raise MachineFault(f"{', '.join(found)} can be read by every user, and so by the "
-                           f"submission; chmod -R go= {shlex.join(found)}")
 
 
 # ---- what a program sees inside bubblewrap: compilers, the paths that it is given, and nothing else --
@@ -367,12 +362,6 @@ def bubblewrap_options(command: Command, private: Sequence[Path], jail: Path, ui
     for path in (Path("/dev/null"), *command.devices):
         words += ["--dev-bind", str(path), str(path)]
     return [*words, "--ro-bind", str(jail), "/jail", "--remount-ro", "/", "--chdir", "/"]
-
-
-def seen_without_namespaces(readable: Sequence[Path], gpu: bool) -> list[Path]:
-    """The same files, for a sandbox without namespaces that can be kept from all others."""
-    names = [*SYSTEM, *ROOTS, *OF_PROC, *(OF_A_GPU if gpu else ())]
-    return [*map(Path, names), *compiler_prefixes(), *(path.absolute() for path in readable)]
 
 
 def compiler_prefixes() -> list[Path]:

@@ -12,7 +12,6 @@ to be put into them. The judge checks it and makes the words.
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from ..build.parts import Parts
 from ..build.submission import KERNEL, LOCALS, Programs, check_program
@@ -40,7 +39,11 @@ def find_cause(parts: Parts, programs: Programs, source: bytes, case: Case, find
             seal(answer, SEAL_SIZE)
             box.run(command(program, programs, case, answer))
             said = json.loads(ask_judge(parts, ["cause", answer], [answer], "on a cause"))
-        return believed(said["cause"], source) if said["finding"] == finding.kind else None
+        cause, last = said["cause"], source.count(b"\n") + 1
+        if said["finding"] != finding.kind or not cause or cause["file"] != KERNEL \
+                or not 0 < cause["line"] <= last or not cause["what"]:
+            return None
+        return Cause(kind=cause.pop("name"), **cause)
     except (MachineFault, NotBuilt, Refused, OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -57,10 +60,3 @@ def command(program: Path, programs: Programs, case: Case, answer: int) -> Comma
                     output_bytes=OUTPUT_BYTES, wall_seconds=10 * SECONDS, time_seconds=SECONDS)
     return Command([*QUIETLY, *map(str, words)], limits, cwd=folder,
                    readable=[folder, program.parent], pass_fds=(answer,))
-
-
-def believed(said: dict[str, Any] | None, source: bytes) -> Cause | None:
-    """Raises ValueError."""
-    if not said or said["file"] != KERNEL or not 0 < said["line"] <= source.count(b"\n") + 1 or not said["what"]:
-        return None
-    return Cause(kind=said.pop("name"), **said)

@@ -47,16 +47,16 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
     seen = Seen(case, plain, checked)
     lost: dict[str, Lost | None] = {
         name: criteria_of(case.lab)[name].judge(seen) for name in ("correct", *case.asked)}
+    right = lost["correct"] is None  # else nothing was looked at but memory
+    said = {name: criteria_of(case.lab)[name if right or name in BASIC else "correct"].PHRASE for name in lost}
     criteria = [Criterion(name=name, passed=why is None, known=why is None or why.known,
-                          reason=why.reason if why else "",
-                          phrase=phrase_for(case, name, lost) if why else "")
+                          reason=why.reason if why else "", phrase=said[name] if why else "")
                 for name, why in lost.items()]
     first = next(filter(None, lost.values()), None)
     finding, reason, hint = main_finding(seen) if first else None, "", ""
     if first:  # what the checker found is nearer to the cause than its consequences
         reason = correct.headline(checked.finding) if checked and checked.finding else first.reason
         hint = (finding.hint if finding else None) or first.hint or case.hint
-    right = lost["correct"] is None
     return Test(
         **case.model_dump(include=ABOUT | {"fill", "seed"}),
         score=case.points if right else 0.0, max_score=case.points,
@@ -65,12 +65,6 @@ def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
         loads=loads_of(case, checked), blocks=checked.blocks if checked else None,
         output=plain.output, seconds=sum(run.seconds for run in (plain, checked) if run),
     )  # fmt: skip
-
-
-def phrase_for(case: Case, name: str, lost: dict[str, Lost | None]) -> str:
-    """Without a correct result nothing was looked at but memory."""
-    basic = name in BASIC or not lost["correct"]
-    return str(criteria_of(case.lab)[name if basic else "correct"].PHRASE)
 
 
 def loads_of(case: Case, checked: Outcome | None) -> Loads | None:

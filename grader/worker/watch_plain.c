@@ -11,17 +11,14 @@ const bool worker_is_checked = false;
 static enum fault_code code;
 
 /* The wrapper's last launch. Its name is looked up when the run ends. */
-static struct {
+static struct last_launch {
     const void *kernel; /* null: none */
     struct dim3 grid, block;
     size_t shared;
 } last;
 
 static void launched(const void *kernel, struct dim3 grid, struct dim3 block, size_t shared) {
-    last.kernel = kernel;
-    last.grid = grid;
-    last.block = block;
-    last.shared = shared;
+    last = (struct last_launch){kernel, grid, block, shared};
 }
 
 static void keep_launches(void) {
