@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import interrupt
@@ -35,18 +35,31 @@ def started(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
     return subprocess.Popen(command, **options)
 
 
+@contextlib.contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """The program in a session of its own, so that Ctrl-C reaches this process alone, which ends the program and
+    its children before it goes on, also when it comes while they start. Raises OSError."""
+    process = None
+    try:
+        with interrupt.held():
+            process = started(command, stdout=subprocess.PIPE, start_new_session=True, **options)
+        yield process
+    finally:
+        if process:
+            with process:
+                if process.returncode is None:
+                    end(process)
+
+
 def completed(command: Sequence[str], timeout: float | None = None, asked: str | None = None,
               **options: Any) -> subprocess.CompletedProcess[str]:
     """subprocess.run() with both outputs captured as text (stderr=STDOUT: as one), in which bytes
-    that are not UTF-8 are replaced. `asked` is its standard input. The program gets a session of
-    its own, so Ctrl-C reaches this process alone, which ends the program and its children before it
-    goes on.
+    that are not UTF-8 are replaced. `asked` is its standard input.
 
     Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
     seconds."""
-    with started(command, **{"stderr": subprocess.PIPE} | options, text=True,
-                 stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE,
-                 stdout=subprocess.PIPE, errors="replace", start_new_session=True) as process:
+    with running(command, **{"stderr": subprocess.PIPE} | options, text=True, errors="replace",
+                 stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE) as process:
         try:
             output, errors = process.communicate(asked, timeout=timeout)
         finally:

@@ -23,13 +23,13 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from ..errors import MachineFault
-from ..process import end, started
+from ..process import end, running
 from . import uid as uids
 
 Kind = Literal["bubblewrap", "uid", "none"]
@@ -133,33 +133,28 @@ class Sandbox:
     def _run(self, command: Command, uid: int | None) -> Ran:
         limits = command.limits
         report_in, report_out = os.pipe()
-        with open(report_in, "rb") as report:
+        with open(report_in, "rb") as report, ExitStack() as at_the_end:
             words = [*self._launcher(command, uid), *self._jail_options(command, report_out, uid),
                      "--", *map(str, command.argv)]
             try:
-                process = started(
+                process = at_the_end.enter_context(running(
                     words, env=environment(command), cwd="/", stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                    start_new_session=True,  # a terminal's Ctrl-C is the grader's
-                    pass_fds=(*command.pass_fds, report_out))
+                    stderr=subprocess.STDOUT, pass_fds=(*command.pass_fds, report_out)))
             except OSError as error:
-                raise MachineFault(f"{words[0]}: {error.strerror}; the sandbox cannot be "
-                                   "started") from error
+                raise MachineFault(f"{words[0]}: {error.strerror}; the sandbox cannot be started") from error
             finally:
                 os.close(report_out)
-            with process:
-                late = time.monotonic() + limits.wall_seconds + LATE_SECONDS
-                try:
-                    output, truncated = drain(process, late, limits.output_bytes)
-                    process.wait(max(late - time.monotonic(), 1.0))  # it may have closed its output
-                except subprocess.TimeoutExpired:
-                    raise MachineFault(f"the sandbox does not end {LATE_SECONDS:.0f} s after its "
-                                       "limit") from None
-                finally:
-                    if process.returncode is None:
-                        end(process)
-                        with suppress(subprocess.TimeoutExpired):  # bubblewrap is gone before all that is in it
-                            drain(process, time.monotonic() + LATE_SECONDS, 0)
+            late = time.monotonic() + limits.wall_seconds + LATE_SECONDS
+            try:
+                output, truncated = drain(process, late, limits.output_bytes)
+                process.wait(max(late - time.monotonic(), 1.0))  # it may have closed its output
+            except subprocess.TimeoutExpired:
+                raise MachineFault(f"the sandbox does not end {LATE_SECONDS:.0f} s after its limit") from None
+            finally:
+                if process.returncode is None:
+                    end(process)
+                    with suppress(subprocess.TimeoutExpired):  # bubblewrap is gone before all that is in it
+                        drain(process, time.monotonic() + LATE_SECONDS, 0)
             return ran_of(report.read().decode(errors="replace"), output, truncated, words[0])
 
     def _launcher(self, command: Command, uid: int | None) -> list[str]:

@@ -34,6 +34,20 @@ def test_an_interrupt_ends_the_program(tmp_path: Path, monkeypatch: pytest.Monke
     assert not temporary.exists()
 
 
+def test_an_interrupt_while_a_program_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, real = [], subprocess.Popen
+
+    def interrupted(*command: Any, **options: Any) -> Any:
+        made.append(real(*command, **options))
+        signal.raise_signal(signal.SIGINT)
+        return made[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt), interrupt.raised():
+        completed(["sleep", "600"])
+    assert made[0].returncode == -signal.SIGTERM
+
+
 @pytest.mark.parametrize("call", ["mkdir", "unlink"])
 def test_an_interrupt_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """Also one that comes while the folder is made or removed."""
