@@ -20,11 +20,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TypeVar
 
 from . import interrupt
@@ -289,37 +288,15 @@ def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
     """work(key) for each of the keys, begun in their order, in one of `jobs` threads; and here, as each
     is done, report(key, its future), until `stopped` is set: by it, or because it raises something. What
     runs has ended then."""
-    ready: SimpleQueue[str | None] = SimpleQueue()
-    ended: SimpleQueue[tuple[str, Future[T]]] = SimpleQueue()
-
-    def worker() -> None:
-        while (key := ready.get()) is not None:
-            future: Future[T] = Future()
-            try:
-                if not stopped.is_set():
-                    future.set_result(work(key))
-            except Exception as error:
-                future.set_exception(error)
-            ended.put((key, future))
-
-    # Daemons: at a second interrupt the grader does not wait for a kernel that hangs.
-    threads = [threading.Thread(target=worker, daemon=True) for _ in range(min(jobs, len(keys)))]
-    for thread in threads:
-        thread.start()
-    for key in (*keys, *(None for _ in threads)):
-        ready.put(key)
-    try:
-        for _ in keys:
-            found = ended.get()
-            if stopped.is_set():
-                break
-            report(*found)
-    except BaseException:
-        stopped.set()
-        raise
-    finally:
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            keys_of = {pool.submit(work, key): key for key in keys if not stopped.is_set()}
+            for ended in as_completed(keys_of):
+                report(keys_of[ended], ended)
+                if stopped.is_set():
+                    break
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:

@@ -94,14 +94,11 @@ def gpu_architecture() -> str:
 
 def architecture() -> str:
     """What to compile for. Raises MachineFault if ARCH names another GPU than the one here."""
-    here = gpu_architecture()
-    given = os.environ.get("ARCH") or "native"
-    if given == "native":
-        return here
-    if given.rstrip("af") != here:  # sm_90a is sm_90's, too
+    here, given = gpu_architecture(), os.environ.get("ARCH") or "native"
+    if given != "native" and given.rstrip("af") != here:  # sm_90a is sm_90's, too
         raise MachineFault(f"ARCH={given}, but the GPU here is {here}: what is graded has to be "
                            "compiled for the GPU that runs it")
-    return given
+    return here if given == "native" else given
 
 
 def settings_for(backend: str) -> dict[str, str]:

@@ -82,9 +82,11 @@ class Explained:
 
 
 def explain(case: Case, plain: Outcome, checked: Outcome | None) -> Explained | None:
-    """Where one formula gives all that is wrong in both runs, and nothing else was found: a formula with
-    most of the right terms, so that it takes a kernel that computes."""
-    if not explained(plain) or checked and not confirms(checked, plain):
+    """Where one formula gives all that is wrong in both runs (of the checked one, if it came to an end), and nothing
+    else was found: a formula with most of the right terms, so that it takes a kernel that computes."""
+    runs = [plain, *([checked] if checked and checked.ended != "time-limit" else [])]
+    if checked and checked.finding or not all(map(explained, runs)) \
+            or len({run.explanation and run.explanation.formula for run in runs}) > 1:
         return None
     right = [run and run.model_copy(update={"right": run.ended == "returned", "explanation": None})
              for run in (plain, checked)]
@@ -98,15 +100,6 @@ def explained(run: Outcome) -> bool:
     return (run.ended == "returned" and run.launches > 0 and run.explanation is not None
             and run.explanation.products >= LEAST_PRODUCTS
             and not run.inputs_changed and not run.guards_changed)
-
-
-def confirms(checked: Outcome, plain: Outcome) -> bool:
-    """It found nothing, and the same formula; or came to no end."""
-    if checked.finding or checked.ended == "time-limit":
-        return not checked.finding
-    assert plain.explanation
-    return (explained(checked) and checked.explanation is not None
-            and checked.explanation.formula == plain.explanation.formula)
 
 
 def without_formula(tests: dict[str, Test], explained: dict[str, Explained]) -> Repaired | None:
