@@ -275,6 +275,12 @@ static const int DENIED[] = {
 #define IF_ANY_BIT(value, then, otherwise) IF(BPF_JSET, value, then, otherwise)
 #define RETURN(what) DO(BPF_RET | BPF_K, what)
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
+/* What a call of this number gets; and one that is allowed with this first argument alone. */
+#define ON(number, what) code[n++] = IF_EQUAL(number, 0, 1), code[n++] = RETURN(what)
+#define ONLY_WITH(number, argument)                                                                \
+    code[n++] = IF_EQUAL(number, 0, 4), code[n++] = LOAD(args[0]),                                 \
+    code[n++] = IF_EQUAL(argument, 1, 0), code[n++] = REFUSE,                                      \
+    code[n++] = RETURN(SECCOMP_RET_ALLOW)
 
 /* Where the system offers filters; elsewhere the rest of the jail has to suffice. Signals may go to
  * the program's own process only: abort() and raise() need no more. */
@@ -297,35 +303,19 @@ static void set_filter(bool gpu) {
     code[n++] = RETURN(SECCOMP_RET_KILL_PROCESS);
 #endif
     if (gpu) { /* the driver listens at a socket of this machine's, and does not start without */
-        code[n++] = IF_EQUAL(__NR_socket, 0, 4);
-        code[n++] = LOAD(args[0]);
-        code[n++] = IF_EQUAL(AF_UNIX, 1, 0);
-        code[n++] = REFUSE;
-        code[n++] = RETURN(SECCOMP_RET_ALLOW);
-        code[n++] = IF_EQUAL(__NR_bind, 0, 1);
-        code[n++] = RETURN(SECCOMP_RET_ALLOW);
-        code[n++] = IF_EQUAL(__NR_listen, 0, 1);
-        code[n++] = RETURN(SECCOMP_RET_ALLOW);
+        ONLY_WITH(__NR_socket, AF_UNIX);
+        ON(__NR_bind, SECCOMP_RET_ALLOW);
+        ON(__NR_listen, SECCOMP_RET_ALLOW);
     }
-    for (size_t i = 0; i < denied; i++) {
-        code[n++] = IF_EQUAL(DENIED[i], 0, 1);
-        code[n++] = REFUSE;
-    }
+    for (size_t i = 0; i < denied; i++) ON(DENIED[i], SECCOMP_RET_ERRNO | EPERM);
     /* Its flags are in memory, which a filter cannot read; the C library then uses clone. */
-    code[n++] = IF_EQUAL(NR_clone3, 0, 1);
-    code[n++] = RETURN(SECCOMP_RET_ERRNO | ENOSYS);
+    ON(NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     code[n++] = IF_EQUAL(__NR_clone, 0, 3);
     code[n++] = LOAD(args[0]);
     code[n++] = IF_ANY_BIT(new_namespace, 0, 1);
     code[n++] = REFUSE;
     code[n++] = LOAD(nr);
-    for (size_t i = 0; i < signal_count; i++) {
-        code[n++] = IF_EQUAL(signals[i], 0, 4);
-        code[n++] = LOAD(args[0]);
-        code[n++] = IF_EQUAL(getpid(), 1, 0);
-        code[n++] = REFUSE;
-        code[n++] = RETURN(SECCOMP_RET_ALLOW);
-    }
+    for (size_t i = 0; i < signal_count; i++) ONLY_WITH(signals[i], getpid());
     code[n++] = RETURN(SECCOMP_RET_ALLOW);
     struct sock_fprog program = {.len = (unsigned short)n, .filter = code};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 && errno != EINVAL &&
