@@ -1,7 +1,6 @@
 """python -m grader [options]: grade a submission, and print the table. `--help` lists the options.
 
-Exit status: 0 full marks, 1 less; no grade: 2 bad input or options, 3 the machine's fault, 130
-interrupted.
+Exit status: 0 full marks, 1 less; no grade: 2 bad input or options, 3 the machine's fault, 130 interrupted.
 """
 
 import signal
@@ -108,8 +107,7 @@ def selected(asked: options.Asked, text: str | None) -> set[str] | None:
 
 
 def about(asked: options.Asked) -> int:
-    """Where this machine cannot grade, all that does not depend on it, and why. Raises MachineFault
-    then."""
+    """Where this machine cannot grade, all that does not depend on it, and why. Raises MachineFault then."""
     points = sum(suite.worth for suite in asked.suites)
     if asked.backend == "cuda":
         points += sum(shape.points for suite in asked.suites for shape in suite.performance)

@@ -304,8 +304,7 @@ def limit_of(suites: list[Suite], on_gpu: bool) -> float:
     case's own limit, with what its runs take beside kernels, is far above what a correct kernel takes,
     its checked run included."""
     beside = HOST_SECONDS + (GPU_SECONDS if on_gpu else 0)
-    return OF_ALL_CASES * sum(case.launch_seconds + beside
-                              for suite in suites for case in suite.cases)
+    return OF_ALL_CASES * sum(case.launch_seconds + beside for suite in suites for case in suite.cases)
 
 
 def seeded(case: Case, seed: int) -> Case:
@@ -357,8 +356,7 @@ class Run:
 
     def choose(self, keys: set[str]) -> None:
         """Of these: a mark needs all cases of its suite."""
-        needed = {case.key for suite in self.asked.suites if keys & set(suite.marks)
-                  for case in suite.cases}
+        needed = {case.key for suite in self.asked.suites if keys & set(suite.marks) for case in suite.cases}
         self.only = None if keys >= set(self.keys) else keys | needed
 
     def _keep(self, record: Record, item: Test | Timing) -> None:

@@ -28,8 +28,7 @@ from .verdict.points import OUT_OF_TIME, judge_case, wants_checked, wants_counts
 LONGEST_OUTPUT = 20_000  # characters of what the compiler printed
 
 
-def time_performance(parts: Parts, programs: Programs, asked: Performance, *,
-                     box: Sandbox) -> Timing:
+def time_performance(parts: Parts, programs: Programs, asked: Performance, *, box: Sandbox) -> Timing:
     """One shape. Raises MachineFault."""
     began = time.monotonic()
     answer = measure(parts, programs, asked.params, box=box)
@@ -152,8 +151,7 @@ class Runner:
         return self.tools.time(self.parts, self._programs, asked, box=self.box)
 
     def _result_without_a_run(self, item: Case | Performance, failed: Test | None) -> Test | Timing | None:
-        """Where nothing was built, a case before it failed, or no time is left; None: it is to be
-        run."""
+        """Where nothing was built, a case before it failed, or no time is left; None: it is to be run."""
         if self._programs is None:
             return points.unbuilt(item, self.build)
         if failed:

@@ -17,9 +17,8 @@ from . import interrupt
 SECONDS_TO_END = 10.0
 
 PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE}
-"""Why Linux may start no program at this moment, and the same one a little later: no memory for a
-process, too many of these, a file that is still being written; and, as was seen under load, a bad
-address."""
+"""Why Linux may start no program at this moment, and the same one a little later: no memory for a process, too
+many of these, a file that is still being written; and, as was seen under load, a bad address."""
 PAUSES = (0.05, 0.2, 1.0, 3.0)  # seconds, between so many further attempts
 
 
@@ -56,8 +55,7 @@ def completed(command: Sequence[str], timeout: float | None = None, asked: str |
     """subprocess.run() with both outputs captured as text (stderr=STDOUT: as one), in which bytes
     that are not UTF-8 are replaced. `asked` is its standard input.
 
-    Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout`
-    seconds."""
+    Raises OSError where the program cannot be started, subprocess.TimeoutExpired after `timeout` seconds."""
     with running(command, **{"stderr": subprocess.PIPE} | options, text=True, errors="replace",
                  stdin=subprocess.DEVNULL if asked is None else subprocess.PIPE) as process:
         try:

@@ -7,8 +7,7 @@ import pytest
 from .record.model import AnyResult
 
 
-def test_points(key: str, graded: dict[str, AnyResult],
-                record_property: Callable[[str, object], None]) -> None:
+def test_points(key: str, graded: dict[str, AnyResult], record_property: Callable[[str, object], None]) -> None:
     item = graded[key]
     record_property("score", item.score)  # for --junitxml, whose format has no points
     record_property("max_score", item.max_score)

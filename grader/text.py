@@ -21,8 +21,7 @@ def harmless(text: str) -> str:
 def no_command(word: str) -> str:
     """A name such as std::vector or (M::operator[]) stays: it is not broken into two lines, so none
     begins with `::`."""
-    if len(word) <= LONGEST_NAME and re.fullmatch(r"\(?[^\W\d]\w*(::~?\w+)+(\[\]|\(\))?\)?[:;,.]?",
-                                                  word):
+    if len(word) <= LONGEST_NAME and re.fullmatch(r"\(?[^\W\d]\w*(::~?\w+)+(\[\]|\(\))?\)?[:;,.]?", word):
         return word
     return re.sub(":(?=:)", ": ", word)
 
@@ -32,8 +31,7 @@ def plain(text: str, limit: int = 20_000) -> str:
     text = text.replace("\r\n", "\n")
     if len(text) > limit:
         text = text[:limit] + "\n[cut off here]"
-    return "".join(char if char.isprintable() or char in "\n\t" else escaped(char)
-                   for char in text)
+    return "".join(char if char.isprintable() or char in "\n\t" else escaped(char) for char in text)
 
 
 def one_line(text: str, limit: int = 500) -> str:

@@ -75,8 +75,7 @@ def version_of(command: str) -> str:
     if ran is None or ran.returncode != 0:
         raise MachineFault(f"{command} is no C++ compiler that works here; install g++ 11 or "
                            "clang 14, or newer, or name one in CXX")
-    clang, gcc = ("".join(word.split())
-                  for word in re.findall(r"\S+(?: ?\. ?\S+){2}", ran.stdout)[:2])
+    clang, gcc = ("".join(word.split()) for word in re.findall(r"\S+(?: ?\. ?\S+){2}", ran.stdout)[:2])
     return f"gcc {gcc}" if clang.startswith("__") else f"clang {clang}"
 
 

@@ -135,8 +135,7 @@ def examine(jail: Path, *words: str) -> None:
 
 
 def work_directory() -> TemporaryFolder:
-    """A temporary one for build_submission(), through which the sandbox's uid can pass. Raises
-    OSError."""
+    """A temporary one for build_submission(), through which the sandbox's uid can pass. Raises OSError."""
     made = TemporaryFolder("cuda-grade-")
     Path(made.name).chmod(0o711)
     return made

@@ -239,8 +239,7 @@ def refuse(mistakes: list[str]) -> None:
 
 
 def of_cases(suites: Sequence[Suite]) -> str:
-    """Of what the suites say, whatever their files look like: comments and order of keys change
-    nothing."""
+    """Of what the suites say, whatever their files look like: comments and order of keys change nothing."""
     digest = hashlib.sha256()
     for suite in suites:
         digest.update(repr((suite.points, suite.gate, suite.repaired)).encode() + b"\0")

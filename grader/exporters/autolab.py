@@ -29,8 +29,7 @@ def export(record: Record, problem: str | None = None) -> str:
     that name would break Autolab's line."""
     if problem is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _/.-]*", problem):
         raise BadInput(f"--problem {problem!r}: letters, digits, blanks and _ / . - only")
-    lines = [*report(record), dumped(presentation(record)),
-             dumped({"scores": scores(record, problem)})]
+    lines = [*report(record), dumped(presentation(record)), dumped({"scores": scores(record, problem)})]
     return "\n".join(lines) + "\n"
 
 

@@ -140,8 +140,7 @@ def of_cases(record: Record) -> list[tuple[Place, str]]:
         if item.status in ("passed", "skipped"):
             continue
         finding = item.finding.mistake if isinstance(item, Test) and item.finding else None
-        place = ((finding.file or "", finding.line, finding.what) if finding
-                 else ("", 0, item.reason))
+        place = ((finding.file or "", finding.line, finding.what) if finding else ("", 0, item.reason))
         cases, _ = by_mistake.setdefault(place, ([], lost(item)))
         cases.append(f"{name(item)} ({share(item)})")
     return [(place, "\n".join([*lines, "in: " + ", ".join(cases)]))

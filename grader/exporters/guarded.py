@@ -40,8 +40,7 @@ def run(command: list[str], environment: dict[str, str]) -> int:
     command to handle."""
     signal.signal(signal.SIGINT, lambda number, frame: None)  # the command does not inherit this
     try:
-        status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT,
-                                check=False).returncode
+        status = subprocess.run(command, env=environment, stderr=subprocess.STDOUT, check=False).returncode
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return 3

@@ -140,8 +140,7 @@ def is_behind_a_body(words: Sequence[bytes], i: int) -> bool:
 
 
 def begin_of(words: Sequence[bytes], i: int) -> int:
-    """Where the innermost bracket opens that encloses the word at i, or which closes there. -1:
-    none does."""
+    """Where the innermost bracket opens that encloses the word at i, or which closes there. -1: none does."""
     depth = int(words[i] not in CLOSING)
     for j in range(i, -1, -1):
         depth += (words[j] in CLOSING) - (words[j] in OPENING)

@@ -159,8 +159,7 @@ def check_object(path: Path, checked: bool, lines: Mapping[str, tuple[int, int]]
     except Refused:
         raise
     except Exception as error:  # pyelftools has many ways to say that a file is damaged
-        raise Refused("compiles to an object file that cannot be read", STUDENT_FILE, 0,
-                      str(error)) from error
+        raise Refused("compiles to an object file that cannot be read", STUDENT_FILE, 0, str(error)) from error
 
 
 def refuse(read: Object, name: str, tried: str, used: bool = False) -> NoReturn:

@@ -1,5 +1,4 @@
-"""Checks the text of a submission's kernel.cu. Raises Refused, with the line, for what no CUDA
-program needs.
+"""Checks the text of a submission's kernel.cu. Raises Refused, with the line, for what no CUDA program needs.
 
     check_source        as written: nothing that hides where text comes from, or asks for files
     check_preprocessed  what the preprocessor made of it, where no macro hides a word any more;

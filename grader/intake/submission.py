@@ -189,8 +189,7 @@ def in_folder(given: Path, shown: str) -> Found:
 
 
 def below(folder: int, shown: str) -> Iterator[str]:
-    """Paths of all files within the open folder, and of anything else named kernel.cu; without hidden
-    ones."""
+    """Paths of all files within the open folder, and of anything else named kernel.cu; without hidden ones."""
     def unreadable_folder(error: OSError) -> None:
         raise error
 
@@ -204,8 +203,7 @@ def below(folder: int, shown: str) -> Iterator[str]:
             if not of_the_system(name):
                 yield os.path.join(place, name).removeprefix("./")
         deeper = place.count("/") < DEEPEST
-        folders[:] = [name for name in folders
-                      if deeper and not of_the_system(name) and name not in kernels]
+        folders[:] = [name for name in folders if deeper and not of_the_system(name) and name not in kernels]
 
 
 def read_below(folder: int, name: str, shown: str) -> bytes:

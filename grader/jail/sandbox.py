@@ -34,8 +34,7 @@ from . import uid as uids
 
 Kind = Literal["bubblewrap", "uid", "none"]
 
-ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-               "LC_ALL": "C.UTF-8"}
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 CHOICE_OF_GPU = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 LATE_SECONDS = 15.0  # the jail itself ends a run at its wall limit. This much later it has failed.
@@ -62,9 +61,8 @@ class Limits:
     output_bytes: int  # how much of what is printed is kept; the rest is read and dropped
     wall_seconds: float
     time_seconds: float | None = None
-    """Of all processes together: of the processor, and in which none of them wanted one. So a
-    program that sleeps ends as one that computes does, and one that waits for a busy machine goes
-    on."""
+    """Of all processes together: of the processor, and in which none of them wanted one. So a program that
+    sleeps ends as one that computes does, and one that waits for a busy machine goes on."""
     resident_bytes: int | None = None
     """Memory really in use, by all processes together, checked 50 times a second; None: as many as
     memory_bytes."""
@@ -361,8 +359,7 @@ def bubblewrap_options(command: Command, private: Sequence[Path], jail: Path, ui
 
 def compiler_prefixes() -> list[Path]:
     """Where compilers are that were not installed by the system: /opt/gcc-13."""
-    named = (os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++",
-             os.environ.get("NVCC") or "nvcc")
+    named = (os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++", os.environ.get("NVCC") or "nvcc")
     return prefixes_of(" ".join(named), os.environ.get("PATH"))
 
 

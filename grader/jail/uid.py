@@ -23,8 +23,7 @@ TEMPORARY = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
 
 @contextmanager
 def own_uid() -> Iterator[int]:
-    """An unprivileged uid that no other run of any grader here has at the same time. Raises
-    MachineFault."""
+    """An unprivileged uid that no other run of any grader here has at the same time. Raises MachineFault."""
     for uid in random.sample(UIDS, len(UIDS)):
         with socket.socket(socket.AF_UNIX) as claim:
             try:
@@ -76,8 +75,7 @@ def sweep(uid: int) -> None:
 
 
 def open_to_all(path: Path) -> bool:
-    """A directory that may be entered gives away whatever inside it has a name that can be
-    guessed."""
+    """A directory that may be entered gives away whatever inside it has a name that can be guessed."""
     if not path.exists() or any(not may(parent, stat.S_IXOTH) for parent in path.parents):
         return False
     return may(path, stat.S_IROTH) or (path.is_dir() and may(path, stat.S_IXOTH))

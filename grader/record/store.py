@@ -66,8 +66,7 @@ class Store:
             write(self.directory / SOURCE, source)
 
     def save(self, record: Record) -> None:
-        """The end: `record` is complete. A result on other cases, or of another backend, is kept
-        beside it."""
+        """The end: `record` is complete. A result on other cases, or of another backend, is kept beside it."""
         assert record.complete
         with faults_of(self.result):
             keep_other_cases(self.result, record)

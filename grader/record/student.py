@@ -1,7 +1,6 @@
 """What of a record a student may see.
 
-In: the complete record. Out: student_view(record), a copy without what would give hidden cases
-away.
+In: the complete record. Out: student_view(record), a copy without what would give hidden cases away.
 
 Of a hidden case a student learns its points and the kind of the mistake, in words that are the same
 for all cases. Shape, name, line, numbers and everything that the submission printed are for the TA

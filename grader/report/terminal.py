@@ -1,9 +1,8 @@
 """What the grader prints: progress while it runs, the tables and the score at the end.
 
-In: the record, complete or partial. Out: text on a stream, at most as wide as the terminal, for the
-person who runs the grader: hidden cases are shown in full. What students see of them is made by
-record/student.py and the exporters. All text that came out of a submission, a compiler or a test case
-goes through harmless().
+In: the record, complete or partial. Out: text on a stream, at most as wide as the terminal, for the person who
+runs the grader: hidden cases are shown in full. What students see of them is made by record/student.py and the
+exporters. All text that came out of a submission, a compiler or a test case goes through harmless().
 """
 
 import os
@@ -189,8 +188,7 @@ def table_of(head: list[str], items: list[Item], record: Record, console: Consol
     widths[0] = min(widths[0], max(console.width - others, 1))
     room = console.width - widths[0] - others - len(GAP)
     rows[0] = [Text(word, "bold") for word in head]
-    block = [row_of(rows[0], widths, "reason" if room >= len("reason") else ""),
-             Text("─" * console.width)]
+    block = [row_of(rows[0], widths, "reason" if room >= len("reason") else ""), Text("─" * console.width)]
     said: set[str] = set()  # a hint once
     first: dict[str, str] = {}  # a reason of several lines, too: the case in which it is said
     for item, cells in zip(items, rows[1:], strict=True):

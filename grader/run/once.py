@@ -59,8 +59,7 @@ def in_time(checked: Outcome, plain: Outcome) -> Outcome:
     finding = checked.finding
     if plain.ended != "returned" or checked.ended not in ("endless", "time-limit"):
         return checked
-    found = {"ended": "time-limit",
-             "detail": f"the checked run did not finish in {checked.seconds:.0f} s"}
+    found = {"ended": "time-limit", "detail": f"the checked run did not finish in {checked.seconds:.0f} s"}
     if finding and finding.kind in ("endless", "time-limit"):
         found |= {"finding": None, "file": finding.file, "line": finding.line}
     return checked.model_copy(update=found)
@@ -152,8 +151,7 @@ def detail_of(how: str, ran: Ran, lab: Lab) -> str:
             "time-limit": "it was still running at its time limit"}.get(how, "")
 
 
-def outcome_of(build: str, verdict: dict[str, Any], ran: Ran, lab: Lab,
-               cpu_limit: float = math.inf) -> Outcome:
+def outcome_of(build: str, verdict: dict[str, Any], ran: Ran, lab: Lab, cpu_limit: float = math.inf) -> Outcome:
     """Raises Refused and Doubtful."""
     state = verdict.pop("state")
     if verdict.pop("bytes_to_host"):

@@ -96,10 +96,9 @@ class Doubtful(Exception):
 
 
 def settle(attempt: Callable[[Programs], T], parts: Parts, programs: Programs, box: Sandbox) -> T:
-    """The result of attempt(programs), tried once more if it raises Doubtful. If it raises that
-    again, but not with a kernel that is known to work, the submission is at fault, and the outcome
-    is the one that Doubtful holds. Raises MachineFault if that kernel fails too, and whatever else
-    the attempt raises."""
+    """The result of attempt(programs), tried once more if it raises Doubtful. If it raises that again, but not
+    with a kernel that is known to work, the submission is at fault, and the outcome is the one that Doubtful
+    holds. Raises MachineFault if that kernel fails too, and whatever else the attempt raises."""
     with suppress(Doubtful):  # a machine may have been short of memory for a moment
         return attempt(programs)
     try:

@@ -41,9 +41,8 @@ def wants_counts(case: Case) -> bool:
 
 
 def judge_case(case: Case, plain: Outcome, checked: Outcome | None) -> Test:
-    """`checked` is None where it is not wanted, or the plain run did not end. A checked run that
-    does not end in time, after a plain run that did, costs the criteria that need it, never
-    `correct`."""
+    """`checked` is None where it is not wanted, or the plain run did not end. A checked run that does not end
+    in time, after a plain run that did, costs the criteria that need it, never `correct`."""
     seen = Seen(case, plain, checked)
     lost: dict[str, Lost | None] = {
         name: criteria_of(case.lab)[name].judge(seen) for name in ("correct", *case.asked)}
@@ -168,8 +167,7 @@ def repair_marks(suites: Sequence[Suite], known: Mapping[str, Test], repaired: M
                  mistake: str) -> list[Mark]:
     """What is missing to the share that each suite gives of the repaired kernel's points."""
     found = []
-    whole = all(each.passed for test in repaired.values() for each in test.criteria
-                if each.name in BASIC)
+    whole = all(each.passed for test in repaired.values() for each in test.criteria if each.name in BASIC)
     for suite in suites:
         points = [sum(item.score for item in (*(tests[case.key] for case in suite.cases),
                                               *marks_of(suite, tests)))
@@ -186,8 +184,7 @@ def repair_marks(suites: Sequence[Suite], known: Mapping[str, Test], repaired: M
 
 
 def behind_gate(test: Test, gate: Test) -> Test:
-    """Before the gate is correct, nothing counts. What the case has lost by itself is said all the
-    same."""
+    """Before the gate is correct, nothing counts. What the case has lost by itself is said all the same."""
     if test.status == "skipped":
         return test
     reason = test.reason or f"needs {gate.name}, which failed"

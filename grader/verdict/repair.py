@@ -92,8 +92,7 @@ def explain(case: Case, plain: Outcome, checked: Outcome | None) -> Explained | 
              for run in (plain, checked)]
     assert right[0] and plain.explanation
     said = plain.explanation
-    return Explained(said.formula or "", said.claim or headline(said),
-                     judge_case(case, right[0], right[1]))
+    return Explained(said.formula or "", said.claim or headline(said), judge_case(case, right[0], right[1]))
 
 
 def explained(run: Outcome) -> bool:
