@@ -58,15 +58,6 @@ static void stop_at(const char *problem) {
     if (problem) machine_fault(problem);
 }
 
-// Where every access is watched, the bounds of an array are its allocation's.
-static struct host_arrays arrays_of(const struct shape *shape) {
-    struct host_arrays arrays = {};
-    arrays.shape = *shape;
-    arrays.layout = host_layout_of(&lab, shape, true);
-    arrays.placing = worker_is_checked ? HOST_BARE : HOST_GUARDED;
-    return arrays;
-}
-
 // A file of which this process may have all.
 static void *mapped(int file, size_t bytes, int rights, int sharing, const char *problem) {
     void *memory = mmap(NULL, bytes, rights, sharing, file, 0);
@@ -89,8 +80,8 @@ static struct writers *writers_in(int file) {
 static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 int main(int argc, char **argv) {
-    struct shape shape;
-    const int sizes = lab_shape_read(&lab, argc - 1, argv + 1, &shape);
+    struct watched watched = {};
+    const int sizes = lab_shape_read(&lab, argc - 1, argv + 1, &watched.arrays.shape);
     if (!sizes || argc < sizes + 8) {
         fprintf(stderr, "usage: worker SIZES in out report block_seconds seconds work writers "
                         "[count]\n");
@@ -103,8 +94,9 @@ int main(int argc, char **argv) {
     worker_write_report(WORKER_STARTED);
     watch_starts();
 
-    struct watched watched = {};
-    watched.arrays = arrays_of(&shape);
+    watched.arrays.layout = host_layout_of(&lab, &watched.arrays.shape, true);
+    // Where every access is watched, the bounds of an array are its allocation's.
+    watched.arrays.placing = worker_is_checked ? HOST_BARE : HOST_GUARDED;
     const size_t bytes = watched.arrays.layout.all;
     void *file = mapped(in, bytes, PROT_READ, MAP_PRIVATE, "the arrays cannot be mapped");
     stop_at(host_allocate(&watched.arrays, NULL));
