@@ -50,7 +50,8 @@ class Lab:
     version: str
     kernel: str | None  # that every submission defines; None: it may be called anything
     wrapper: str
-    parameters: str  # "int m, const float *A": as the wrapper declares them
+    parameters: str
+    """"int m, const float *A": as the wrapper declares them."""
     arguments: Sequence[str]
     params: Mapping[str, Param]  # in the order of the command line
     inputs: Sequence[str]
