@@ -172,8 +172,7 @@ extern "C" {
 /* Null: there is no such kind, or it is FINDING_NONE. */
 const struct finding_kind_text *finding_text(enum finding_kind kind);
 
-/* Of two threads that access one element; of a kernel that goes on until it is stopped. */
-bool finding_is_race(enum finding_kind kind);
+/* Of a kernel that goes on until it is stopped. */
 bool finding_never_ends(enum finding_kind kind);
 
 /* Sets a fact of a finding that does not have it; there is room for all that one kind has. */

@@ -4,39 +4,36 @@
 #include <string.h>
 
 #define TYPES(ROW)                                                                                 \
-    ROW(I8, i8, int8_t)                                                                            \
-    ROW(U8, u8, uint8_t)                                                                           \
-    ROW(I16, i16, int16_t)                                                                         \
-    ROW(U16, u16, uint16_t)                                                                        \
-    ROW(I32, i32, int32_t)                                                                         \
-    ROW(U32, u32, uint32_t)                                                                        \
-    ROW(I64, i64, int64_t)                                                                         \
-    ROW(U64, u64, uint64_t)                                                                        \
-    ROW(F32, f32, float)                                                                           \
-    ROW(F64, f64, double)
+    ROW(I8, int8_t)                                                                                \
+    ROW(U8, uint8_t)                                                                               \
+    ROW(I16, int16_t)                                                                              \
+    ROW(U16, uint16_t)                                                                             \
+    ROW(I32, int32_t)                                                                              \
+    ROW(U32, uint32_t)                                                                             \
+    ROW(I64, int64_t)                                                                              \
+    ROW(U64, uint64_t)                                                                             \
+    ROW(F32, float)                                                                                \
+    ROW(F64, double)
 
-#define CODEC(NAME, name, type)                                                                    \
-    static double value_of_##name(const void *bytes) {                                             \
+#define CODEC(NAME, type)                                                                          \
+    static double value_of_##NAME(const void *bytes) {                                             \
         type value;                                                                                \
         memcpy(&value, bytes, sizeof value);                                                       \
         return (double)value;                                                                      \
     }                                                                                              \
-    static void set_##name(void *bytes, double from) {                                             \
+    static void set_##NAME(void *bytes, double from) {                                             \
         const type value = (type)from;                                                             \
         memcpy(bytes, &value, sizeof value);                                                       \
     }
 TYPES(CODEC)
 
-#define ROW(NAME, name, type) [ELEMENT_##NAME] = {#name, sizeof(type), value_of_##name, set_##name},
+#define ROW(NAME, type) [ELEMENT_##NAME] = {sizeof(type), value_of_##NAME, set_##NAME},
 static const struct {
-    const char *name;
     size_t bytes;
     double (*value)(const void *bytes);
     void (*set)(void *bytes, double value);
-} types[ELEMENTS] = {[ELEMENT_BYTES] = {"bytes", 0, NULL, NULL}, TYPES(ROW)};
+} types[ELEMENTS] = {TYPES(ROW)};
 #undef ROW
-
-const char *element_type_name(enum element element) { return types[element].name; }
 
 size_t element_type_bytes(enum element element) { return types[element].bytes; }
 

@@ -26,8 +26,6 @@ enum element {
     ELEMENTS
 };
 
-/* "f32"; of ELEMENT_BYTES "bytes". */
-const char *element_type_name(enum element element);
 /* How large one is; 0: ELEMENT_BYTES. */
 size_t element_type_bytes(enum element element);
 /* Makes it this value, which its type can hold. ELEMENT_BYTES: nothing. */

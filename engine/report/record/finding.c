@@ -24,10 +24,6 @@ const struct finding_kind_text *finding_text(enum finding_kind kind) {
     return (unsigned)kind < FINDING_KINDS && kind != FINDING_NONE ? &texts[kind] : NULL;
 }
 
-bool finding_is_race(enum finding_kind kind) {
-    return kind == FINDING_SHARED_RACE || kind == FINDING_GLOBAL_RACE;
-}
-
 bool finding_never_ends(enum finding_kind kind) {
     return kind == FINDING_ENDLESS || kind == FINDING_TIME_LIMIT;
 }
@@ -89,23 +85,22 @@ static const struct {
 
 enum slot_type slot_type(enum slot_name name) { return slots[name].type; }
 
-static void json_slot(struct json *json, const struct finding_slot *slot) {
+void json_slots(struct json *json, const struct finding_slot slot[FINDING_SLOTS]) {
     static const char *const unstored[] = {"", "all", "rows", "columns", "some"};
     static const char *const wrapped[] = {"", "elements", "bytes"};
-    const char *name = slots[slot->name].name;
-    switch (slots[slot->name].type) {
-    case SLOT_TYPE_FLAG: json_value(json, name, "true"); break;
-    case SLOT_TYPE_REAL: json_real(json, name, slot_real(slot, slot->name)); break;
-    case SLOT_TYPE_UNSTORED: json_text(json, name, unstored[slot->value]); break;
-    case SLOT_TYPE_WRAPPED: json_text(json, name, wrapped[slot->value]); break;
-    case SLOT_TYPE_FAULT: json_text(json, name, fault_name((enum fault_code)slot->value)); break;
-    default: json_value(json, name, "%" PRId64, slot->value);
-    }
-}
-
-void json_slots(struct json *json, const struct finding_slot slot[FINDING_SLOTS]) {
     json_open(json, "slots", '{');
-    for (int i = 0; i < FINDING_SLOTS && slot[i].name != SLOT_NONE; i++) json_slot(json, &slot[i]);
+    for (int i = 0; i < FINDING_SLOTS && slot[i].name != SLOT_NONE; i++) {
+        const char *name = slots[slot[i].name].name;
+        const int64_t value = slot[i].value;
+        switch (slots[slot[i].name].type) {
+        case SLOT_TYPE_FLAG: json_value(json, name, "true"); break;
+        case SLOT_TYPE_REAL: json_real(json, name, slot_real(slot, slot[i].name)); break;
+        case SLOT_TYPE_UNSTORED: json_text(json, name, unstored[value]); break;
+        case SLOT_TYPE_WRAPPED: json_text(json, name, wrapped[value]); break;
+        case SLOT_TYPE_FAULT: json_text(json, name, fault_name((enum fault_code)value)); break;
+        default: json_value(json, name, "%" PRId64, value);
+        }
+    }
     json_close(json, '}');
 }
 
@@ -113,8 +108,6 @@ void json_slots(struct json *json, const struct finding_slot slot[FINDING_SLOTS]
  *
  * What is said of a record divides by extents, goes through sets of threads and looks into tables,
  * so all of that is within bounds behind this. */
-
-/* --- text ------------------------------------------------------------------------------------- */
 
 /* Of other characters, or without an end, it is empty. What is behind its end is cleared. */
 static void check_text(char *text, size_t bytes, const char *of) {
@@ -132,8 +125,6 @@ static void check_place(char file[FINDING_FILE], int32_t *line) {
 void finding_text_check(char *text, size_t bytes) {
     check_text(text, bytes, characters_of_conditions);
 }
-
-/* --- numbers ---------------------------------------------------------------------------------- */
 
 bool record_is_bool(const bool *value) {
     unsigned char byte;
@@ -198,16 +189,14 @@ static bool are_threads(const struct finding *f) {
 static bool is_value(enum slot_type type, int64_t value) {
     switch (type) {
     case SLOT_TYPE_FLAG: return value == 1;
-    case SLOT_TYPE_LINE: return value >= 1 && value <= INT_MAX;
-    case SLOT_TYPE_COUNT: return value >= 0;
+    case SLOT_TYPE_LINE:
     case SLOT_TYPE_SIZE: return value >= 1 && value <= INT_MAX;
+    case SLOT_TYPE_COUNT: return value >= 0;
     case SLOT_TYPE_UNSTORED: return value >= 1 && value < UNSTORED_KINDS;
     case SLOT_TYPE_WRAPPED: return value == WRAPPED_ELEMENTS || value == WRAPPED_BYTES;
     case SLOT_TYPE_FAULT: return value >= 1 && value < FAULTS;
-    case SLOT_TYPE_INTEGER:
-    case SLOT_TYPE_REAL: return true;
+    default: return true; /* any number */
     }
-    return false;
 }
 
 /* Each at most once, and nothing behind the last one. */
@@ -224,8 +213,6 @@ static bool are_slots(const struct finding_slot slot[FINDING_SLOTS]) {
     }
     return true;
 }
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 static bool is_record(struct finding *f) {
     /* A condition that is asserted; or a type as compilers write it, in quotation marks. */

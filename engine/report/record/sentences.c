@@ -11,8 +11,6 @@ static bool next(const char **at) {
     return *at;
 }
 
-/* --- adding ----------------------------------------------------------------------------------- */
-
 static bool add_word(struct sentences *s, const struct sentence_word *word) {
     const size_t length = word->text ? strlen(word->text) + 1 : 0;
     if (length > SENTENCES_TEXT - (size_t)s->bytes) return false;
@@ -34,8 +32,6 @@ void sentences_add(struct sentences *s, const struct sentence_table *table,
             if (!add_word(&longer, words++)) return;
     *s = longer;
 }
-
-/* --- going through ---------------------------------------------------------------------------- */
 
 /* How far numbers and text have been put into sentences. */
 struct reader {
@@ -75,25 +71,18 @@ void sentences_say(const struct sentences *s, const struct sentence_table *table
             say(s, &r, table->rows[s->row[i]].part[part], to[part].text, to[part].bytes);
 }
 
-/* --- checking --------------------------------------------------------------------------------- */
-
-/* A word or text that ends within `bytes` and holds only what it may. Returns its length with its
- * end; 0: it is none. */
-static size_t length_of(const char *text, size_t bytes, char conversion) {
-    const size_t length = strnlen(text, bytes);
-    const char *of = conversion == 's' ? characters_of_words : characters_of_conditions;
-    return length < bytes && strspn(text, of) == length ? length + 1 : 0;
-}
-
+/* Each word or text ends within what there is, and holds only what it may. */
 static bool is_said(const struct sentences *s, struct reader *r, const char *part) {
     for (const char *at = part; next(&at); at += 2) {
         if (at[1] == 'd' || at[1] == 'n') {
             if (++r->numbers > s->numbers) return false;
             continue;
         }
-        const size_t length = length_of(s->text + r->bytes, (size_t)s->bytes - r->bytes, at[1]);
-        if (!length) return false;
-        r->bytes += length;
+        const char *text = s->text + r->bytes;
+        const char *of = at[1] == 's' ? characters_of_words : characters_of_conditions;
+        const size_t left = (size_t)s->bytes - r->bytes, length = strnlen(text, left);
+        if (length == left || strspn(text, of) != length) return false;
+        r->bytes += length + 1;
     }
     return true;
 }

@@ -27,18 +27,13 @@ const char *source_text(void) { return kernel_source ? behind(source_name()) : N
 
 bool source_may_say(const char *word) { return !source_text() || strstr(source_text(), word); }
 
-/* The submission's name as seen from the working directory, if it lies below that. */
-static const char *name_from_here(void) {
+bool source_is(const char *file) {
     const char *name = source_name();
     char here[PATH_MAX];
-    const size_t length = name && *name == '/' && getcwd(here, sizeof here) ? strlen(here) : 0;
-    const bool below = length && strncmp(name, here, length) == 0 && name[length] == '/';
-    return below ? name + length + 1 : name;
-}
-
-bool source_is(const char *file) {
-    const char *name = name_from_here();
-    const size_t length = strlen(file), expected = name ? strlen(name) : 0;
+    if (!name) return false;
+    const size_t folder = *name == '/' && getcwd(here, sizeof here) ? strlen(here) : 0;
+    if (folder && strncmp(name, here, folder) == 0 && name[folder] == '/') name += folder + 1;
+    const size_t length = strlen(file), expected = strlen(name); /* as seen from here */
     return expected && length >= expected && strcmp(file + length - expected, name) == 0;
 }
 

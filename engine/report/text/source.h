@@ -4,10 +4,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct json; /* json.h */
 
 /* The submission that the program was built from, as make was given it; NULL where the program
@@ -35,9 +31,5 @@ void source_print_next(enum source_state state, const char *program, const char 
 
 /* "source": {"file": ..., "changed": true, false, or null: it is gone}; or null. */
 void source_json(struct json *json, enum source_state state);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -92,8 +92,6 @@ double clock_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* --- characters ------------------------------------------------------------------------------- */
-
 #define WORDS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define NAMES WORDS ":<>(),.*&/~- []+"
 

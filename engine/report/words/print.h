@@ -6,10 +6,6 @@
 #include "../text/json.h"
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a wrong result is instead, in the lab's words: beside the record of a finding, which says
  * that there are some (SLOT_EXPLAINED, SLOT_ELSEWHERE). Made where the result is judged, and never
  * by a submission's process where that is not believed. */
@@ -53,7 +49,4 @@ void json_parties(struct json *json, const struct finding *finding);
 /* The member "launch". */
 void json_launch(struct json *json, const struct finding_launch *launch);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -43,13 +43,6 @@ static struct threads others_than(const struct threads *set, unsigned count) {
     return others;
 }
 
-static unsigned last_of(const struct threads *set) {
-    unsigned last = 0;
-    for (unsigned i = 0; i < MAX_BLOCK_THREADS; ++i)
-        if (threads_has(set, i)) last = i;
-    return last;
-}
-
 static unsigned block_count(struct finding_index block) { return block.x * block.y * block.z; }
 
 static void coordinates_of_index(unsigned at[AXES], unsigned linear, struct finding_index block) {
@@ -60,22 +53,18 @@ static void coordinates_of_index(unsigned at[AXES], unsigned linear, struct find
 
 /* --- conditions on one coordinate ------------------------------------------------------------- */
 
-/* Whether the values are those that are `remainder` modulo `divisor`; or all others. */
-static bool is_every(const struct values *v, unsigned divisor, unsigned remainder, bool others) {
-    for (unsigned i = 0; i < v->size; ++i)
-        if (threads_has(&v->has, i) != ((i % divisor == remainder) != others)) return false;
-    return true;
-}
-
+/* Where the values are those with a certain remainder; or all others. */
 static bool write_remainder(char *text, size_t bytes, const struct values *v, const char *name) {
     for (unsigned divisor = 2; divisor <= v->size / 2; ++divisor)
         for (int others = 0; others < 2; ++others)
-            for (unsigned remainder = 0; remainder < divisor; ++remainder)
-                if (is_every(v, divisor, remainder, others)) {
-                    append(text, bytes, "%s %% %u %s %u", name, divisor, others ? "!=" : "=",
-                           remainder);
-                    return true;
-                }
+            for (unsigned remainder = 0, i; remainder < divisor; ++remainder) {
+                for (i = 0; i < v->size; ++i)
+                    if (threads_has(&v->has, i) == (others == (i % divisor == remainder))) break;
+                if (i < v->size) continue;
+                append(text, bytes, "%s %% %u %s %u", name, divisor, others ? "!=" : "=",
+                       remainder);
+                return true;
+            }
     return false;
 }
 
@@ -83,8 +72,10 @@ static bool write_remainder(char *text, size_t bytes, const struct values *v, co
 static bool write_values(char *text, size_t bytes, const struct values *v, const char *name) {
     const struct threads missing = others_than(&v->has, v->size);
     const unsigned count = threads_count(&v->has), first = threads_first(&v->has);
-    const unsigned last = last_of(&v->has);
+    unsigned last = first;
     if (count == 0 || count == v->size) return false;
+    for (unsigned i = first; i < v->size; ++i)
+        if (threads_has(&v->has, i)) last = i;
     if (count == 1)
         append(text, bytes, "%s = %u", name, first);
     else if (first == 0 && last == count - 1)
@@ -171,14 +162,10 @@ bool threads_condition(char *text, size_t bytes, const struct threads *set,
     return block.x == all && write_as_grid(text, bytes, set, all);
 }
 
-/* --- who they are ----------------------------------------------------------------------------- */
-
 static void write_thread(char *text, size_t bytes, unsigned linear, struct finding_index block) {
     unsigned at[AXES];
     coordinates_of_index(at, linear, block);
-    append(text, bytes, "(%u,%u", at[0], at[1]);
-    if (block.z > 1) append(text, bytes, ",%u", at[2]);
-    append(text, bytes, ")");
+    append(text, bytes, block.z > 1 ? "(%u,%u,%u)" : "(%u,%u)", at[0], at[1], at[2]);
 }
 
 void threads_describe(char *text, size_t bytes, const struct threads *set,

@@ -72,10 +72,8 @@ static int64_t elements_of_array(const struct finding *f) {
 static void put_element_at_address(struct value *v, const struct finding *f) {
     struct finding_object at = f->object;
     int64_t element = GET(ELEMENT);
-    for (int i = at.dimensions - 1; i >= 0; i--) {
+    for (int i = at.dimensions; i-- > 0; element /= at.extent[i])
         at.index[i] = element % at.extent[i];
-        element /= at.extent[i];
-    }
     append_indices(v->text, sizeof v->text, &at);
 }
 
@@ -359,8 +357,6 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
         if (*row) row = append_value(text, bytes, f, row + 1);
     }
 }
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 #define IN_KERNEL f->at.in_kernel
 #define NO_HINT !w->hint[0]
