@@ -22,9 +22,8 @@ void launches_begin(void) { __atomic_store_n(&noted.count, 0, __ATOMIC_RELAXED);
 uint64_t launches_noted(void) { return __atomic_load_n(&noted.count, __ATOMIC_RELAXED); }
 
 static struct noted *slot(uint64_t number) {
-    uint64_t index = number - 1;
-    if (index < LAUNCHES_FIRST) return &noted.first[index];
-    return &noted.last[(index - LAUNCHES_FIRST) % LAUNCHES_LAST];
+    if (number <= LAUNCHES_FIRST) return &noted.first[number - 1];
+    return &noted.last[(number - 1 - LAUNCHES_FIRST) % LAUNCHES_LAST];
 }
 
 void launches_note(const struct launch *launch) {
@@ -36,23 +35,23 @@ void launches_note(const struct launch *launch) {
     pthread_mutex_unlock(&noted.lock);
 }
 
-/* --- what was noted --------------------------------------------------------------------------- */
-
 void launches_kernel_name(const void *kernel, char *name, size_t bytes) {
     char symbol[512]; /* one that is cut is shown as it is */
     image_symbol_name(kernel, symbol, sizeof symbol);
     kernel_name(symbol[0] ? symbol : "kernel", name, bytes);
 }
 
-static bool is_kept(uint64_t number) {
-    uint64_t count = launches_noted();
-    return number && number <= count &&
-           (number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count);
+/* Null: it was not kept. */
+static const struct noted *kept(uint64_t number) {
+    const uint64_t count = launches_noted();
+    if (!number || number > count) return NULL;
+    return number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count ? slot(number) : NULL;
 }
 
 bool launches_find(uint64_t number, struct finding_launch *launch) {
-    if (!is_kept(number)) return false;
-    const struct launch *l = &slot(number)->launch;
+    const struct noted *n = kept(number);
+    if (!n) return false;
+    const struct launch *l = &n->launch;
     *launch = (struct finding_launch){
         .grid = {l->grid.x, l->grid.y, l->grid.z},
         .block = {l->block.x, l->block.y, l->block.z},
@@ -63,7 +62,6 @@ bool launches_find(uint64_t number, struct finding_launch *launch) {
 }
 
 struct place launches_place(uint64_t number) {
-    if (!is_kept(number)) return (struct place){.line = 0};
-    const struct noted *n = slot(number);
-    return place_find(n->frames, n->frame_count);
+    const struct noted *n = kept(number);
+    return n ? place_find(n->frames, n->frame_count) : (struct place){.line = 0};
 }

@@ -96,12 +96,6 @@ static bool find_writing(const struct launch *launch, struct block_runs *writing
 
 /* --- the sample ------------------------------------------------------------------------------- */
 
-static bool is_silent(const struct block_runs *writing, uint64_t block) {
-    for (size_t i = 0; i < writing->count && writing->run[i].first <= block; i++)
-        if (block <= writing->run[i].last) return false;
-    return true;
-}
-
 /* The one of the silent blocks with this rank. */
 static uint64_t silent_of_rank(const struct block_runs *writing, uint64_t rank) {
     uint64_t block = rank;
@@ -111,9 +105,10 @@ static uint64_t silent_of_rank(const struct block_runs *writing, uint64_t rank) 
 }
 
 static bool take_if_silent(const struct block_runs *writing, uint64_t block) {
-    const bool silent = is_silent(writing, block);
-    if (silent) chosen[runs.count++] = (struct block_run){block, block};
-    return silent;
+    for (size_t i = 0; i < writing->count && writing->run[i].first <= block; i++)
+        if (block <= writing->run[i].last) return false;
+    chosen[runs.count++] = (struct block_run){block, block};
+    return true;
 }
 
 static void take_sample(const struct block_runs *writing, const struct launch *launch,

@@ -36,55 +36,42 @@ _Noreturn void checker_host_call(const char *name) {
  */
 long long emulator_clock(void); /* of the emulator's headers for kernels */
 
-static void stores(const void *p, unsigned size, const void *code) {
-    access_slowly(
-        &(struct access){.address = (uintptr_t)p, .size = size, .write = true, .code = code});
-}
-#define STORES(p) stores(p, sizeof *(p), __builtin_return_address(0))
+#define STORES(p)                                                                                  \
+    access_slowly(&(struct access){.address = (uintptr_t)(p),                                      \
+                                   .size = sizeof *(p),                                            \
+                                   .write = true,                                                  \
+                                   .code = __builtin_return_address(0)})
 
-void checker_sincosf(float x, float *sine, float *cosine) {
-    STORES(sine);
-    STORES(cosine);
-    access_announce(sine, sizeof *sine);
-    sincosf(x, sine, cosine);
-}
-void checker_sincos(double x, double *sine, double *cosine) {
-    STORES(sine);
-    STORES(cosine);
-    access_announce(sine, sizeof *sine);
-    sincos(x, sine, cosine);
-}
-float checker_frexpf(float x, int *exponent) {
-    STORES(exponent);
-    return frexpf(x, exponent);
-}
-double checker_frexp(double x, int *exponent) {
-    STORES(exponent);
-    return frexp(x, exponent);
-}
-float checker_modff(float x, float *whole) {
-    STORES(whole);
-    return modff(x, whole);
-}
-double checker_modf(double x, double *whole) {
-    STORES(whole);
-    return modf(x, whole);
-}
-float checker_remquof(float x, float y, int *quotient) {
-    STORES(quotient);
-    return remquof(x, y, quotient);
-}
-double checker_remquo(double x, double y, int *quotient) {
-    STORES(quotient);
-    return remquo(x, y, quotient);
-}
+#define STORES_ONE(type, stored, name)                                                             \
+    type checker_##name(type x, stored *p) {                                                       \
+        STORES(p);                                                                                 \
+        return name(x, p);                                                                         \
+    }
+STORES_ONE(float, int, frexpf)
+STORES_ONE(double, int, frexp)
+STORES_ONE(float, float, modff)
+STORES_ONE(double, double, modf)
 
-/* --- the clock -------------------------------------------------------------------------------- */
+#define REMQUO(type, name)                                                                         \
+    type checker_##name(type x, type y, int *quotient) {                                           \
+        STORES(quotient);                                                                          \
+        return name(x, y, quotient);                                                               \
+    }
+REMQUO(float, remquof)
+REMQUO(double, remquo)
+
+#define SINCOS(type, name)                                                                         \
+    void checker_##name(type x, type *sine, type *cosine) {                                        \
+        STORES(sine);                                                                              \
+        STORES(cosine);                                                                            \
+        access_announce(sine, sizeof *sine);                                                       \
+        name(x, sine, cosine);                                                                     \
+    }
+SINCOS(float, sincosf)
+SINCOS(double, sincos)
 
 /* In a kernel, CUDA's: see emulator_clock(). */
 clock_t checker_clock(void) { return watch_here() ? (clock_t)emulator_clock() : clock(); }
-
-/* --- printing --------------------------------------------------------------------------------- */
 
 /* CUDA's printf has no %n, which stores. */
 static bool has_n(const char *format) {
@@ -119,8 +106,6 @@ int checker_printf(const char *format, ...) {
 int checker_vprintf(const char *format, va_list arguments) {
     return print(format, arguments, __builtin_return_address(0));
 }
-
-/* --- the heap --------------------------------------------------------------------------------- */
 
 /* delete's, too. A kernel's stays allocated: what a forged pointer would have C's library do to its
  * lists of free memory, it would do to any address. */

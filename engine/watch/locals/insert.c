@@ -15,6 +15,7 @@
  * something cannot be read or written.
  *
  * The order below: tokens, declarations, statements, functions, main. */
+#define _POSIX_C_SOURCE 200809L /* getdelim */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,15 +29,20 @@ static _Noreturn void trouble(const char *what) {
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-struct token {
-    const char *at;
-    size_t length;
+/* Where the text stands: # 12 "file" 1 3. Flag 3: a system header, or one of its macros in the
+ * middle of a file that is none. */
+struct place {
     int line;
     const char *file; /* as the linemarker has it, with its quotes */
     size_t file_length;
+    bool system;
 };
 
-static struct token *tokens;
+static struct token {
+    const char *at;
+    size_t length;
+    struct place place;
+} * tokens;
 static size_t token_count;
 
 /* With room for one more behind `count`: there is always room for a power of two. */
@@ -45,11 +51,6 @@ static void *with_room(void *list, size_t count, size_t size) {
     list = realloc(list, (count ? 2 * count : 1) * size);
     if (!list) trouble("out of memory");
     return list;
-}
-
-static void keep(struct token token) {
-    tokens = with_room(tokens, token_count, sizeof *tokens);
-    tokens[token_count++] = token;
 }
 
 /* The end of a string or character literal that begins at `at`. */
@@ -80,15 +81,6 @@ static const char *end_of_token(const char *at) {
         if (strncmp(at, marks[i], strlen(marks[i])) == 0) return at + strlen(marks[i]);
     return at + 1;
 }
-
-/* Where the text stands: # 12 "file" 1 3. Flag 3: a system header, or one of its macros in the
- * middle of a file that is none. */
-struct place {
-    int line;
-    const char *file;
-    size_t file_length;
-    bool system;
-};
 
 static struct place after_marker(const char *at, struct place now) {
     int line = 0, used = 0;
@@ -121,7 +113,8 @@ static void read_tokens(const char *text) {
             at++;
         } else {
             const char *end = end_of_token(at);
-            keep((struct token){at, (size_t)(end - at), place.line, place.file, place.file_length});
+            tokens = with_room(tokens, token_count, sizeof *tokens);
+            tokens[token_count++] = (struct token){at, (size_t)(end - at), place};
             begins = false;
             for (; at < end; at++) place.line += *at == '\n';
         }
@@ -166,13 +159,11 @@ static size_t find(size_t i, size_t end, const char *text) {
 /* --- what is inserted ------------------------------------------------------------------------- */
 
 /* In the order of the text. */
-struct insertion {
+static struct insertion {
     const char *at; /* it comes before */
     size_t name;    /* token */
     bool valued, in_for;
-};
-
-static struct insertion *insertions;
+} * insertions;
 static size_t insertion_count;
 
 static void insert(size_t before, size_t name, bool valued, bool in_for) {
@@ -184,11 +175,11 @@ static void print_insertion(const struct insertion *i, size_t number) {
     const struct token *t = &tokens[i->name];
     if (i->in_for)
         printf(" = ::emulator::no_value{%zuu, \"%.*s\", %.*s, %d}", number, (int)t->length, t->at,
-               (int)t->file_length, t->file, t->line);
+               (int)t->place.file_length, t->place.file, t->place.line);
     else
         printf(" ::emulator::in_scope emulator_local_%zu(%.*s, %zuu, %s, \"%.*s\", %.*s, %d); ",
                number, (int)t->length, t->at, number, i->valued ? "true" : "false", (int)t->length,
-               t->at, (int)t->file_length, t->file, t->line);
+               t->at, (int)t->place.file_length, t->place.file, t->place.line);
 }
 
 /* --- declarations ----------------------------------------------------------------------------- */
@@ -351,19 +342,12 @@ static void read_scope(void) {
 
 /* --- input and output ------------------------------------------------------------------------- */
 
-static char *read_all(FILE *file) {
-    size_t length = 0, room = 1 << 20;
-    char *text = malloc(room);
-    while (text) {
-        length += fread(text + length, 1, room - length - 1, file);
-        if (length + 1 < room) break;
-        room *= 2;
-        text = realloc(text, room);
-    }
-    if (!text) trouble("out of memory");
-    if (ferror(file) || memchr(text, 0, length)) trouble("the text cannot be read");
-    text[length] = '\0';
-    return text;
+static const char *read_all(FILE *file) {
+    char *text = NULL;
+    size_t room = 0;
+    const ssize_t length = getdelim(&text, &room, '\0', file);
+    if (!feof(file)) trouble("the text cannot be read"); /* or has a zero */
+    return length < 0 ? "" : text;
 }
 
 int main(int argc, char **argv) {

@@ -113,18 +113,10 @@ static void barrier_opens(struct watch *w) {
 
 static void note(const struct emulator_local *l) {
     struct local_variable *v = &this_run.seen->variable[l->number];
-    if (v->seen) return;
     *v = (struct local_variable){
         .seen = true, .line = l->line, .valued = l->valued, .bytes = l->bytes};
     snprintf(v->name, sizeof v->name, "%s", l->name);
     snprintf(v->file, sizeof v->file, "%s", l->file);
-}
-
-static void fill(const struct emulator_local *l) {
-    const bool zero = this_run.change.zero >> l->number & 1;
-    if (l->valued) return;
-    memset(l->address, zero ? 0 : pattern, l->bytes);
-    if (zero && l->pointer) memcpy(l->address, &this_run.zeros, sizeof this_run.zeros);
 }
 
 static bool is_watched(const struct emulator_local *l) {
@@ -133,8 +125,11 @@ static bool is_watched(const struct emulator_local *l) {
 
 void emulator_local_begins(struct emulator_local *l) {
     if (!is_watched(l)) return;
-    note(l);
-    fill(l);
+    const bool zero = this_run.change.zero >> l->number & 1;
+    if (!this_run.seen->variable[l->number].seen) note(l);
+    if (!l->valued) memset(l->address, zero ? 0 : pattern, l->bytes);
+    if (!l->valued && zero && l->pointer)
+        memcpy(l->address, &this_run.zeros, sizeof this_run.zeros);
     if (!worker_in_kernel()) return;
     if (!has_copy(l)) begin_copy(l);
     if (is_shared(l->number)) memcpy(l->address, copies[l->number].after, l->bytes);
@@ -148,8 +143,6 @@ void emulator_local_ends(struct emulator_local *l) {
     collect(l, running_index.linear);
     *top = l->outer;
 }
-
-/* --- beginning -------------------------------------------------------------------------------- */
 
 void locals_watch(struct locals *seen, const struct locals_change *change, void *zeros) {
     static const struct detector keeping = {.block_begins = block_begins,
