@@ -34,14 +34,12 @@ INLINE bool is_input(struct watch *w, uintptr_t address) {
     return false;
 }
 
-INLINE bool is_settled_in(const struct settled_span *span, unsigned char now, uintptr_t address) {
-    const uintptr_t word = word_of(address - span->begin);
-    return word < span->words && span->launch[word] == now;
-}
-
 INLINE bool is_settled(const struct watch *w, uintptr_t address) {
-    for (int i = 0; i < SETTLED_SPANS; ++i)
-        if (is_settled_in(&w->settled.span[i], w->settled.now, address)) return true;
+    for (int i = 0; i < SETTLED_SPANS; ++i) {
+        const uintptr_t word = word_of(address - w->settled.span[i].begin);
+        if (word < w->settled.span[i].words && w->settled.span[i].launch[word] == w->settled.now)
+            return true;
+    }
     return false;
 }
 
@@ -106,11 +104,10 @@ static bool is_memory(const struct watch *w, const struct access *access) {
 
 static void record(struct watch *w, const struct access *access) {
     if (!watch_is_recorded(w)) return;
-    if (is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end)) {
+    if (is_in(access->address, w->memory.exchanged.begin, w->memory.exchanged.end))
         HEAR(received, w, access);
-    } else if (is_memory(w, access)) {
+    else if (is_memory(w, access))
         HEAR(accessed, w, access);
-    }
 }
 
 static void look_at(struct watch *w, const struct access *access) {
@@ -256,24 +253,19 @@ void __tsan_write4(void *p) {
     else
         write_counted(p, CODE, CALLEE);
 }
-void __tsan_read8(void *p) { read_vector(p, 8, CODE); }
-void __tsan_read16(void *p) { read_vector(p, 16, CODE); }
+#define PART(size)                                                                                 \
+    void __tsan_read##size(void *p) { access_part(p, size, false, CODE); }                         \
+    void __tsan_write##size(void *p) { access_part(p, size, true, CODE); }
+PART(1)
+PART(2)
 
-#define PART(name, size, write)                                                                    \
-    void name(void *p) { access_part(p, size, write, CODE); }
-PART(__tsan_read1, 1, false)
-PART(__tsan_read2, 2, false)
-PART(__tsan_write1, 1, true)
-PART(__tsan_write2, 2, true)
-#undef PART
-
-#define SLOW(name, size)                                                                           \
-    void name(void *p) {                                                                           \
+#define VECTOR(size)                                                                               \
+    void __tsan_read##size(void *p) { read_vector(p, size, CODE); }                                \
+    void __tsan_write##size(void *p) {                                                             \
         if (!fine_on_stack(p, size, true, CALLEE)) slowly(p, size, true, CODE);                    \
     }
-SLOW(__tsan_write8, 8)
-SLOW(__tsan_write16, 16)
-#undef SLOW
+VECTOR(8)
+VECTOR(16)
 
 /* Of an object with virtual functions, where their table is. */
 void __tsan_vptr_read(void **p) { read_vector(p, sizeof *p, CODE); }
@@ -302,15 +294,11 @@ static __attribute__((noinline)) void access_volatile(const void *p, unsigned si
         order_volatile_load(w->order, access.address, in_shared);
 }
 
+#define EACH_SIZE(DEFINE) DEFINE(1) DEFINE(2) DEFINE(4) DEFINE(8) DEFINE(16)
 #define VOLATILE(size)                                                                             \
     void __tsan_volatile_read##size(void *p) { access_volatile(p, size, false, CODE); }            \
     void __tsan_volatile_write##size(void *p) { access_volatile(p, size, true, CODE); }
-VOLATILE(1)
-VOLATILE(2)
-VOLATILE(4)
-VOLATILE(8)
-VOLATILE(16)
-#undef VOLATILE
+EACH_SIZE(VOLATILE)
 
 /* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
 static void bytes(const void *p, size_t size, bool write, const void *code,
@@ -334,7 +322,6 @@ UNALIGNED(2)
 UNALIGNED(4)
 UNALIGNED(8)
 UNALIGNED(16)
-#undef UNALIGNED
 
 void __tsan_read_range(void *p, size_t size) { bytes(p, size, false, CODE, CALLEE); }
 void __tsan_write_range(void *p, size_t size) { bytes(p, size, true, CODE, CALLEE); }
@@ -415,27 +402,26 @@ static void compared(const struct access *seen, const void *old, bool done) {
 }
 
 #define SEEN(write) const struct access seen = atomically(p, sizeof *p, write, CODE)
-#define DONE(old) record_atomic(&seen, old)
-#define COMPARED(old, done) compared(&seen, old, done)
-#define ACQUIRED acquire(&seen)
+#define SWAP(expected)                                                                             \
+    SEEN(true);                                                                                    \
+    const bool done =                                                                              \
+        __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
+    acquire(&seen);                                                                                \
+    compared(&seen, expected, done)
 #define ATOMIC_RMW(bits, type, name, builtin)                                                      \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
         SEEN(true);                                                                                \
         const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
-        DONE(&old);                                                                                \
-        ACQUIRED;                                                                                  \
+        record_atomic(&seen, &old);                                                                \
+        acquire(&seen);                                                                            \
         return old;                                                                                \
     }
 #define ATOMIC_CAS(bits, type, name)                                                               \
     int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type value, int order,      \
                                      int failure) {                                                \
         (void)order, (void)failure;                                                                \
-        SEEN(true);                                                                                \
-        int done = __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST,            \
-                                               __ATOMIC_SEQ_CST);                                  \
-        ACQUIRED;                                                                                  \
-        COMPARED(expected, done);                                                                  \
+        SWAP(expected);                                                                            \
         return done;                                                                               \
     }
 #define ATOMICS(bits, type)                                                                        \
@@ -443,7 +429,7 @@ static void compared(const struct access *seen, const void *old, bool done) {
         (void)order;                                                                               \
         SEEN(false);                                                                               \
         type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
-        ACQUIRED;                                                                                  \
+        acquire(&seen);                                                                            \
         return value;                                                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
@@ -463,11 +449,7 @@ static void compared(const struct access *seen, const void *old, bool done) {
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \
                                                     int order, int failure) {                      \
         (void)order, (void)failure;                                                                \
-        SEEN(true);                                                                                \
-        const bool done = __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_SEQ_CST,    \
-                                                      __ATOMIC_SEQ_CST);                           \
-        ACQUIRED;                                                                                  \
-        COMPARED(&expected, done);                                                                 \
+        SWAP(&expected);                                                                           \
         return expected;                                                                           \
     }
 ATOMICS(8, uint8_t)
@@ -522,9 +504,4 @@ void __sanitizer_cov_trace_pc(void) {}
 #define COVERAGE(size)                                                                             \
     void __sanitizer_cov_load##size(const void *p) { (void)p; }                                    \
     void __sanitizer_cov_store##size(const void *p) { (void)p; }
-COVERAGE(1)
-COVERAGE(2)
-COVERAGE(4)
-COVERAGE(8)
-COVERAGE(16)
-#undef COVERAGE
+EACH_SIZE(COVERAGE)

@@ -7,8 +7,12 @@
 
 static struct watch *watches;
 
+struct watch *watch_first(void) {
+    return __atomic_load_n(&watches, __ATOMIC_ACQUIRE);
+}
+
 const struct watch *watch_of_block(uint64_t block) {
-    const struct watch *w = __atomic_load_n(&watches, __ATOMIC_ACQUIRE);
+    const struct watch *w = watch_first();
     while (w && w->epochs.block != block) w = w->next;
     return w;
 }
@@ -24,17 +28,20 @@ struct watch *watch_attach(void) {
     return w;
 }
 
-static void close_global(struct watch *w) {
-    memset(w->input, 0, sizeof w->input);
-    for (int i = 0; i < SETTLED_SPANS; ++i) w->settled.span[i].words = 0;
-}
-
 static struct span span_of(const struct region *r) {
     return (struct span){r->begin, r->bytes / WORD};
 }
 
-static void open_global(struct watch *w) {
+static void set_fast_path(struct watch *w) {
+    const bool shared = !(w->slow & (SLOW_RECORDER | SLOW_STEPS | SLOW_INDEX));
+    w->shared_words = shared && !w->epochs.has_pairs ? w->all_words : 0;
+    observer_fast = w->exchange.stored_by ? NULL : w;
     w->settled = settled_now();
+    if (w->slow) { /* nothing of global memory is fast */
+        memset(w->input, 0, sizeof w->input);
+        for (int i = 0; i < SETTLED_SPANS; ++i) w->settled.span[i].words = 0;
+        return;
+    }
     const struct region *first = region_with_phases();
     int count = 0;
     if (first && region_is_input(first)) w->input[count++] = span_of(first);
@@ -42,16 +49,6 @@ static void open_global(struct watch *w) {
         const struct region *r = region_of_array(i);
         if (r && r != first && region_is_input(r)) w->input[count++] = span_of(r);
     }
-}
-
-static void set_fast_path(struct watch *w) {
-    const bool shared = !(w->slow & (SLOW_RECORDER | SLOW_STEPS | SLOW_INDEX));
-    w->shared_words = shared && !w->epochs.has_pairs ? w->all_words : 0;
-    observer_fast = w->exchange.stored_by ? NULL : w;
-    if (w->slow)
-        close_global(w);
-    else
-        open_global(w);
 }
 
 void watch_slowly(struct watch *w, enum slow_reason why) {

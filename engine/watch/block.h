@@ -160,6 +160,8 @@ static inline const struct shared_word *watch_shared_word(const struct watch *w,
 
 /* This worker's, made. */
 struct watch *watch_attach(void);
+/* The first of all workers'; null: none has run a block. */
+struct watch *watch_first(void);
 /* The one over a block, after a fault; null: none runs it. */
 const struct watch *watch_of_block(uint64_t block);
 

@@ -14,17 +14,14 @@ static struct {
 static int count;
 static size_t worker_bytes;
 
-static bool hears(const struct detector *detector, int event) {
-    static void (*const none)(void);
-    return memcmp((const char *)detector + (size_t)event * sizeof none, &none, sizeof none) != 0;
-}
-
 void detector_attach(const struct detector *detector) {
+    void (*hears)(void);
     if (count == DETECTORS) machine_fault("there are more detectors than there is room for");
     for (int event = FIRST_EVENT; event < DETECTOR_EVENTS; ++event) {
         const struct detector **last = detectors_heard[event];
         while (*last) ++last;
-        if (hears(detector, event)) *last = detector;
+        memcpy(&hears, (const char *)detector + (size_t)event * sizeof hears, sizeof hears);
+        if (hears) *last = detector;
     }
     attached[count].detector = detector;
     attached[count++].at = worker_bytes;

@@ -66,23 +66,16 @@ static struct kept_event *claim(uint64_t key) {
 
 static uint64_t key_at(unsigned i) { return __atomic_load_n(&kept.key[i], __ATOMIC_RELAXED); }
 
-static bool is_claimed(uint64_t key) {
-    unsigned i = 0;
-    while (i < EVENTS && key_at(i) && key_at(i) != key) ++i;
-    return i == EVENTS || key_at(i); /* or there is no room */
-}
-
 /* --- noting ----------------------------------------------------------------------------------- */
 
 void event_keep_all(void) { keeps_all = true; }
 
 void event_hurries(double block_seconds) { seconds_then = block_seconds; }
 
-static const struct event *keep_event(struct kept_event *k, const struct event *event) {
+static void keep_event(struct kept_event *k, const struct event *event) {
     k->event = *event;
     if (!k->event.launch) k->event.launch = launches_noted();
     __atomic_store_n(&k->complete, true, __ATOMIC_RELEASE);
-    return &k->event;
 }
 
 const struct event *event_note(const struct event *event) {
@@ -104,23 +97,22 @@ void event_replace(const struct event *old, const struct event *event) {
 }
 
 bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code) {
-    return !is_claimed(key_of_places(kind, place_key(code, 0), place_key(other_code, 0)));
+    const uint64_t key = key_of_places(kind, place_key(code, 0), place_key(other_code, 0));
+    unsigned i = 0;
+    while (i < EVENTS && key_at(i) && key_at(i) != key) ++i;
+    return i < EVENTS && !key_at(i); /* or it is claimed, or there is no room */
 }
 
 bool event_enough(void) { return key_at(keeps_all ? EVENTS - 1 : 0); }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
-
-static bool is_listed(const struct kept_event *k, bool grave) {
-    return __atomic_load_n(&k->complete, __ATOMIC_ACQUIRE) &&
-           !__atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE) && is_grave(k->event.kind) == grave;
-}
-
 int event_list(const struct event *events[EVENTS]) {
     int count = 0;
-    for (int less = 0; less < 2; ++less)
-        for (int i = 0; i < EVENTS; ++i)
-            if (is_listed(&kept.event[i], !less)) events[count++] = &kept.event[i].event;
+    for (int grave = 1; grave >= 0; --grave)
+        for (const struct kept_event *k = kept.event; k < kept.event + EVENTS; ++k)
+            if (__atomic_load_n(&k->complete, __ATOMIC_ACQUIRE) &&
+                !__atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE) &&
+                is_grave(k->event.kind) == grave)
+                events[count++] = &k->event;
     return count;
 }
 
@@ -192,8 +184,6 @@ void event_stop(struct watch *w, enum finding_kind kind, const struct access *ac
     __atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);
     emulator_end_thread();
 }
-
-/* --- phases ----------------------------------------------------------------------------------- */
 
 uint32_t event_tile_width(void) { return tile_width; }
 

@@ -37,8 +37,6 @@ void host_access(const struct access *access) {
     if (in_wrapper) HEAR(host_access, access);
 }
 
-/* --- what the runtime reports ----------------------------------------------------------------- */
-
 static void allocated(char *begin, size_t bytes, bool on_device) {
     region_add(begin, bytes, on_device, in_wrapper);
 }

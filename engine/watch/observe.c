@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- beginning -------------------------------------------------------------------------------- */
-
 static struct watch *attach(void) {
     extern const char __executable_start[], etext[];
     if (etext - __executable_start >= 1 << CODE_BITS)
@@ -23,15 +21,6 @@ static struct watch *attach(void) {
     w->states = machine_memory(calloc(1, detector_worker_bytes() + 1));
     shared_attach(w);
     return w;
-}
-
-static void reset_threads(struct watch *w) {
-    memset(w->last_read, 0, sizeof w->last_read);
-    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
-    w->any_copied = false;
-    if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
-    if (w->synchronizes) memset(w->failed_swap, 0, sizeof w->failed_swap);
-    w->synchronizes = false;
 }
 
 static void begin_interval(struct watch *w, epoch interval) {
@@ -54,9 +43,12 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->returned = w->returned_at_barrier = 0;
     w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
-    w->ended = false;
+    memset(w->last_read, 0, sizeof w->last_read);
+    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
+    if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
+    if (w->synchronizes) memset(w->failed_swap, 0, sizeof w->failed_swap);
+    w->ended = w->any_copied = w->synchronizes = false;
     w->slow = 0;
-    reset_threads(w);
     order_begin_block(w->order);
     begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));
     shared_begin_block(w);
@@ -116,17 +108,15 @@ static void warp_met(unsigned warp, unsigned lanes) {
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-static bool same_line(const void *a, const void *b) {
-    const struct place first = place_before(a), second = place_before(b);
-    return place_same_line(&first, &second);
-}
-
 static void barrier_reached(const void *code) {
     struct watch *w = watch_here();
     unsigned linear = running_index.linear;
     HEAR(thread_waits, w, linear, false);
     struct waiting *at = w->arrived;
-    if (at->code && at->code != code && !same_line(at->code, code)) at++;
+    if (at->code && at->code != code) {
+        const struct place there = place_before(at->code), here = place_before(code);
+        at += !place_same_line(&there, &here);
+    }
     if (!at->code) at->code = code;
     threads_add(&at->threads, linear);
 }
@@ -178,8 +168,6 @@ static void copy_arrived(const struct async_copy *copy) {
     HEAR(copy_arrived, w, &access);
     shared_copy_arrived(w, &access);
 }
-
-/* --- who reports ------------------------------------------------------------------------------ */
 
 static void launch_begins(const struct launch *launch) {
     launches_note(launch);

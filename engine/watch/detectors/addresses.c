@@ -11,46 +11,37 @@
 
 /* --- outside of all arrays, allocations and variables ----------------------------------------- */
 
-/* Where the host's process cannot be looked at (Landlock): it forked from this one, so that its
- * memory is what is mapped here, and a heap that has grown from here. */
-static bool is_probably_mapped(uintptr_t address) {
+/* Whether the address is mapped into the host's process at all. Where that cannot be looked at
+ * (Landlock), it forked from this one, so that its memory is what is mapped here, and a heap that
+ * has grown from here. */
+static bool is_mapped(uintptr_t address) {
     const uintptr_t most_heap = (uintptr_t)64 << 30;
     unsigned char in_memory;
-    return address - (uintptr_t)sbrk(0) < most_heap ||
-           mincore((void *)(address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
-}
-
-/* Whether the address is mapped into the host's process at all. */
-static bool is_mapped(uintptr_t address) {
     unsigned long begin, end;
     char rights[8], path[32];
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/maps", host_process());
     FILE *maps = fopen(path, "re");
-    if (!maps) return is_probably_mapped(address);
+    if (!maps)
+        return address - (uintptr_t)sbrk(0) < most_heap ||
+               mincore((void *)(address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
     while (!found && fscanf(maps, "%lx-%lx %7s%*[^\n]", &begin, &end, rights) == 3)
         found = address >= begin && address < end && rights[0] == 'r';
     fclose(maps);
     return found;
 }
 
-/* Whether the launch can go on after an access outside of an array: it met no other's memory. */
-static bool is_around_an_array(uintptr_t address) {
-    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
-        const struct region *r = region_of_array(i);
-        if (r && region_reaches(r, address)) return true;
-    }
-    return false;
-}
-
-/* What a store to shared memory would change may be the runtime's own: the launch ends. */
+/* What a store to shared memory would change may be the runtime's own: the launch ends. It can go
+ * on after an access around an array of the run, which met no other's memory. */
 static void outside(struct watch *w, const struct access *access) {
     const uintptr_t address = access->address;
     if (watch_is_shared(w, address))
         event_stop(w, FINDING_SHARED_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
     if (region_find(address)) /* only its end is outside */
         event_stop(w, FINDING_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
-    if (is_around_an_array(address)) {
+    for (int i = 0; i < ENGINE_ARRAYS; ++i) {
+        const struct region *r = region_of_array(i);
+        if (!r || !region_reaches(r, address)) continue;
         event_note_here(w, FINDING_OUT_OF_BOUNDS, access);
         return;
     }
@@ -136,12 +127,10 @@ static const struct frame *callee_of(const struct access *access) {
  * No store there, or to what is no variable, is made: a function would return to anywhere. */
 static void on_stack(struct watch *w, const struct access *access) {
     const struct frame *callee = callee_of(access);
-    const bool here = access->address < stack_end(w, callee) &&
-                      access->address >= stack_end(w, callee) - STACK_BYTES;
+    const bool here = stack_end(w, callee) - access->address - 1 < STACK_BYTES;
     const enum finding_kind kind = here ? FINDING_LOCAL_OUT_OF_BOUNDS : FINDING_FOREIGN_LOCAL;
-    const bool right =
-        here && (!access->write || stack_may_store(w, access->address, access->size, callee));
-    if (right) return;
+    if (here && (!access->write || stack_may_store(w, access->address, access->size, callee)))
+        return;
     if (access->write) event_stop(w, kind, access, cudaErrorIllegalAddress);
     if (event_is_wanted(kind, access->code, NULL)) event_note_here(w, kind, access);
 }

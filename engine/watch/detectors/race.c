@@ -44,13 +44,6 @@ static void find_stores(const struct watch *w, const void *stores[STORES]) {
     }
 }
 
-/* Null: it waits at none. */
-static const void *barrier_of(const struct watch *w, unsigned thread) {
-    for (int i = 0; i < BARRIER_PLACES; ++i)
-        if (threads_has(&w->arrived[i].threads, thread)) return w->arrived[i].code;
-    return NULL;
-}
-
 /* The copies of a group are as old as those of the same group of another thread. If the running
  * thread has not come as far as the copy's, that one began too early; else the copy
  * was not waited for, as always where the thread has begun none. */
@@ -61,24 +54,18 @@ static bool began_too_early(const struct watch *w, epoch pending) {
     return mine && epoch_thread(pending) != running_index.linear && ahead && ahead <= mask / 2;
 }
 
-/* An access to a word that a copy is on its way to. */
-static void note_pending(struct watch *w, uintptr_t address, epoch now, bool now_writes,
-                         epoch pending) {
-    struct event event = event_at(w, address, now, now_writes);
-    add_other(&event, w, pending);
-    event.pending = true;
-    event.overwritten = watch_shared_word(w, address)->earlier != 0 && began_too_early(w, pending);
-    event_note(&event);
-}
-
 /* The reader comes first; of two writers, the later one. */
 static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool now_writes,
                             epoch other, bool other_writes) {
-    if (epoch_is_pending(other)) {
-        note_pending(w, address, now, now_writes, other);
+    const struct shared_word *s = watch_shared_word(w, address);
+    if (epoch_is_pending(other)) { /* a copy to the word is on its way */
+        struct event event = event_at(w, address, now, now_writes);
+        add_other(&event, w, other);
+        event.pending = true;
+        event.overwritten = s->earlier != 0 && began_too_early(w, other);
+        event_note(&event);
         return;
     }
-    const struct shared_word *s = watch_shared_word(w, address);
     const epoch first = now_writes && !other_writes ? other : now;
     const epoch second = first == now ? other : now;
     if (!event_is_wanted(FINDING_SHARED_RACE, epoch_code(first), epoch_code(second))) return;
@@ -94,7 +81,9 @@ static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool 
     event.reader_wrote =
         !event.write && !writer_ahead && words_stored(w, epoch_thread(first), NULL);
     event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
-    event.reader_at = barrier_of(w, epoch_thread(first));
+    for (int i = 0; i < BARRIER_PLACES; ++i)
+        if (threads_has(&w->arrived[i].threads, epoch_thread(first)))
+            event.reader_at = w->arrived[i].code;
     find_stores(w, event.stores);
     const struct event *kept = event_note(&event);
     if (!w->raced) w->raced = kept;
@@ -153,14 +142,11 @@ struct table {
     size_t extent[2], at[2]; /* how many there are; and those of the word that was read */
 };
 
-static bool is_unstored(const struct table *t, size_t row, size_t col) {
-    return t->words[row * t->extent[1] + col].write == EPOCH_NEVER;
-}
-
 /* A row (axis 0), or a column (1). */
 static bool is_line_unstored(const struct table *t, int axis, size_t line) {
+    const size_t step = axis ? t->extent[1] : 1, first = axis ? line : line * t->extent[1];
     for (size_t i = 0; i < t->extent[!axis]; ++i)
-        if (!(axis ? is_unstored(t, i, line) : is_unstored(t, line, i))) return false;
+        if (t->words[first + i * step].write != EPOCH_NEVER) return false;
     return true;
 }
 
@@ -220,7 +206,7 @@ extern const struct detector detector_uninitialized;
 enum { UNWRITTEN_READS = 8 };
 struct unwritten {
     int count;
-    struct {
+    struct unwritten_read {
         size_t word;
         epoch reader;
         bool own; /* the thread has written it then */
@@ -257,10 +243,7 @@ static void read_shared(struct watch *w, size_t word, epoch now) {
     struct unwritten *u = unwritten_of(w);
     for (int i = 0; i < u->count; ++i)
         if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
-    if (u->count == UNWRITTEN_READS) return;
-    u->read[u->count].word = word;
-    u->read[u->count].own = false;
-    u->read[u->count++].reader = now;
+    if (u->count < UNWRITTEN_READS) u->read[u->count++] = (struct unwritten_read){word, now, false};
 }
 
 /* Read, and then written by the same thread; or by another one, which is a race. */

@@ -94,8 +94,8 @@ static struct audit *audit_of(const struct watch *w) {
 
 static uint64_t launches;
 static bool impossible; /* on this machine, or not wanted in this process */
-static int passed_on[2] = {
-    -1, -1}; /* a pipe that holds the address of what is shared: no memory does */
+/* A pipe that holds the address of what is shared: no memory does. */
+static int passed_on[2] = {-1, -1};
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
@@ -147,22 +147,16 @@ static void block_ended(struct watch *w) {
     if (!audit->unseen) return;
     const struct access access = {
         .address = audit->unseen_address, .size = WORD, .code = (const char *)audit->unseen + 1};
-    struct event event = event_here(w, FINDING_UNSEEN, &access);
-    event_note(&event);
+    event_note_here(w, FINDING_UNSEEN, &access);
 }
 
-/* One that was drawn before would have to be kept somewhere. The processor's clock is not known
- * beforehand. */
-static bool drawn_now(const struct audit *audit, uint64_t average) {
+/* Few, but some in each part of a run. One that was drawn before would have to be kept somewhere.
+ * The processor's clock is not known beforehand. */
+static __attribute__((noinline)) void perhaps_begin_window(struct audit *audit) {
+    const uint64_t part = audit->announced / PART, average = part > FEW ? part : FEW;
     const uint64_t number =
         (__builtin_ia32_rdtsc() ^ audit->key) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
-    return number * average < (uint64_t)CHANCE << 32;
-}
-
-/* Few, but some in each part of a run. */
-static __attribute__((noinline)) void perhaps_begin_window(struct audit *audit) {
-    const uint64_t part = audit->announced / PART;
-    if (drawn_now(audit, part > FEW ? part : FEW)) ask(audit, WINDOW_BEGINS);
+    if (number * average < (uint64_t)CHANCE << 32) ask(audit, WINDOW_BEGINS);
 }
 
 static void announced(struct watch *w, uintptr_t address, size_t size) {
@@ -206,12 +200,6 @@ static void end_window(struct own *own) {
     own->spent = 0;
 }
 
-static void count_down(struct own *own, bool store) {
-    if (!own->has_window) return;
-    own->spent += own->is_whole;
-    if (!--*(store ? &own->stores : &own->loads)) end_window(own);
-}
-
 /* xorshift64* (Vigna), begun with the system's random numbers. */
 static uint64_t draw(struct shared *shared) {
     uint64_t x = shared->random;
@@ -242,11 +230,8 @@ static void begin_block(struct watch *w, struct own *own) {
     const bool drawn = audit_of(w)->key % surplus_count(w->launch) < BLOCKS;
     if (own->is_whole || drawn) w->slow |= SLOW_AUDIT;
     if (!own->is_whole && drawn && audit_of(w)->key >> 40 & 1) begin_window(own, WINDOW, WINDOW);
-    if (!own->is_whole) return;
-    if (watch_is_recorded(w))
-        begin_window(own, WHOLE_LOADS, WHOLE_STORES);
-    else
-        begin_window(own, UNCOUNTED, UNCOUNTED);
+    if (own->is_whole && watch_is_recorded(w)) begin_window(own, WHOLE_LOADS, WHOLE_STORES);
+    if (own->is_whole) begin_window(own, UNCOUNTED, UNCOUNTED); /* unless it has one */
 }
 
 /* Whatever it can do: the worker goes on. */
@@ -309,19 +294,15 @@ static void give_up(struct own *own) {
     end_window(own);
 }
 
-/* Two workers whose accesses all fault take longer than one after the other. But not for good: the
- * block that has the window may wait for this one. */
-static void wait_for_others(const struct own *own) {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    for (int i = 0; i < PAUSES && !own->has_window && !own->opened && is_closed(own->shared); ++i)
-        nanosleep(&pause, NULL);
-}
-
 /* An access faulted: lets it through, if it is one that memory without an audit allows. */
 static bool let_through(struct audit *audit, struct own *own, uintptr_t address,
                         ucontext_t *context) {
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
     if (!is_open_without_audit(address)) return false;
-    wait_for_others(own);
+    /* Two workers whose accesses all fault take longer than one after the other. But not for good:
+     * the block that has the window may wait for this one. */
+    for (int i = 0; i < PAUSES && !own->has_window && !own->opened && is_closed(own->shared); ++i)
+        nanosleep(&pause, NULL);
     if (own->opened == OPEN) give_up(own);
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], page = page_of(address);
     if (watch_here()->slow & SLOW_AUDIT && !impossible && is_of_kernel(code) &&
@@ -330,11 +311,13 @@ static bool let_through(struct audit *audit, struct own *own, uintptr_t address,
         audit->unseen_address = address;
     }
     if (mprotect((void *)page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return false;
-    if (impossible || !is_closed(own->shared))
-        return true; /* it was closed behind a window's end */
+    if (impossible || !is_closed(own->shared)) return true; /* closed behind a window's end */
     own->open[own->opened++] = page;
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
-    count_down(own, context->uc_mcontext.gregs[REG_ERR] & WRITES);
+    if (!own->has_window) return true;
+    const bool store = context->uc_mcontext.gregs[REG_ERR] & WRITES;
+    own->spent += own->is_whole;
+    if (!--*(store ? &own->stores : &own->loads)) end_window(own);
     return true;
 }
 

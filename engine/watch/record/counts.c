@@ -8,7 +8,6 @@
  *
  * Each worker counts for itself, by instruction; the sums are made when the launch has ended, so
  * they do not depend on how many workers there were. */
-#define _GNU_SOURCE
 #include "../detector.h"
 #include "../launches.h"
 #include "../machine.h"
@@ -16,7 +15,6 @@
 #include "record.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 void emulator_spin(void); /* block.c's; the other threads have a turn */
 
@@ -27,15 +25,10 @@ enum {
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
 
-/* Where the lanes of a warp load or store at one instruction. */
-struct addresses {
-    uintptr_t of[WARP_SIZE];
-};
-
 /* The requests of one warp at one instruction since the last barrier. A lane takes part in so many
  * of them, from the first one on, as it came by. */
 struct held {
-    struct addresses *requests;
+    uintptr_t (*requests)[WARP_SIZE]; /* where each lane loads or stores */
     uint32_t count, room;
 };
 
@@ -46,18 +39,14 @@ struct request {
     const uintptr_t *address;
 };
 
-/* One call of a copying function loads and stores, and in steps of several sizes. */
-struct instruction {
-    const void *code;
-    unsigned size;
-    enum counted_way way;
-};
-
-/* An instruction, as one worker knows it. */
+/* An instruction, as one worker knows it: one call of a copying function loads and stores, and in
+ * steps of several sizes. */
 struct site {
     struct site *next, *next_in_bucket; /* of all sites; of those with such a key */
     uintptr_t key;
-    struct instruction at;
+    const void *code;
+    unsigned size;
+    enum counted_way way;
     bool touched;                      /* since the last barrier */
     struct counted of[COUNTED_PLACES]; /* finished requests */
     uint32_t times[MAX_BLOCK_THREADS]; /* that each thread came by */
@@ -65,8 +54,6 @@ struct site {
 };
 
 struct counts {
-    struct counts *next; /* of all workers' */
-    struct watch *watch; /* whose it is */
     struct site *sites, *bucket[SITE_BUCKETS];
     uint32_t *loaded_by[ENGINE_ARRAYS]; /* of each element of an input: the block that loaded it
                                            last, by number; null: it is none */
@@ -82,7 +69,6 @@ struct counts {
 };
 
 static bool costs; /* sectors, conflicts, lines, and all of shared memory */
-static struct counts *all_workers;
 static struct counted_launch *counted_launches;
 static int launch_count;
 
@@ -91,58 +77,39 @@ int counts_launches(const struct counted_launch **first) {
     return launch_count;
 }
 
-/* --- instructions ----------------------------------------------------------------------------- */
-
-static size_t bucket_of(uintptr_t key) {
-    return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SITE_BUCKETS - 1);
-}
-
-static struct site *site_at(struct counts *c, struct instruction at) {
-    const uintptr_t key = ((uintptr_t)at.code * COUNTED_WAYS + at.way) * SECTOR + at.size;
-    struct site **bucket = &c->bucket[bucket_of(key)], *site = *bucket;
+static struct site *site_at(struct counts *c, const void *code, unsigned size,
+                            enum counted_way way) {
+    const uintptr_t key = ((uintptr_t)code * COUNTED_WAYS + way) * SECTOR + size;
+    const size_t hash = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SITE_BUCKETS - 1);
+    struct site **bucket = &c->bucket[hash], *site = *bucket;
     while (site && site->key != key) site = site->next_in_bucket;
     if (site) return site;
     site = machine_memory(calloc(1, sizeof *site));
     site->key = key;
-    site->at = at;
+    site->code = code;
+    site->size = size;
+    site->way = way;
     site->next = c->sites;
     site->next_in_bucket = *bucket;
     return c->sites = *bucket = site;
 }
 
-static enum counted_way way_of(const struct access *access) {
-    if (access->atomic) return COUNTED_ATOMICS;
-    return access->write ? COUNTED_STORES : COUNTED_LOADS;
-}
-
 /* --- finished requests: shared memory --------------------------------------------------------- */
-
-/* The words that some lanes want: of each bank, as many of these. */
-struct banks {
-    unsigned words[BANKS];
-    uint32_t word[2 * WARP_SIZE][BANKS];
-};
-
-/* How many words of its bank are wanted then; 0: this one was among them. */
-static inline unsigned add_word(struct banks *b, uint32_t word) {
-    const unsigned bank = word % BANKS, count = b->words[bank];
-    for (unsigned i = 0; i < count; ++i)
-        if (b->word[i][bank] == word) return 0;
-    b->word[count][bank] = word;
-    return b->words[bank] = count + 1;
-}
 
 /* Passes of `lanes`, which do theirs together. */
 static unsigned passes_of(const struct request *r, uint32_t lanes, uint32_t *words) {
-    struct banks b;
-    unsigned most = 0;
-    memset(b.words, 0, sizeof b.words);
+    uint32_t wanted[2 * WARP_SIZE][BANKS]; /* words of each bank, so many: */
+    unsigned most = 0, count[BANKS] = {0};
     for (; lanes; lanes &= lanes - 1) {
-        uintptr_t address = r->address[__builtin_ctz(lanes)];
+        const uintptr_t address = r->address[__builtin_ctz(lanes)];
         for (uintptr_t word = address / WORD; word <= (address + r->size - 1) / WORD; ++word) {
-            unsigned in_bank = add_word(&b, (uint32_t)word);
-            *words += in_bank != 0;
-            if (in_bank > most) most = in_bank;
+            const unsigned bank = word % BANKS;
+            unsigned i = 0;
+            while (i < count[bank] && wanted[i][bank] != (uint32_t)word) ++i;
+            if (i < count[bank]) continue;
+            wanted[i][bank] = (uint32_t)word;
+            ++*words;
+            if (++count[bank] > most) most = count[bank];
         }
     }
     return most;
@@ -204,14 +171,6 @@ static void note_needed(struct counts *c, int array, const struct request *r) {
     }
 }
 
-static void finish_global(struct counts *c, struct counted *sum, const struct request *r, int place,
-                          enum counted_way way, unsigned elements) {
-    if (costs) count_sectors(sum, r);
-    if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
-    if (way != COUNTED_LOADS) c->block.stores = true;
-    if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, r);
-}
-
 /* --- finished requests: both ------------------------------------------------------------------ */
 
 static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
@@ -239,33 +198,34 @@ static void note_origins(struct counts *c, const struct request *r, int place,
 }
 
 static void finish_in(struct watch *w, struct site *site, const struct request *r, int place) {
+    struct counts *c = w->counts;
     struct counted *sum = &site->of[place];
-    unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    const enum counted_way way = site->way;
+    const unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
     const size_t element = place < COUNTED_OTHER ? array_element_bytes(region_array(place)) : WORD;
     const unsigned elements = lanes * (r->size < element ? 1 : (unsigned)(r->size / element));
     sum->requests++;
     sum->elements += elements;
     if (place == COUNTED_SHARED) {
-        finish_shared(sum, r, site->at.way == COUNTED_ATOMICS);
-    } else {
-        finish_global(w->counts, sum, r, place, site->at.way, elements);
-        note_origins(w->counts, r, place, site->at.way);
+        finish_shared(sum, r, way == COUNTED_ATOMICS);
+        return;
     }
+    if (costs) count_sectors(sum, r);
+    if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
+    if (way != COUNTED_LOADS) c->block.stores = true;
+    if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, r);
+    note_origins(c, r, place, way);
 }
 
 /* A request whose lanes go to several places counts as one at each. */
 static void finish(struct watch *w, struct site *site, const struct request *r) {
     struct request part = *r;
-    int place[WARP_SIZE];
-    for (uint32_t left = r->lanes; left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-        place[lane] = place_of(w, r->address[lane], site->at.way);
-    }
     for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        const int here = place[__builtin_ctz(left)];
-        part.lanes = 0;
-        for (uint32_t rest = left; rest; rest &= rest - 1)
-            if (place[__builtin_ctz(rest)] == here) part.lanes |= rest & -rest;
+        const int here = place_of(w, r->address[__builtin_ctz(left)], site->way);
+        part.lanes = left & -left;
+        for (uint32_t rest = left & ~part.lanes; rest; rest &= rest - 1)
+            if (place_of(w, r->address[__builtin_ctz(rest)], site->way) == here)
+                part.lanes |= rest & -rest;
         finish_in(w, site, &part, here);
     }
 }
@@ -289,7 +249,7 @@ static void finish_held(struct watch *w, struct site *site, unsigned warp) {
     uint32_t lanes = 0, unchanged = 0; /* so many requests have the same lanes */
     for (uint32_t i = 0; i < held->count; ++i) {
         if (i == unchanged) lanes = lanes_at(times, i, &unchanged);
-        finish(w, site, &(struct request){lanes, site->at.size, held->requests[i].of});
+        finish(w, site, &(struct request){lanes, site->size, held->requests[i]});
     }
     w->counts->held[warp] -= held->count;
     held->count = 0;
@@ -301,7 +261,7 @@ static void finish_held(struct watch *w, struct site *site, unsigned warp) {
 static void finish_warp(struct watch *w, unsigned warp) {
     for (int loads = 1; loads >= 0; --loads)
         for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
-            if (s->touched && (s->at.way == COUNTED_LOADS) == loads) finish_held(w, s, warp);
+            if (s->touched && (s->way == COUNTED_LOADS) == loads) finish_held(w, s, warp);
 }
 
 static void finish_all(struct watch *w) {
@@ -325,11 +285,6 @@ static __attribute__((noinline)) void wait_for_warp(struct watch *w, const struc
     if (is_far_ahead(w->counts, site, thread)) finish_warp(w, thread / WARP_SIZE);
 }
 
-static __attribute__((noinline)) void make_room_for_requests(struct held *held) {
-    held->room = held->room ? 2 * held->room : 16;
-    held->requests = machine_memory(realloc(held->requests, held->room * sizeof *held->requests));
-}
-
 /* Of what did not come by the short path. */
 static void count_exchange(struct watch *w, const struct access *access) {
     const size_t last = watch_word(w, access->address + access->size - 1);
@@ -348,40 +303,37 @@ static void count_access(struct watch *w, const struct access *access) {
     if (shared) count_exchange(w, access);
     if (shared && !costs) return;
     unsigned thread = running_index.linear, warp = thread / WARP_SIZE, lane = thread % WARP_SIZE;
-    const struct instruction at = {access->code, access->size, way_of(access)};
-    struct site *site = site_at(c, at);
+    const enum counted_way way = access->atomic  ? COUNTED_ATOMICS
+                                 : access->write ? COUNTED_STORES
+                                                 : COUNTED_LOADS;
+    struct site *site = site_at(c, access->code, access->size, way);
     site->touched = true;
     struct held *held = &site->held[warp];
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
     uint32_t time = site->times[thread]++;
     if (time == held->count) {
-        if (held->count == held->room) make_room_for_requests(held);
+        if (held->count == held->room) {
+            held->room = held->room ? 2 * held->room : 16;
+            held->requests =
+                machine_memory(realloc(held->requests, held->room * sizeof *held->requests));
+        }
         held->count++;
         c->held[warp]++;
     }
-    held->requests[time].of[lane] = access->address;
+    held->requests[time][lane] = access->address;
 }
 
 /* --- blocks and barriers ---------------------------------------------------------------------- */
 
-static uint32_t *zero_pages(size_t count) {
-    void *made = mmap(NULL, count * sizeof(uint32_t), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return machine_memory(made == MAP_FAILED ? NULL : made);
-}
-
 static struct counts *attach_counts(struct watch *w) {
     struct counts *c = machine_memory(calloc(1, sizeof *c));
-    c->watch = w;
     w->exchange.stored_by = machine_memory(calloc(w->all_words, sizeof *w->exchange.stored_by));
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
-        if (r && region_is_input(r)) c->loaded_by[i] = zero_pages(array_elements(r->array));
+        if (r && region_is_input(r))
+            c->loaded_by[i] =
+                machine_memory(calloc(array_elements(r->array), sizeof *c->loaded_by[i]));
     }
-    c->next = __atomic_load_n(&all_workers, __ATOMIC_ACQUIRE);
-    while (!__atomic_compare_exchange_n(&all_workers, &c->next, c, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_ACQUIRE))
-        continue;
     return c;
 }
 
@@ -449,14 +401,15 @@ static void add_part(struct counted_launch *launch, const struct counted_launch 
     launch->idle_exchanged += part->idle_exchanged;
 }
 
-/* What a worker has counted of the launch. The first worker's sites get the sums of all. */
-static void take_worker(struct counted_launch *launch, struct counts *c) {
-    finish_all(c->watch); /* of a block that was stopped */
+/* What a worker has counted of the launch; `sums` is the first one's, whose sites get all. */
+static void take_worker(struct counted_launch *launch, struct watch *w, struct counts *sums) {
+    struct counts *c = w->counts;
+    finish_all(w); /* of a block that was stopped */
     add_part(launch, &c->part);
     c->part = (struct counted_launch){.blocks = 0};
     reuse_take_origins(&c->origins);
-    for (struct site *s = c->sites; s && c != all_workers; s = s->next) {
-        struct site *sum = site_at(all_workers, s->at);
+    for (struct site *s = c->sites; s && c != sums; s = s->next) {
+        struct site *sum = site_at(sums, s->code, s->size, s->way);
         for (int i = 0; i < COUNTED_PLACES; ++i) counted_add(&sum->of[i], &s->of[i]);
         memset(s->of, 0, sizeof s->of);
     }
@@ -477,14 +430,14 @@ static int best_line_first(const void *a, const void *b) {
 
 /* A line may have several instructions: a compiler unrolls loops. */
 static void add_line(struct counted_launch *launch, const struct site *site, int of) {
-    const struct place place = place_before(site->at.code);
+    const struct place place = place_before(site->code);
     struct counted_line *line = launch->lines, *end = line + launch->line_count;
-    while (line < end && (line->line != place.line || line->place != of ||
-                          line->way != site->at.way || strcmp(line->file, place.file) != 0))
+    while (line < end && (line->line != place.line || line->place != of || line->way != site->way ||
+                          strcmp(line->file, place.file) != 0))
         ++line;
     if (!place.line || (line == end && launch->line_count == COUNTED_LINES)) return;
     if (line == end) {
-        *line = (struct counted_line){.line = place.line, .place = of, .way = site->at.way};
+        *line = (struct counted_line){.line = place.line, .place = of, .way = site->way};
         snprintf(line->file, sizeof line->file, "%.*s", (int)sizeof line->file - 1, place.file);
         launch->line_count++;
     }
@@ -497,7 +450,7 @@ static struct site *most_to_gain(struct site *sites, int *of) {
     for (struct site *s = sites; s; s = s->next)
         for (int place = 0; place < COUNTED_PLACES; ++place) {
             const uint64_t gain = to_gain(&s->of[place]), most = best ? to_gain(&best->of[*of]) : 0;
-            if (gain < most || !gain || (gain == most && s->at.code > best->at.code)) continue;
+            if (gain < most || !gain || (gain == most && s->code > best->code)) continue;
             best = s;
             *of = place;
         }
@@ -538,10 +491,11 @@ static void counts_launch_ended(const struct launch *launch) {
     };
     counted->blocks_ended = counted->idle_blocks = counted->passed_over;
     launches_kernel_name(launch->kernel, counted->kernel, sizeof counted->kernel);
-    for (struct counts *c = all_workers; c; c = c->next) take_worker(counted, c);
-    struct site *sites = all_workers ? all_workers->sites : NULL;
+    struct watch *const first = watch_first(); /* null: no block ran */
+    for (struct watch *w = first; w; w = w->next) take_worker(counted, w, first->counts);
+    struct site *sites = first ? first->counts->sites : NULL;
     for (struct site *s = sites; s; s = s->next)
-        for (int i = 0; i < COUNTED_PLACES; ++i) counted_add(&counted->of[i][s->at.way], &s->of[i]);
+        for (int i = 0; i < COUNTED_PLACES; ++i) counted_add(&counted->of[i][s->way], &s->of[i]);
     const struct counted_reuse own = reuse_of(counted);
     reuse_launch_ended(&own);
     if (costs) find_lines(counted, sites);

@@ -54,18 +54,14 @@ static size_t elements_of(int array) {
                                 : trace_shared(&state.arrays, array)->elements;
 }
 
-static int *writer_of(int array) {
-    int **writer = &state.writer[array];
-    if (!*writer) *writer = kept_zeros(elements_of(array), sizeof **writer);
-    return *writer;
-}
-
 static void note_element(int array, size_t element, bool write) {
-    if (array >= TRACE_SHARED) {
-        if (write) writer_of(array)[element] = (int)running_index.linear + 1;
-        return;
+    bool *stored = array < TRACE_SHARED ? state.phases.stored[array] : NULL;
+    int **writer = &state.writer[array];
+    if (array >= TRACE_SHARED && write) {
+        if (!*writer) *writer = kept_zeros(elements_of(array), sizeof **writer);
+        (*writer)[element] = (int)running_index.linear + 1;
     }
-    bool *stored = state.phases.stored[array];
+    if (array >= TRACE_SHARED) return;
     if (stored)
         stored[element] |= write;
     else if (!write)
@@ -84,8 +80,6 @@ static void note_access(struct watch *w, const struct access *access) {
 static void note_unless_copying(struct watch *w, const struct access *access) {
     if (!access->copying) note_access(w, access);
 }
-
-/* --- the end of a phase ----------------------------------------------------------------------- */
 
 /* With its values, if anything was stored there. */
 static void keep_array(const struct watch *w, int number) {
@@ -134,10 +128,9 @@ static void phases_barrier_opens(struct watch *w) {
 
 static bool is_wanted(const struct watch *w) {
     const struct uint3 *grid = &w->launch->grid;
-    const unsigned *block = state.block;
+    const unsigned x = state.block[0], y = state.block[1];
     if (state.shown ? launches_noted() != state.shown : any_load()) return false;
-    return block[0] < grid->x && block[1] < grid->y &&
-           w->epochs.block == block[0] + (uint64_t)grid->x * block[1];
+    return x < grid->x && y < grid->y && w->epochs.block == x + (uint64_t)grid->x * y;
 }
 
 /* For each element of an array, zero. */

@@ -7,21 +7,6 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static bool is_an_input(uintptr_t address) {
-    const struct region *r = region_find(address);
-    return r && region_is_input(r);
-}
-
-/* Another worker may be faster. */
-static origin *make_origins(struct cells *cells) {
-    origin *made = machine_memory(calloc(cells->words, sizeof *made)), *there = NULL;
-    if (__atomic_compare_exchange_n(&cells->origins, &there, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-        return made;
-    free(made);
-    return there;
-}
-
 /* Null: the word has none; or it has none yet, unless they are to be made. */
 static origin *place_of_origin(uintptr_t address, bool make) {
     uintptr_t begin;
@@ -29,14 +14,16 @@ static origin *place_of_origin(uintptr_t address, bool make) {
     const size_t word = (address - begin) / WORD;
     if (!cells || word >= cells->words) return NULL;
     origin *all = __atomic_load_n(&cells->origins, __ATOMIC_ACQUIRE);
-    if (!all && make) all = make_origins(cells);
+    if (!all && make)
+        all = machine_first(&cells->origins, machine_memory(calloc(cells->words, sizeof *all)));
     return all ? &all[word] : NULL;
 }
 
 origin origin_of(uintptr_t address) {
     const origin *place = place_of_origin(address, false);
     if (place) return __atomic_load_n(place, __ATOMIC_RELAXED);
-    return is_an_input(address) ? ORIGIN_INPUT : ORIGIN_HOST;
+    const struct region *r = region_find(address);
+    return r && region_is_input(r) ? ORIGIN_INPUT : ORIGIN_HOST;
 }
 
 origin origin_set(uintptr_t address, origin now) {

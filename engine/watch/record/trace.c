@@ -29,14 +29,10 @@ int trace_launches(const struct trace *const **launches) {
     return tracing.count;
 }
 
-static bool is_shown(const struct trace *t) {
-    return tracing.shown ? t->launch == tracing.shown : t->loads_input;
-}
-
 const struct trace *trace_shown(void) {
     static const struct trace none;
-    for (int i = 0; i < tracing.count; ++i)
-        if (is_shown(&tracing.kept[i])) return &tracing.kept[i];
+    for (const struct trace *t = tracing.kept; t < tracing.kept + tracing.count; ++t)
+        if (tracing.shown ? t->launch == tracing.shown : t->loads_input) return t;
     /* A launch that was stopped may have come to no input. */
     return tracing.now && !tracing.shown ? tracing.now : &none;
 }
@@ -61,10 +57,6 @@ static int shared_number(struct trace *t, const struct trace_array *array) {
     return TRACE_SHARED + t->shared_count++;
 }
 
-static bool is_within(const struct trace_array *array, size_t offset) {
-    return offset - array->offset < array->elements * element_type_bytes(array->element);
-}
-
 /* The elements of a structure count as its words. */
 static struct trace_array static_array(const struct shared_name *name) {
     const bool known = name->type != ELEMENT_BYTES;
@@ -86,7 +78,9 @@ static struct trace_array static_array(const struct shared_name *name) {
  */
 static int find_shared(struct trace *t, const struct watch *w, size_t offset) {
     for (int i = 0; i < t->shared_count; ++i)
-        if (is_within(&t->shared[i], offset)) return TRACE_SHARED + i;
+        if (offset - t->shared[i].offset <
+            t->shared[i].elements * element_type_bytes(t->shared[i].element))
+            return TRACE_SHARED + i;
     const size_t dynamic =
         (size_t)(emulator_dynamic_shared - (const char *)w->memory.thread_local_storage.begin);
     struct shared_name name;
@@ -97,15 +91,24 @@ static int find_shared(struct trace *t, const struct watch *w, size_t offset) {
         snprintf(array.name, sizeof array.name, "%s", only ? only : "dynamic shared memory");
         return shared_number(t, &array);
     }
-    if (!name_find(offset, &name) && !name_before(offset, &name)) return -1;
-    if (name_is_guard(&name)) return -1;
+    if ((!name_find(offset, &name) && !name_before(offset, &name)) || name_is_guard(&name))
+        return -1;
     const struct trace_array array = static_array(&name);
     return shared_number(t, &array);
 }
 
-/* Of the run's arrays: also where the address is beyond one, but in the same allocation. */
-static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
+/* The array, and how many bytes behind its beginning the access is; -1: none. Of the run's arrays:
+ * also where the address is beyond one, but in the same allocation. */
+static int find_array(struct trace *t, const struct watch *w, uintptr_t address, int64_t *bytes,
+                      bool *valued) {
     const struct region *nearest = NULL;
+    *valued = true;
+    if (watch_is_shared(w, address)) {
+        const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
+        const int array = find_shared(t, w, offset);
+        if (array >= 0) *bytes = (int64_t)offset - (int64_t)trace_shared(t, array)->offset;
+        return array;
+    }
     if (tracing.one && !region_find(address)) nearest = region_nearest(address);
     for (int i = 0; i < ENGINE_ARRAYS; ++i) {
         const struct region *r = region_of_array(i);
@@ -115,17 +118,6 @@ static int find_array_of_run(uintptr_t address, int64_t *bytes, bool *valued) {
         return i;
     }
     return -1;
-}
-
-/* The array, and how many bytes behind its beginning the access is; -1: none. */
-static int find_array(struct trace *t, const struct watch *w, uintptr_t address, int64_t *bytes,
-                      bool *valued) {
-    if (!watch_is_shared(w, address)) return find_array_of_run(address, bytes, valued);
-    const size_t offset = address - (uintptr_t)w->memory.thread_local_storage.begin;
-    const int array = find_shared(t, w, offset);
-    *valued = true;
-    if (array >= 0) *bytes = (int64_t)offset - (int64_t)trace_shared(t, array)->offset;
-    return array;
 }
 
 bool trace_find(struct trace *t, const struct watch *w, const struct access *access,
@@ -157,23 +149,6 @@ static void *room_for_one(void *list, size_t count, size_t size) {
     return list;
 }
 
-static bool keep_access(const struct trace_access *kept) {
-    struct trace *t = tracing.now;
-    struct trace_access *list = room_for_one(t->access, t->count, sizeof *kept);
-    if (!list) return false;
-    t->access = list;
-    t->access[t->count++] = *kept;
-    return true;
-}
-
-static void keep_barrier(const struct trace_barrier *kept) {
-    struct trace *t = tracing.now;
-    struct trace_barrier *list = room_for_one(t->barrier, t->barrier_count, sizeof *kept);
-    if (!list) return;
-    t->barrier = list;
-    t->barrier[t->barrier_count++] = *kept;
-}
-
 static uint32_t interval_of(const struct watch *w) {
     return (uint32_t)(w->epochs.interval >> INTERVAL_BIT) - FIRST_INTERVAL;
 }
@@ -187,20 +162,6 @@ static void complete_store(void) {
            a->elements * trace_element_bytes(t, a->array));
     a->valued = true;
     tracing.storing = false;
-}
-
-/* What a load gets is there already. */
-static void keep_value(struct trace_access *kept, const struct access *access) {
-    const bool there = kept->valued;
-    if (access->old) memcpy(&kept->bytes[access->size], access->old, access->size);
-    if (there && !access->write) memcpy(kept->bytes, (const void *)access->address, access->size);
-    if (access->write) kept->valued = false;
-    tracing.storing = keep_access(kept) && there && access->write;
-    tracing.stored_to = access->address;
-}
-
-static bool is_of_input(int array) {
-    return array < TRACE_SHARED && region_is_input(region_of_array(array));
 }
 
 static void trace_accessed(struct watch *w, const struct access *access) {
@@ -220,8 +181,19 @@ static void trace_accessed(struct watch *w, const struct access *access) {
         t->plain = false;
         return;
     }
-    if (!kept.write && is_of_input(kept.array)) t->loads_input = true;
-    keep_value(&kept, access);
+    const bool there = kept.valued, of_run = kept.array < TRACE_SHARED;
+    if (!kept.write && of_run && region_is_input(region_of_array(kept.array)))
+        t->loads_input = true;
+    if (access->old) memcpy(&kept.bytes[access->size], access->old, access->size);
+    if (there && !access->write) /* what a load gets is there already */
+        memcpy(kept.bytes, (const void *)access->address, access->size);
+    if (access->write) kept.valued = false;
+    struct trace_access *list = room_for_one(t->access, t->count, sizeof kept);
+    if (!list) return;
+    t->access = list;
+    list[t->count++] = kept;
+    tracing.storing = there && access->write;
+    tracing.stored_to = access->address;
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -270,7 +242,10 @@ static void trace_barrier_opens(struct watch *w) {
     complete_store();
     if (any_step(w)) t->plain = false;
     memcpy(ended.at, w->arrived, sizeof ended.at);
-    keep_barrier(&ended);
+    struct trace_barrier *list = room_for_one(t->barrier, t->barrier_count, sizeof ended);
+    if (!list) return;
+    t->barrier = list;
+    list[t->barrier_count++] = ended;
 }
 
 static void trace_block_ended(struct watch *w) {
@@ -280,24 +255,7 @@ static void trace_block_ended(struct watch *w) {
     tracing.running = NULL;
 }
 
-/* Of a block that did not come to its end. */
-static void block_stopped(const struct watch *w) {
-    struct trace *t = tracing.now;
-    t->stopped = true;
-    t->returned = w->epochs.returned;
-    memcpy(t->waiting, w->arrived, sizeof t->waiting);
-    tracing.storing = false;
-    tracing.running = NULL;
-}
-
 /* --- launches --------------------------------------------------------------------------------- */
-
-/* What was kept, for which there is no use, makes room. */
-static void drop(struct trace *t) {
-    tracing.elements -= t->count + t->barrier_count;
-    free(t->access);
-    free(t->barrier);
-}
 
 /* Where the launch with this number is kept; null: it is not. */
 static struct trace *slot_for(uint64_t number) {
@@ -306,8 +264,11 @@ static struct trace *slot_for(uint64_t number) {
     const bool wanted = tracing.shown ? number == tracing.shown : !found;
     if (!wanted && (tracing.one || tracing.count == room)) return NULL;
     if (tracing.count < room) return &tracing.kept[tracing.count++];
-    drop(&tracing.kept[room - 1]);
-    return &tracing.kept[room - 1];
+    struct trace *last = &tracing.kept[room - 1]; /* for which there is no use makes room */
+    tracing.elements -= last->count + last->barrier_count;
+    free(last->access);
+    free(last->barrier);
+    return last;
 }
 
 static void trace_launch_begins(const struct launch *launch) {
@@ -323,9 +284,16 @@ static void trace_launch_begins(const struct launch *launch) {
 }
 
 static void trace_launch_ended(const struct launch *launch) {
-    if (!tracing.now) return;
-    if (tracing.running) block_stopped(tracing.running);
-    tracing.now->ended = launch->blocks_ended == launch->blocks;
+    struct trace *t = tracing.now;
+    if (!t) return;
+    if (tracing.running) { /* its block did not come to its end */
+        t->stopped = true;
+        t->returned = tracing.running->epochs.returned;
+        memcpy(t->waiting, tracing.running->arrived, sizeof t->waiting);
+        tracing.storing = false;
+        tracing.running = NULL;
+    }
+    t->ended = launch->blocks_ended == launch->blocks;
     tracing.now = NULL;
 }
 

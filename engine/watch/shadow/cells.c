@@ -7,7 +7,8 @@
 enum { CELLS_PART = 1024, ALL_BYTES = (1 << WORD) - 1 };
 
 struct word_shadow {
-    struct stamp write;       /* the last one, as long as it has no cell */
+    struct stamp write; /* the last one, as long as it has no cell, because only plain writes of all
+                           of it are made: a fifth of the memory, and enough for C */
     struct shadow_cell *cell; /* null until one is needed, and set once; its `others` are null until
                                  an access is to some of the word's bytes */
 };
@@ -64,13 +65,9 @@ static struct cells_part *part_of(const struct cells *cells, size_t word) {
 
 /* Words have locks, and parts have none: another worker may be faster. */
 static struct word_shadow *make_words(struct cells_part *part) {
-    struct word_shadow *made = machine_memory(calloc(CELLS_PART, sizeof *made)), *there = NULL;
+    struct word_shadow *made = machine_memory(calloc(CELLS_PART, sizeof *made));
     for (size_t i = 0; part->before && i < CELLS_PART; ++i) made[i].write.when = EPOCH_BEFORE;
-    if (__atomic_compare_exchange_n(&part->words, &there, made, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-        return made;
-    free(made);
-    return there;
+    return machine_first(&part->words, made);
 }
 
 /* Null: nothing is known of it but what its part says. */
@@ -82,11 +79,6 @@ static struct word_shadow *shadow_if_any(const struct cells *cells, size_t word)
 static struct word_shadow *shadow_of(const struct cells *cells, size_t word) {
     struct word_shadow *found = shadow_if_any(cells, word);
     return found ? found : &make_words(part_of(cells, word))[word % CELLS_PART];
-}
-
-struct stamp *cells_write(const struct cells *cells, size_t word) {
-    struct word_shadow *w = shadow_of(cells, word);
-    return w->cell ? NULL : &w->write;
 }
 
 static struct shadow_cell *make_cell(struct word_shadow *w) {
@@ -111,20 +103,18 @@ static bool make_room(struct shadow_cell *cell, uint32_t room) {
     return true;
 }
 
-static void copy_cell(struct shadow_cell *to, const struct shadow_cell *from) {
-    *to = *from;
-    to->others = NULL;
-    to->more = NULL;
-    to->more_count = to->more_room = 0;
-    if (!from->more_count || !make_room(to, from->more_count)) return;
-    to->more_count = from->more_count;
-    memcpy(to->more, from->more, from->more_count * sizeof *to->more);
-}
-
 /* Each byte has been accessed as the word has. */
 static void split_cell(struct shadow_cell *cell) {
     struct shadow_cell *others = machine_memory(calloc(WORD - 1, sizeof *others));
-    for (int i = 0; i < WORD - 1; ++i) copy_cell(&others[i], cell);
+    for (struct shadow_cell *to = others; to < others + WORD - 1; ++to) {
+        *to = *cell;
+        to->others = NULL;
+        to->more = NULL;
+        to->more_count = to->more_room = 0;
+        if (!cell->more_count || !make_room(to, cell->more_count)) continue;
+        to->more_count = cell->more_count;
+        memcpy(to->more, cell->more, cell->more_count * sizeof *to->more);
+    }
     __atomic_store_n(&cell->others, others, __ATOMIC_RELEASE);
 }
 
@@ -161,22 +151,17 @@ struct shadow_cell *cells_reset(const struct cells *cells, size_t word) {
     return cell;
 }
 
-static void set_written(const struct cells *cells, size_t word) {
-    struct stamp *write = cells_write(cells, word);
-    if (!write) write = &cells_reset(cells, word)->write;
-    *write = (struct stamp){0, EPOCH_BEFORE};
-}
-
 void cells_set_written(const struct cells *cells, size_t first, size_t count) {
     size_t end = first + count < cells->words ? first + count : cells->words;
-    for (size_t word = first; word < end;) {
-        const bool whole = word % CELLS_PART == 0 && end - word >= CELLS_PART;
-        if (whole) drop_part(part_of(cells, word));
-        if (whole)
+    for (size_t word = first; word < end; ++word) {
+        if (word % CELLS_PART == 0 && end - word >= CELLS_PART) { /* a whole part */
+            drop_part(part_of(cells, word));
             part_of(cells, word)->before = true;
-        else
-            set_written(cells, word);
-        word += whole ? CELLS_PART : 1;
+            word += CELLS_PART - 1;
+            continue;
+        }
+        struct word_shadow *w = shadow_of(cells, word);
+        *(w->cell ? &cells_reset(cells, word)->write : &w->write) = (struct stamp){0, EPOCH_BEFORE};
     }
 }
 
@@ -196,19 +181,15 @@ static bool races(struct order *o, const struct stamp *earlier, const struct acc
     return !order_before(o, earlier, access);
 }
 
-/* A thread whose atomic came last in this run has seen those of other blocks: it may be the last
- * one of all, and know it by the value. Of its own block's threads it may be the last by luck. */
-static bool other_races(struct order *o, const struct shadow_cell *cell,
-                        const struct access *access) {
-    const struct stamp *other = &cell->other_strong_write;
-    return stamp_block(other) == order_block(o) && races(o, other, access);
-}
-
 static struct conflict find_conflict(struct order *o, const struct shadow_cell *cell,
                                      const struct access *access) {
     if (races(o, &cell->write, access)) return (struct conflict){cell->write, true};
     if (races(o, &cell->strong_write, access)) return (struct conflict){cell->strong_write, true};
-    if (other_races(o, cell, access)) return (struct conflict){cell->other_strong_write, true};
+    /* A thread whose atomic came last in this run has seen those of other blocks: it may be the
+     * last one of all, and know it by the value. Of its own block's it may be the last by luck. */
+    const struct stamp *other = &cell->other_strong_write;
+    if (stamp_block(other) == order_block(o) && races(o, other, access))
+        return (struct conflict){*other, true};
     if (access->write && races(o, &cell->read, access)) return (struct conflict){cell->read, false};
     if (access->write && races(o, &cell->other_read, access))
         return (struct conflict){cell->other_read, false};
@@ -241,20 +222,16 @@ static bool are_enough(const struct stamp *a, const struct stamp *b, const struc
     return !of_two_warps(a, c) && (a->when ^ b->when) & EPOCH_THREAD_MASK;
 }
 
-static bool has_two_of_warp(const struct shadow_cell *cell, const struct stamp *read) {
-    unsigned count = 0;
-    for (uint32_t i = 0; i < cell->more_count; ++i) count += !of_two_warps(&cell->more[i], read);
-    return count >= 2;
-}
-
 /* Puts a read into the list, from which `now` takes what it replaces. */
 static void keep_read(struct order *o, struct shadow_cell *cell, const struct stamp *read,
                       const struct stamp *now) {
-    uint32_t count = 0;
+    uint32_t count = 0, of_warp = 0;
     for (uint32_t i = 0; i < cell->more_count; ++i)
         if (!replaces(o, now, &cell->more[i])) cell->more[count++] = cell->more[i];
     cell->more_count = count;
-    if (count >= MANY_READS && (count >= MOST_READS || has_two_of_warp(cell, read))) return;
+    for (uint32_t i = 0; count >= MANY_READS && i < count; ++i)
+        of_warp += !of_two_warps(&cell->more[i], read);
+    if (count >= MANY_READS && (count >= MOST_READS || of_warp >= 2)) return;
     if (count == cell->more_room && !make_room(cell, count ? 2 * count : 3)) return;
     cell->more[cell->more_count++] = *read;
 }
@@ -278,8 +255,8 @@ static void remember_read(struct order *o, struct shadow_cell *cell, const struc
         keep_read(o, cell, &left, now);
 }
 
-/* It is behind all strong accesses before it: what is behind it is behind them, but for those of
- * `other_races`. */
+/* It is behind all strong accesses before it: what is behind it is behind them, but for another
+ * thread's of its block (find_conflict()). */
 static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
     const struct stamp *last = &cell->strong_write;
     if (last->when && (last->when ^ now->when) & EPOCH_THREAD_MASK)
@@ -293,28 +270,38 @@ static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
     cell->more_count = count;
 }
 
-static void write_plainly(struct shadow_cell *cell, const struct stamp *now) {
-    drop_reads(cell);
-    *cell = (struct shadow_cell){.write = *now, .others = cell->others};
-}
-
 struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
                             const struct stamp *now) {
     const struct conflict conflict = find_conflict(o, cell, access);
-    if (!access->write)
+    if (!access->write) {
         remember_read(o, cell, now);
-    else if (access->strong)
+    } else if (access->strong) {
         write_strongly(cell, now);
-    else
-        write_plainly(cell, now);
+    } else {
+        drop_reads(cell);
+        *cell = (struct shadow_cell){.write = *now, .others = cell->others};
+    }
     return conflict;
 }
 
-struct conflict cell_write(struct order *o, struct stamp *write, const struct access *access,
-                           const struct stamp *now) {
-    struct shadow_cell cell = {.write = *write};
-    const struct conflict conflict = find_conflict(o, &cell, access);
-    *write = *now;
+struct conflict cells_access(struct order *o, const struct cells *cells, size_t word,
+                             unsigned bytes, const struct access *access) {
+    const struct stamp now = order_now(o, access);
+    struct conflict conflict = {{0, 0}, false};
+    struct shadow_cell *cell[WORD];
+    if (access->write && !access->strong && bytes == ALL_BYTES) {
+        struct word_shadow *w = shadow_of(cells, word);
+        if (!w->cell) {
+            conflict = find_conflict(o, &(struct shadow_cell){.write = w->write}, access);
+            w->write = now;
+            return conflict;
+        }
+    }
+    const unsigned count = cells_find(cells, word, bytes, cell);
+    for (unsigned i = 0; i < count; ++i) {
+        const struct conflict found = cell_access(o, cell[i], access, &now);
+        if (!conflict.with.when) conflict = found;
+    }
     return conflict;
 }
 

@@ -20,7 +20,11 @@ static struct {
     struct cells cells;
 } watched[PROGRAM_EXTENTS];
 
-__attribute__((constructor)) static void make_cells(void) {
+enum { LOCKS = 256 };
+static pthread_spinlock_t locks[LOCKS];
+
+__attribute__((constructor)) static void make_cells_and_locks(void) {
+    for (int i = 0; i < LOCKS; ++i) pthread_spin_init(&locks[i], PTHREAD_PROCESS_PRIVATE);
     settled_make_program((uintptr_t)__executable_start, (uintptr_t)_end);
     for (int i = 0; i < PROGRAM_EXTENTS; ++i) {
         program_extent(i, &watched[i].begin, &watched[i].end);
@@ -46,20 +50,7 @@ struct cells *global_cells(uintptr_t address, uintptr_t *begin) {
     return &r->cells;
 }
 
-/* --- accesses --------------------------------------------------------------------------------- */
-
-enum { LOCKS = 256 };
-
-static pthread_spinlock_t locks[LOCKS];
-
-__attribute__((constructor)) static void make_locks(void) {
-    for (int i = 0; i < LOCKS; ++i) pthread_spin_init(&locks[i], PTHREAD_PROCESS_PRIVATE);
-}
-
-/* --- words ---------------------------------------------------------------------------------------
- */
-
-static bool is_read(const struct access *access) { return !access->write || access->atomic; }
+/* --- words ------------------------------------------------------------------------------------ */
 
 static bool is_plain_read(const struct access *access) { return !access->write && !access->strong; }
 
@@ -68,23 +59,6 @@ static void take_lock(pthread_spinlock_t *lock) {
     enum { TRIES = 200 };
     for (int i = 1; pthread_spin_trylock(lock); ++i)
         if (i % TRIES == 0) sched_yield();
-}
-
-static struct conflict access_cells(const struct watch *w, const struct cells *cells,
-                                    uintptr_t begin, size_t word, const struct access *access) {
-    const unsigned bytes = cells_bytes(begin + word * WORD, access), all = (1u << WORD) - 1;
-    const bool plain = access->write && !access->strong && bytes == all;
-    const struct stamp now = order_now(w->order, access);
-    struct stamp *write = plain ? cells_write(cells, word) : NULL;
-    struct conflict conflict = {{0, 0}, false};
-    struct shadow_cell *cell[WORD];
-    if (write) return cell_write(w->order, write, access, &now);
-    const unsigned count = cells_find(cells, word, bytes, cell);
-    for (unsigned i = 0; i < count; ++i) {
-        const struct conflict found = cell_access(w->order, cell[i], access, &now);
-        if (!conflict.with.when) conflict = found;
-    }
-    return conflict;
 }
 
 /* A word of memory that begins at `begin`, and may hold no value at first. The lock: blocks on
@@ -102,8 +76,10 @@ static void access_word(struct watch *w, const struct cells *cells, uintptr_t be
         if (lock) pthread_spin_unlock(lock);
         return;
     }
-    holds_a_value = holds_a_value || !is_read(access) || cells_are_written(cells, word);
-    const struct conflict conflict = access_cells(w, cells, begin, word, access);
+    holds_a_value =
+        holds_a_value || (access->write && !access->atomic) || cells_are_written(cells, word);
+    const struct conflict conflict =
+        cells_access(w->order, cells, word, cells_bytes(address, access), access);
     if (lock) pthread_spin_unlock(lock);
     if (!holds_a_value)
         HEAR(global_unwritten, w, access);
@@ -113,15 +89,6 @@ static void access_word(struct watch *w, const struct cells *cells, uintptr_t be
 
 /* --- addresses in no allocation --------------------------------------------------------------- */
 
-static bool within(const struct range *range, uintptr_t address) {
-    return address >= (uintptr_t)range->begin && address < (uintptr_t)range->end;
-}
-
-/* What no kernel can write, tables of virtual functions, say. */
-static void settle(const struct access *access) {
-    for (unsigned at = 0; at < access->size; at += WORD) settled_set(access->address + at);
-}
-
 /* __device__ and __constant__ variables; and what lies beside them. */
 static void access_program(struct watch *w, const struct access *access) {
     uintptr_t begin;
@@ -130,7 +97,9 @@ static void access_program(struct watch *w, const struct access *access) {
         HEAR(forbidden, w, FINDING_TAMPERING, access);
     for (unsigned at = 0; access->write && at < access->size; at += WORD)
         program_kernel_writes(access->address + at);
-    if (!cells && is_plain_read(access) && access->size % WORD == 0) settle(access);
+    if (!cells && is_plain_read(access) && access->size % WORD == 0)
+        for (unsigned at = 0; at < access->size; at += WORD) /* no kernel can write it: tables of */
+            settled_set(access->address + at);               /* virtual functions, say */
     if (!cells) return;
     const size_t last = (access->address + access->size - 1 - begin) / WORD;
     for (size_t i = (access->address - begin) / WORD; i <= last && i < cells->words; ++i)
@@ -143,7 +112,9 @@ static void access_elsewhere(struct watch *w, const struct access *access) {
         access_program(w, access);
         return;
     }
-    if (!within(&w->memory.exchanged, access->address))
+    const struct range *exchanged = &w->memory.exchanged;
+    if (access->address < (uintptr_t)exchanged->begin ||
+        access->address >= (uintptr_t)exchanged->end)
         HEAR(outside, w, access);
     else if (access->write) /* what a shuffle brings */
         HEAR(forbidden, w, FINDING_TAMPERING, access);

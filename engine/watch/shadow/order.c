@@ -39,8 +39,6 @@ static bool has_pairs;
 bool order_has_pairs(void) { return __atomic_load_n(&has_pairs, __ATOMIC_RELAXED); }
 void order_expect_fences(void) { has_pairs = true; }
 
-/* --- stamps ----------------------------------------------------------------------------------- */
-
 enum { LAUNCHES = 1 << STAMP_LAUNCH_BITS, HIGH_STEPS = 1 << STAMP_STEP_BITS };
 
 struct stamp order_now(const struct order *o, const struct access *access) {
@@ -87,17 +85,14 @@ static void forget_acquired(struct order *o) {
     o->any_acquiring = false;
 }
 
-static void forget_fences(struct order *o) {
-    if (!o->any_fence) return;
-    memset(o->fence, 0, sizeof o->fence);
-    memset(o->behind_fence, 0, sizeof o->behind_fence);
-    memset(o->fenced, 0, sizeof o->fenced);
-    o->any_fence = false;
-}
-
 void order_begin_block(struct order *o) {
+    if (o->any_fence) {
+        memset(o->fence, 0, sizeof o->fence);
+        memset(o->behind_fence, 0, sizeof o->behind_fence);
+        memset(o->fenced, 0, sizeof o->fenced);
+        o->any_fence = false;
+    }
     forget_steps(o);
-    forget_fences(o);
     forget_acquired(o);
     refs_forget(&o->of_block);
     o->where = (o->epochs->block << STAMP_LAUNCH_BITS | (launch_number % (LAUNCHES - 1) + 1))
@@ -148,17 +143,6 @@ static void take_step(struct order *o, unsigned thread) {
     e->thread[thread] = (e->thread[thread] & ~EPOCH_STEP_MASK) | (epoch)(step % EPOCH_STEPS)
                                                                      << STEP_BIT;
     if (step >= EPOCH_STEPS) e->many_steps = true;
-}
-
-static unsigned returned_lanes(const struct order *o, unsigned warp) {
-    const unsigned first = warp * WARP_SIZE;
-    return (unsigned)(o->epochs->returned.bits[first / 64] >> first % 64);
-}
-
-static unsigned live_lanes(const struct order *o, unsigned warp) {
-    const unsigned count = o->epochs->threads - warp * WARP_SIZE;
-    const unsigned lanes = count >= WARP_SIZE ? ~0u : (1u << count) - 1;
-    return lanes & ~returned_lanes(o, warp);
 }
 
 /* A lane that has returned is no longer waited for: all that it did comes before the operation. */
@@ -227,12 +211,13 @@ static void join_refs(struct order *o, unsigned first, unsigned lanes) {
 }
 
 void order_warp_met(struct order *o, unsigned warp, unsigned lanes) {
-    const unsigned first = warp * WARP_SIZE;
-    const unsigned returned = returned_lanes(o, warp);
+    const unsigned first = warp * WARP_SIZE, count = o->epochs->threads - first;
+    const unsigned returned = (unsigned)(o->epochs->returned.bits[first / 64] >> first % 64);
+    const unsigned live = (count >= WARP_SIZE ? ~0u : (1u << count) - 1) & ~returned;
     if (!(lanes & (lanes - 1)) && !returned) return; /* of a thread alone */
     for (unsigned left = lanes; left; left &= left - 1)
         take_step(o, first + (unsigned)__builtin_ctz(left));
-    if (lanes == live_lanes(o, warp) && !(o->apart >> warp & 1)) {
+    if (lanes == live && !(o->apart >> warp & 1)) {
         for (unsigned left = lanes | returned; left; left &= left - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(left);
             o->together[first + lane] = step_at_operation(o, first + lane, returned >> lane & 1);
@@ -292,16 +277,15 @@ void order_release(struct order *o, uintptr_t address, bool in_shared) {
         device |= o->fence[thread][i].device != 0;
     }
     if (!fenced && !o->run_count) return;
-    struct release release = {.block = o->epochs->block,
-                              .interval = o->epochs->interval,
-                              .all_before = device,
-                              .runs = o->runs,
-                              .run_count = device ? 0 : o->run_count,
-                              .thread = thread,
-                              .step = o->step[thread]};
-    if (fenced) memcpy(release.lane, o->fence[thread], sizeof release.lane);
+    const struct release release = {.block = o->epochs->block,
+                                    .interval = o->epochs->interval,
+                                    .all_before = device,
+                                    .runs = o->runs,
+                                    .run_count = device ? 0 : o->run_count,
+                                    .thread = thread,
+                                    .step = o->step[thread]};
     const struct refs *const refs[] = {&o->of_block, &o->of_thread[thread]};
-    release_add(word_begin(address), shared_of(o, in_shared), &release, refs);
+    release_add(word_begin(address), shared_of(o, in_shared), &release, o->fence[thread], refs);
 }
 
 void order_acquire(struct order *o, uintptr_t address, bool in_shared) {
@@ -332,8 +316,6 @@ void order_volatile_store(struct order *o, uintptr_t address, bool in_shared) {
 bool order_other_launch(const struct order *o, const struct stamp *s) {
     return (s->where ^ o->where) >> STAMP_STEP_BITS & (LAUNCHES - 1);
 }
-
-/* --- the query -------------------------------------------------------------------------------- */
 
 bool order_before(struct order *o, const struct stamp *earlier, const struct access *access) {
     struct query query = {.access = earlier, .block = o->epochs->block};

@@ -81,9 +81,6 @@ static void make(struct settled_span *span, uintptr_t begin, size_t words) {
     if (made != MAP_FAILED) *span = (struct settled_span){begin, words, made};
 }
 
-/* With the first allocation, from its beginning on: others have higher addresses. */
-static void settle_from(uintptr_t begin) { make(&settled.span[SETTLED_MEMORY], begin, most_words); }
-
 void settled_make_program(uintptr_t begin, uintptr_t end) {
     const uintptr_t first = begin / sizeof(float) * sizeof(float);
     make(&settled.span[SETTLED_PROGRAM], first, (end - first) / sizeof(float));
@@ -102,39 +99,32 @@ void settled_begin_launch(void) {
     settled.now = (unsigned char)(number + 1);
 }
 
-static unsigned char *byte_of(uintptr_t word) {
+static void settle(uintptr_t word, unsigned char launch) {
     for (int i = 0; i < SETTLED_SPANS; ++i) {
-        const uintptr_t offset = word - settled.span[i].begin;
-        if (offset / sizeof(float) < settled.span[i].words)
-            return &settled.span[i].launch[offset / sizeof(float)];
+        const uintptr_t offset = (word - settled.span[i].begin) / sizeof(float);
+        if (offset >= settled.span[i].words) continue;
+        __atomic_store_n(&settled.span[i].launch[offset], launch, __ATOMIC_RELAXED);
+        return;
     }
-    return NULL;
 }
 
-void settled_set(uintptr_t word) {
-    unsigned char *byte = byte_of(word);
-    if (byte) __atomic_store_n(byte, settled.now, __ATOMIC_RELAXED);
-}
-
-void settled_clear(uintptr_t word) {
-    unsigned char *byte = byte_of(word);
-    if (byte) __atomic_store_n(byte, 0, __ATOMIC_RELAXED);
-}
+void settled_set(uintptr_t word) { settle(word, settled.now); }
+void settled_clear(uintptr_t word) { settle(word, 0); }
 
 /* --- changing --------------------------------------------------------------------------------- */
 
 void region_add(char *begin, size_t bytes, bool on_device, bool in_wrapper) {
-    struct region *r = calloc(1, sizeof *r);
+    struct region *r = malloc(sizeof *r);
     if (!r) return;
-    r->begin = (uintptr_t)begin;
-    r->bytes = bytes;
-    r->allocated.begin = r->begin;
-    r->allocated.bytes = bytes;
-    r->on_device = on_device;
-    r->in_wrapper = in_wrapper;
+    *r = (struct region){.begin = (uintptr_t)begin,
+                         .bytes = bytes,
+                         .allocated = {(uintptr_t)begin, bytes},
+                         .on_device = on_device,
+                         .in_wrapper = in_wrapper};
     r->frame_count = fault_backtrace(r->frames, (int)(sizeof r->frames / sizeof *r->frames));
     cells_make(&r->cells, (bytes + WORD - 1) / WORD);
-    if (on_device) settle_from(r->begin);
+    /* With the first allocation, from its beginning on: others have higher addresses. */
+    if (on_device) make(&settled.span[SETTLED_MEMORY], r->begin, most_words);
     pthread_mutex_lock(&regions_lock);
     for (struct region *old = regions; old; old = old->next) /* the addresses are used again */
         if (old->freed && region_reaches(old, r->begin)) old->bytes = old->allocated.bytes = 0;
@@ -163,7 +153,7 @@ void region_name(int number, const struct engine_array *array) {
     r->array = array;
     r->number = number;
     r->begin = (uintptr_t)array->elements;
-    r->bytes = array_bytes(array);
+    r->bytes = array_elements(array) * array_element_bytes(array);
     if (array->role != ROLE_INPUT) cells_make(&r->cells, (r->bytes + WORD - 1) / WORD);
     if (array->role == ROLE_IN_OUT) region_written(r, array->elements, r->bytes);
     arrays[number] = r;

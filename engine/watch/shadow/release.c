@@ -12,12 +12,8 @@ struct kept_release {
     const struct sync *sync;
     uint64_t number; /* of those at its address, from 1 */
     struct refs refs;
-    uint64_t block;
-    epoch interval;
-    bool all_before;
-    const struct run *runs;
-    unsigned run_count, thread, lanes; /* a bit for each that has steps below */
-    uint32_t step;
+    struct release made;
+    unsigned lanes; /* a bit for each that has steps below */
     struct lane_steps steps[];
 };
 
@@ -85,22 +81,18 @@ static size_t hash(uint64_t a, uint64_t b) {
     return (size_t)(((a ^ b * 0x9E3779B97F4A7C15u) * 0x9E3779B97F4A7C15u) >> 32) & (BUCKETS - 1);
 }
 
-/* Null: nothing has been released there. Behind tables_made(). */
+/* Null: nothing has been released there. There are tables. */
 static struct sync *find_sync(uintptr_t address, uint64_t shared_of) {
     struct sync *s = all.tables->syncs[hash(address, shared_of)];
     while (s && (s->address != address || s->shared_of != shared_of)) s = s->next;
     return s;
 }
 
-static bool tables_made(void) {
+static struct sync *make_sync(uintptr_t address, uint64_t shared_of) {
     if (!all.tables)
         __atomic_store_n(&all.tables, arena_take(sizeof *all.tables), __ATOMIC_RELAXED);
-    return all.tables;
-}
-
-static struct sync *make_sync(uintptr_t address, uint64_t shared_of) {
-    struct sync *s = find_sync(address, shared_of);
-    if (s || !(s = arena_take(sizeof *s))) return s;
+    struct sync *s = all.tables ? find_sync(address, shared_of) : NULL;
+    if (s || !all.tables || !(s = arena_take(sizeof *s))) return s;
     struct sync **bucket = &all.tables->syncs[hash(address, shared_of)];
     *s = (struct sync){.next = *bucket, .address = address, .shared_of = shared_of};
     return *bucket = s;
@@ -112,23 +104,18 @@ static struct kept_release **releases_of(const struct sync *s, uint64_t block) {
     return &all.tables->releases[hash(s->address, block)];
 }
 
-static struct kept_release *keep_release(const struct release *r) {
+static struct kept_release *keep_release(const struct release *made,
+                                         const struct lane_steps lane[WARP_SIZE]) {
     unsigned lanes = 0;
     for (unsigned i = 0; i < WARP_SIZE; ++i)
-        if (r->lane[i].block || r->lane[i].device) lanes |= 1u << i;
+        if (lane[i].block || lane[i].device) lanes |= 1u << i;
     struct kept_release *kept =
         arena_take(sizeof *kept + (size_t)__builtin_popcount(lanes) * sizeof *kept->steps);
     if (!kept) return NULL;
-    kept->block = r->block;
-    kept->interval = r->interval;
-    kept->all_before = r->all_before;
-    kept->runs = r->runs;
-    kept->run_count = r->run_count;
-    kept->thread = r->thread;
-    kept->step = r->step;
+    kept->made = *made;
     kept->lanes = lanes;
     for (unsigned i = 0, n = 0; i < WARP_SIZE; ++i)
-        if (lanes >> i & 1) kept->steps[n++] = r->lane[i];
+        if (lanes >> i & 1) kept->steps[n++] = lane[i];
     return kept;
 }
 
@@ -143,10 +130,10 @@ static void keep_refs(struct kept_release *kept, const struct refs *refs) {
 
 /* Out of memory: as if nothing had been released, which may bring a finding, and hides none. */
 void release_add(uintptr_t address, uint64_t shared_of, const struct release *release,
-                 const struct refs *const refs[2]) {
+                 const struct lane_steps lane[WARP_SIZE], const struct refs *const refs[2]) {
     pthread_mutex_lock(&all.lock);
-    struct sync *s = tables_made() ? make_sync(address, shared_of) : NULL;
-    struct kept_release *kept = s ? keep_release(release) : NULL;
+    struct sync *s = make_sync(address, shared_of);
+    struct kept_release *kept = s ? keep_release(release, lane) : NULL;
     if (kept) {
         struct kept_release **bucket = releases_of(s, release->block);
         kept->next = *bucket;
@@ -194,24 +181,25 @@ void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of) {
 }
 
 static bool covers(const struct kept_release *k, const struct query *q) {
+    const struct release *r = &k->made;
     const struct stamp *s = q->access;
     const unsigned thread = epoch_thread(s->when);
-    const unsigned lane = thread - k->thread / WARP_SIZE * WARP_SIZE;
+    const unsigned lane = thread - r->thread / WARP_SIZE * WARP_SIZE;
     const uint32_t step = stamp_step(s);
     const epoch interval = s->when >> INTERVAL_BIT << INTERVAL_BIT;
-    if (k->block != stamp_block(s)) return false;
-    if (k->all_before && interval < k->interval) return true;
-    for (unsigned i = 0; i < k->run_count; ++i)
-        if (thread >= k->runs[i].first && thread <= k->runs[i].last)
-            if (moment_of(interval, step) < k->runs[i].before) return true;
-    if (interval != k->interval || lane >= WARP_SIZE || !(k->lanes >> lane & 1)) return false;
+    if (r->block != stamp_block(s)) return false;
+    if (r->all_before && interval < r->interval) return true;
+    for (unsigned i = 0; i < r->run_count; ++i)
+        if (thread >= r->runs[i].first && thread <= r->runs[i].last)
+            if (moment_of(interval, step) < r->runs[i].before) return true;
+    if (interval != r->interval || lane >= WARP_SIZE || !(k->lanes >> lane & 1)) return false;
     const struct lane_steps *known = &k->steps[__builtin_popcount(k->lanes & ((1u << lane) - 1))];
-    return step < (q->block == k->block ? known->block : known->device);
+    return step < (q->block == r->block ? known->block : known->device);
 }
 
-static bool is_releasing(const struct kept_release *k, const struct stamp *s) {
-    return k->block == stamp_block(s) && k->thread == epoch_thread(s->when) &&
-           moment_of(s->when, stamp_step(s)) <= moment_of(k->interval, k->step);
+static bool is_releasing(const struct release *r, const struct stamp *s) {
+    return r->block == stamp_block(s) && r->thread == epoch_thread(s->when) &&
+           moment_of(s->when, stamp_step(s)) <= moment_of(r->interval, r->step);
 }
 
 /* From release to release; `links` is how many may follow, because each takes some of the stack. */
@@ -223,7 +211,7 @@ static bool reaches(const struct ref *ref, const struct query *q, int links,
     s->asked_count = ref->count;
     for (struct kept_release *k = *releases_of(s, stamp_block(q->access)); k; k = k->next)
         if (k->sync == s && k->number <= ref->count &&
-            (covers(k, q) || (s->address == q->released_at && is_releasing(k, q->access)))) {
+            (covers(k, q) || (s->address == q->released_at && is_releasing(&k->made, q->access)))) {
             *by = k;
             return true;
         }

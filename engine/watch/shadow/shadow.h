@@ -244,13 +244,14 @@ struct release {
     bool all_before; /* everything before that interval; else these: */
     const struct run *runs;
     unsigned run_count;
-    /* In the interval itself: of the lanes of the thread's warp the steps before this one, for the
-     * threads of the block itself, and for all of the device. */
     unsigned thread; /* that made it, in this step: its atomic operation */
     uint32_t step;
-    struct lane_steps {
-        uint32_t block, device;
-    } lane[WARP_SIZE];
+};
+
+/* Of a lane of that thread's warp, in the interval itself: what happened before these steps, for
+ * the threads of the block itself, and for all of the device. */
+struct lane_steps {
+    uint32_t block, device;
 };
 
 /* A new launch: nothing has been released. */
@@ -260,7 +261,7 @@ void *release_memory(size_t bytes);
 /* At this address (of that block's shared memory, or, 0, in global memory); by one who knows
  * `refs`, too. */
 void release_add(uintptr_t address, uint64_t shared_of, const struct release *release,
-                 const struct refs *const refs[2]);
+                 const struct lane_steps lane[WARP_SIZE], const struct refs *const refs[2]);
 /* What has been released at the address so far is added to `refs`. */
 void release_acquire(struct refs *refs, uintptr_t address, uint64_t shared_of);
 static inline void refs_forget(struct refs *refs) {
@@ -313,9 +314,6 @@ void cells_drop(struct cells *cells);
  * here on the caller holds a lock of the word's. */
 unsigned cells_find(const struct cells *cells, size_t word, unsigned bytes,
                     struct shadow_cell *found[WORD]);
-/* Where the last write of a word is kept, as long as nothing but plain writes of all of it are
- * made: a fifth of the memory, and enough for C. Null: find its cells. */
-struct stamp *cells_write(const struct cells *cells, size_t word);
 /* Whether a plain read of a word would add nothing: it was written before this launch, and threads
  * of two blocks have read it; or MANY_READS, where threads are ordered in pairs. Without a lock:
  * whoever writes it now races with those. */
@@ -338,9 +336,9 @@ struct conflict {
 /* Remembers the running thread's access, and says what it races with. */
 struct conflict cell_access(struct order *o, struct shadow_cell *cell, const struct access *access,
                             const struct stamp *now);
-/* The same for a plain write to a word of which the last write is all that is kept. */
-struct conflict cell_write(struct order *o, struct stamp *write, const struct access *access,
-                           const struct stamp *now);
+/* The same for the bytes of a word that the access is to: what the first of them races with. */
+struct conflict cells_access(struct order *o, const struct cells *cells, size_t word,
+                             unsigned bytes, const struct access *access);
 
 /* --- arrays of the run: engine.h's struct engine_array, in row-major order -------------------- */
 
@@ -359,10 +357,6 @@ static inline size_t array_elements(const struct engine_array *array) {
 static inline size_t array_element_bytes(const struct engine_array *array) {
     const size_t bytes = element_type_bytes(array->element);
     return bytes ? bytes : array->element_bytes;
-}
-
-static inline size_t array_bytes(const struct engine_array *array) {
-    return array_elements(array) * array_element_bytes(array);
 }
 
 /* The indices of an element, by its number. Of one that the array does not have, the first index is

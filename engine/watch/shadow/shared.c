@@ -37,10 +37,15 @@ void shared_attach(struct watch *w) {
     w->touched = true;
 }
 
-/* Without a symbol table all of the static shared memory counts as one array. */
-static void forget_static(struct watch *w) {
+/* Nothing is written. After a block that accessed no shared memory, that is so already. Without a
+ * symbol table all of the static shared memory counts as one array. */
+void shared_begin_block(struct watch *w) {
+    const size_t words = (w->launch->shared_bytes + WORD - 1) / WORD;
+    if (!w->touched && w->dynamic_words == words) return;
     const struct shared_name *names;
-    int count = name_list(&names);
+    const int count = name_list(&names);
+    w->touched = false;
+    w->dynamic_words = words;
     for (int i = 0; i < count; ++i)
         set_words(w, word_at(w, w->memory.thread_local_storage.begin + names[i].offset),
                   (names[i].offset % WORD + names[i].bytes + WORD - 1) / WORD,
@@ -49,24 +54,10 @@ static void forget_static(struct watch *w) {
         size_t first = word_at(w, w->memory.shared[i].begin);
         set_words(w, first, word_at(w, w->memory.shared[i].end) - first, EPOCH_NEVER);
     }
-}
-
-static void forget_dynamic(struct watch *w, size_t words) {
     set_words(w, w->dynamic_first, words, EPOCH_NEVER);
     if (w->shadow[w->dynamic_first + words].write != EPOCH_OUTSIDE)
         set_words(w, w->dynamic_first + words, SHARED_PER_BLOCK_OPTIN / WORD - words,
                   EPOCH_OUTSIDE);
-}
-
-/* Nothing is written. After a block that accessed no shared memory, that is so already. */
-void shared_begin_block(struct watch *w) {
-    size_t words = (w->launch->shared_bytes + WORD - 1) / WORD;
-    if (w->touched || w->dynamic_words != words) {
-        forget_static(w);
-        forget_dynamic(w, words);
-    }
-    w->touched = false;
-    w->dynamic_words = words;
 }
 
 /* Kernels may read threadIdx and blockIdx, which lie there too. */
@@ -75,8 +66,6 @@ static bool is_index(const struct access *access) {
     return !access->write && (access->address - (uintptr_t)&running_index < sizeof running_index ||
                               access->address - (uintptr_t)&blockIdx < sizeof blockIdx);
 }
-
-/* --- never written ---------------------------------------------------------------------------- */
 
 bool shared_is_unwritten(const struct watch *w, size_t word) {
     struct shadow_cell *cell[WORD];
@@ -123,29 +112,22 @@ static void write_one(struct watch *w, struct shared_word *s, uintptr_t address,
     s->write = now;
 }
 
-/* --- plain accesses of parts of words --------------------------------------------------------- */
-
 static struct shared_word *bytes_of(const struct watch *w, size_t word) {
     return &w->bytes[word * WORD];
 }
 
 /* From here on, until the block ends or an access comes for which an epoch has no room, the word's
  * bytes are what counts. All of them count as written when one is: the rest may be padding. */
-static void into_bytes(struct watch *w, size_t word, epoch now) {
+static void access_bytes(struct watch *w, size_t word, const struct access *access, epoch now) {
+    const uintptr_t begin = w->shared_begin + word * WORD;
+    const unsigned bytes = cells_bytes(begin, access);
     struct shared_word was = w->shadow[word];
-    if (was.write == EPOCH_IN_BYTES) return;
     if (was.write == EPOCH_NEVER) {
         HEAR(shared_written, w, word, now);
         was.write = 0;
     }
-    for (unsigned i = 0; i < WORD; ++i) bytes_of(w, word)[i] = was;
+    for (unsigned i = 0; was.write != EPOCH_IN_BYTES && i < WORD; ++i) bytes_of(w, word)[i] = was;
     w->shadow[word].write = EPOCH_IN_BYTES;
-}
-
-static void access_bytes(struct watch *w, size_t word, const struct access *access, epoch now) {
-    const uintptr_t begin = w->shared_begin + word * WORD;
-    const unsigned bytes = cells_bytes(begin, access);
-    into_bytes(w, word, now);
     for (unsigned i = 0; i < WORD; ++i)
         if (bytes >> i & 1)
             (access->write ? write_one : read_one)(w, &bytes_of(w, word)[i], begin + i, now);
@@ -214,12 +196,6 @@ static void access_marks(struct watch *w, size_t word, const struct access *acce
     for (unsigned i = 0; i < count; ++i) access_mark(w, begin + first + i, cell[i], access, &now);
 }
 
-/* What `now`, the epoch of a copy's beginning, is until it has arrived. */
-static epoch pending(epoch now, uint64_t group) {
-    return (now & (EPOCH_THREAD_MASK | EPOCH_CODE_MASK)) | EPOCH_PENDING |
-           (group << STEP_BIT & EPOCH_STEP_MASK);
-}
-
 /* Where the last write of a word is remembered, as far as that is in one place: copies are of whole
  * words. */
 static unsigned writes_of(struct watch *w, size_t word, epoch *write[WORD]) {
@@ -235,9 +211,12 @@ static unsigned writes_of(struct watch *w, size_t word, epoch *write[WORD]) {
     return count;
 }
 
+/* `now` is the epoch of the copy's beginning. */
 static void word_is_copied(struct watch *w, size_t word, const struct access *access, epoch now) {
+    const epoch pending = (now & (EPOCH_THREAD_MASK | EPOCH_CODE_MASK)) | EPOCH_PENDING |
+                          (access->group << STEP_BIT & EPOCH_STEP_MASK);
     epoch *write[WORD];
-    for (unsigned i = writes_of(w, word, write); i-- > 0;) *write[i] = pending(now, access->group);
+    for (unsigned i = writes_of(w, word, write); i-- > 0;) *write[i] = pending;
 }
 
 void shared_copy_arrived(struct watch *w, const struct access *access) {
@@ -249,11 +228,6 @@ void shared_copy_arrived(struct watch *w, const struct access *access) {
 }
 
 /* --- accesses --------------------------------------------------------------------------------- */
-
-/* A flag of the compiler's beside an array (program.h), which is only read. */
-static bool is_guard(const struct watch *w, size_t word, const struct access *access) {
-    return w->shadow[word].write == EPOCH_BEFORE && access->size == 1 && !access->write;
-}
 
 /* Whether a thread has read in this interval, and is not the one that reads now. */
 static bool is_others(const struct watch *w, epoch read, epoch now) {
@@ -270,20 +244,16 @@ static bool has_no_room(const struct watch *w, size_t word, const struct access 
             is_others(w, s->other_read, now));
 }
 
-/* Nor have the bytes' for that; and a read leaves a word that no thread has written as it is. */
-static bool has_no_bytes(const struct watch *w, const struct shared_word *s,
-                         const struct access *access) {
-    return w->epochs.has_pairs || (s->write == EPOCH_NEVER && !access->write);
-}
-
 static void access_shared_word(struct watch *w, size_t word, const struct access *access,
                                epoch now) {
     const uintptr_t begin = w->shared_begin + word * WORD;
     const bool whole = access->address <= begin && access->address + access->size >= begin + WORD;
     struct shared_word *s = &w->shadow[word];
     const bool parts = s->write == EPOCH_IN_BYTES || !whole;
+    /* Nor have its bytes for that; and a read leaves a word that no thread has written as it is. */
+    const bool has_no_bytes = w->epochs.has_pairs || (s->write == EPOCH_NEVER && !access->write);
     if (s->write == EPOCH_IN_CELLS || has_no_room(w, word, access, now) ||
-        (parts && has_no_bytes(w, s, access))) {
+        (parts && has_no_bytes)) {
         access_marks(w, word, access);
     } else if (parts) {
         access_bytes(w, word, access, now);
@@ -308,22 +278,20 @@ void shared_access(struct watch *w, const struct access *access) {
             if (!is_index(access)) HEAR(outside, w, access);
             return;
         }
-        if (is_guard(w, word, access)) return;
+        /* A flag of the compiler's beside an array (program.h), which is only read. */
+        if (w->shadow[word].write == EPOCH_BEFORE && access->size == 1 && !access->write) return;
         w->touched = true; /* the first access to a word always comes this way */
         access_shared_word(w, word, access, now);
     }
 }
 
-/* The numbers have run out (after 262,142 barriers in one block): everything is long ago. */
-static void restart_intervals(struct watch *w) {
+/* Once the numbers have run out (after 262,142 barriers in one block) everything is long ago. */
+void shared_end_interval(struct watch *w) {
+    if (w->epochs.interval != EPOCH_INTERVAL(LAST_INTERVAL)) return;
     for (size_t i = 0; i < w->all_words; ++i) {
         epoch write = w->shadow[i].write;
         if (write < EPOCH_PENDING || write == EPOCH_IN_BYTES || write == EPOCH_IN_CELLS)
             w->shadow[i] = (struct shared_word){.write = EPOCH_BEFORE};
     }
     w->epochs.interval = EPOCH_INTERVAL(FIRST_INTERVAL - 1);
-}
-
-void shared_end_interval(struct watch *w) {
-    if (w->epochs.interval == EPOCH_INTERVAL(LAST_INTERVAL)) restart_intervals(w);
 }
