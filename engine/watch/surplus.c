@@ -61,13 +61,6 @@ uint64_t surplus_block(const struct launch *launch, uint64_t rank) {
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
-static bool is_of(const struct writers_launch *l, const struct launch *launch) {
-    const struct uint3 *grid = &launch->grid, *block = &launch->block;
-    return l->number == number() && l->grid[0] == grid->x && l->grid[1] == grid->y &&
-           l->grid[2] == grid->z && l->block[0] == block->x && l->block[1] == block->y &&
-           l->block[2] == block->z;
-}
-
 /* In order, and within the grid: the data may come from a process that a submission ran in. */
 static bool is_sound(const struct writers_launch *l, const struct launch *launch) {
     uint64_t next = 0;
@@ -87,7 +80,9 @@ static bool find_writing(const struct launch *launch, struct block_runs *writing
     asked = true;
     for (uint32_t i = 0; known && i < known->count && i < WRITERS_LAUNCHES; i++) {
         const struct writers_launch *l = &known->launch[i];
-        if (!is_of(l, launch)) continue;
+        if (l->number != number() || memcmp(l->grid, &launch->grid, sizeof l->grid) != 0 ||
+            memcmp(l->block, &launch->block, sizeof l->block) != 0)
+            continue;
         if (is_sound(l, launch)) *writing = (struct block_runs){&known->run[l->first], l->count};
         return is_sound(l, launch);
     }

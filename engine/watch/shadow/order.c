@@ -145,11 +145,6 @@ static void take_step(struct order *o, unsigned thread) {
     if (step >= EPOCH_STEPS) e->many_steps = true;
 }
 
-/* A lane that has returned is no longer waited for: all that it did comes before the operation. */
-static uint32_t step_at_operation(const struct order *o, unsigned thread, bool returned) {
-    return returned ? o->step[thread] + 1 : o->step[thread];
-}
-
 void order_warp_parts(struct order *o) {
     o->epochs->has_pairs = true;
     __atomic_store_n(&has_pairs, true, __ATOMIC_RELAXED);
@@ -164,7 +159,8 @@ static void part(struct order *o, unsigned warp) {
         memcpy(o->known[first + i], &o->together[first], sizeof o->known[0]);
 }
 
-/* Each of the lanes learns what one of them knows. */
+/* Each of the lanes learns what one of them knows. One that has returned is no longer waited for:
+ * all that it did comes before the operation. */
 static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned returned) {
     uint32_t most[WARP_SIZE] = {0};
     for (unsigned left = lanes; left; left &= left - 1) {
@@ -175,7 +171,7 @@ static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned
     }
     for (; returned; returned &= returned - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(returned);
-        most[lane] = step_at_operation(o, first + lane, true);
+        most[lane] = o->step[first + lane] + 1;
     }
     for (unsigned left = lanes; left; left &= left - 1)
         memcpy(o->known[first + (unsigned)__builtin_ctz(left)], most, sizeof most);
@@ -220,7 +216,7 @@ void order_warp_met(struct order *o, unsigned warp, unsigned lanes) {
     if (lanes == live && !(o->apart >> warp & 1)) {
         for (unsigned left = lanes | returned; left; left &= left - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(left);
-            o->together[first + lane] = step_at_operation(o, first + lane, returned >> lane & 1);
+            o->together[first + lane] = o->step[first + lane] + (returned >> lane & 1);
         }
     } else {
         part(o, warp);
