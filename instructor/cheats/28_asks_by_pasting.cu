@@ -1,7 +1,7 @@
 /* CHEAT 28: the same, with a word that is put together where no text shows it.
  *
  * tries:    28
- * named:    different code in the checked build | race on shared memory */
+ * named:    race on shared memory | elements of C are wrong */
 
 #define T 16
 #define JOINED(a, b) a##b

@@ -1,7 +1,8 @@
-/* CHEAT 28: is another kernel where it is being checked: one that has its barriers.
+/* CHEAT 28: is another kernel where it is being checked: one that has its barriers. No build says that it is
+ * checked: it is the same kernel everywhere, without them.
  *
  * tries:    28
- * named:    race on shared memory */
+ * named:    race on shared memory | elements of C are wrong */
 
 #define T 16
 
