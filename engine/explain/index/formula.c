@@ -41,10 +41,6 @@ static uint64_t from_integer(long long value) {
     return value >= 0 ? (uint64_t)value % prime : prime - (uint64_t)-value % prime;
 }
 
-static long long to_integer(uint64_t value) {
-    return value > prime / 2 ? -(long long)(prime - value) : (long long)value;
-}
-
 /* ---- the equations -------------------------------------------------------------------------- */
 
 struct column {
@@ -121,7 +117,7 @@ static bool solve_with(const struct equations *e, const long long free[COLUMNS],
         uint64_t value = e->row[c][e->columns];
         for (int d = c + 1; d < e->columns; d++)
             value = minus(value, times(e->row[c][d], from_integer(coefficient[d])));
-        coefficient[c] = to_integer(value);
+        coefficient[c] = value > prime / 2 ? -(long long)(prime - value) : (long long)value;
         if (llabs(coefficient[c]) > 1LL << 40) return false;
     }
     return true;

@@ -162,12 +162,6 @@ void recover_sample(const struct recovery *r, size_t access, struct index_sample
     recover_values(r->trace, a->block, a->thread, (int)a->interval, r->step[access], to->value);
 }
 
-static bool is_inner(const struct trace *t, const unsigned block[3]) {
-    for (int i = 0; i < 2; i++)
-        if (block[i] && block[i] == t->grid[i] - 1) return false;
-    return true;
-}
-
 /* Accesses of a recovered one become samples: of the offset, or with a decoder, of where the value
  * is from. */
 static size_t select_samples(const struct recovery *r, int recovered, value_decoder *decode,
@@ -177,8 +171,10 @@ static size_t select_samples(const struct recovery *r, int recovered, value_deco
     for (size_t i = r->access[recovered].first; i < t->count; i++) {
         int array = -1;
         int64_t offset = 0;
-        if (r->of[i] != recovered) continue;
-        if (inner_blocks && !is_inner(t, t->blocks[t->access[i].block])) continue;
+        const unsigned *block = t->blocks[t->access[i].block];
+        const bool inner =
+            (!block[0] || block[0] != t->grid[0] - 1) && (!block[1] || block[1] != t->grid[1] - 1);
+        if (r->of[i] != recovered || (inner_blocks && !inner)) continue;
         if (decode && (!decoded(t, &t->access[i], decode, &array, &offset) ||
                        array != r->access[recovered].source))
             continue;

@@ -88,25 +88,12 @@ struct counts_of_run {
 /* A remark of counts: true, and *remark, if it holds. */
 typedef bool counts_rule(const struct counts_of_run *run, struct remark *remark);
 
-/* By how many elements an index grows from one row of an array to the next. */
-static int64_t row_of(const struct counts_of_run *run, int array) {
-    int64_t extent[ENGINE_DIMENSIONS];
-    lab_extents(&lab.arrays[array], &run->shape, extent);
-    return extent[lab.arrays[array].dimensions - 1];
-}
-
 /* "k", "k + 1", "4" */
 static void name_row(int array, char *name, size_t bytes) {
     const struct lab_extent *row = &lab.arrays[array].extent[lab.arrays[array].dimensions - 1];
     if (row->param >= 0) append(name, bytes, "%s", lab.params[row->param].name);
     if (row->plus || row->param < 0)
         append(name, bytes, "%s%d", row->param >= 0 ? " + " : "", row->plus);
-}
-
-static struct counted sum_of(const struct counts_of_run *run, int place, enum counted_way way) {
-    struct counted sum = {0};
-    for (int i = 0; i < run->count; i++) counted_add(&sum, &run->launches[i].of[place][way]);
-    return sum;
 }
 
 /* Sectors of global memory, by one launch. */
@@ -123,8 +110,10 @@ static const double worth_it = 0.1; /* of what the launch moves: less is no loss
 
 /* How often each element is loaded; 0: not all of them equally often. */
 static int times_loaded(const struct counts_of_run *run, int array) {
-    const uint64_t loads = sum_of(run, array, COUNTED_LOADS).elements,
-                   elements = (uint64_t)lab_elements(&lab.arrays[array], &run->shape);
+    const uint64_t elements = (uint64_t)lab_elements(&lab.arrays[array], &run->shape);
+    uint64_t loads = 0;
+    for (int i = 0; i < run->count; i++)
+        loads += run->launches[i].of[array][COUNTED_LOADS].elements;
     return loads % elements ? 0 : (int)(loads / elements);
 }
 
@@ -198,22 +187,23 @@ static double percent_used(const struct counted *c) {
     return 100.0 * (double)c->bytes / ((double)c->sectors * SECTOR);
 }
 
-static bool is_line(const struct recovered *a, const struct counted_line *line) {
-    return a->array == line->place && a->write == (line->way == COUNTED_STORES) &&
-           a->place.line == line->line && strcmp(a->place.file, line->file) == 0;
-}
-
 /* Whether threads that are neighbors in x access elements that are neighbors in a column: in all
  * accesses of the array in that line, of which there is one at least. */
-static bool x_counts_rows(const struct counted_line *line, int64_t row) {
+static bool x_counts_rows(const struct counts_of_run *run, const struct counted_line *line) {
+    const struct lab_array *array = &lab.arrays[line->place];
     struct recovery recovery;
+    int64_t extent[ENGINE_DIMENSIONS];
     bool any = false, all = true;
     if (!recover(trace_shown(), NULL, &recovery)) return false;
+    lab_extents(array, &run->shape, extent);
     for (int i = 0; i < recovery.count; i++) {
         const struct recovered *a = &recovery.access[i];
-        if (!is_line(a, line)) continue;
+        if (a->array != line->place || a->write != (line->way == COUNTED_STORES) ||
+            a->place.line != line->line || strcmp(a->place.file, line->file) != 0)
+            continue;
         any = true;
-        all &= a->exact && part_coefficient(&a->formula, INDEX_THREAD_X) == row;
+        all &= a->exact &&
+               part_coefficient(&a->formula, INDEX_THREAD_X) == extent[array->dimensions - 1];
     }
     recover_free(&recovery);
     return any && all;
@@ -227,7 +217,7 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
         const struct counted *c = &line->counted;
         if (line->place >= lab_arrays(&lab) || line->way == COUNTED_ATOMICS ||
             percent_used(c) >= low || (double)c->sectors < worth_it * (double)sectors_of(l) ||
-            !x_counts_rows(line, row_of(run, line->place)))
+            !x_counts_rows(run, line))
             continue;
         const bool store = line->way == COUNTED_STORES;
         remark_at(remark, REMARK_UNCOALESCED, line->file, line->line);
@@ -243,26 +233,22 @@ static bool uncoalesced(const struct counts_of_run *run, struct remark *remark) 
 
 /* --- bank-conflicts --------------------------------------------------------------------------- */
 
-static const unsigned many_words = 8; /* of one bank */
-
-/* The requests of the line take that long on average, not just one of them. */
-static bool is_conflict(const struct counted_launch *l, const struct counted_line *line) {
-    const struct counted *c = &line->counted, *shared = l->of[COUNTED_SHARED];
-    const uint64_t requests = shared[COUNTED_LOADS].requests + shared[COUNTED_STORES].requests;
-    return line->place == COUNTED_SHARED && line->way != COUNTED_ATOMICS &&
-           c->worst >= many_words && c->conflicts >= c->requests * (many_words - 1) &&
-           (double)c->conflicts >= worth_it * (double)requests;
-}
-
+/* The requests of a line take that long on average, not just one of them. */
 static bool bank_conflicts(const struct counts_of_run *run, struct remark *remark) {
+    const unsigned many_words = 8; /* of one bank */
     const struct counted_launch *l = &run->launches[0];
+    const struct counted *shared = l->of[COUNTED_SHARED];
+    const uint64_t requests = shared[COUNTED_LOADS].requests + shared[COUNTED_STORES].requests;
     for (int i = 0; i < l->line_count; i++) {
         const struct counted_line *line = &l->lines[i];
-        if (!is_conflict(l, line)) continue;
+        const struct counted *c = &line->counted;
+        if (line->place != COUNTED_SHARED || line->way == COUNTED_ATOMICS ||
+            c->worst < many_words || c->conflicts < c->requests * (many_words - 1) ||
+            (double)c->conflicts < worth_it * (double)requests)
+            continue;
         remark_at(remark, REMARK_BANK_CONFLICTS, line->file, line->line);
-        REMARK_SAY(ONE_BANK, W(line->counted.worst),
-                   W(line->way == COUNTED_STORES ? "store to" : "read from"),
-                   W(line->counted.worst), W(BANKS));
+        REMARK_SAY(ONE_BANK, W(c->worst), W(line->way == COUNTED_STORES ? "store to" : "read from"),
+                   W(c->worst), W(BANKS));
         return true;
     }
     return false;

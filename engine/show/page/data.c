@@ -142,14 +142,6 @@ static void write_shared(struct json *json, const struct trace_array *array) {
     json_close(json, '}');
 }
 
-static void write_arrays(struct page *page) {
-    json_open(&page->json, "arrays", '[');
-    for (int i = 0; i < ENGINE_ARRAYS && region_array(i); i++) write_array(page, i);
-    for (int i = 0; i < page->trace->shared_count; i++)
-        write_shared(&page->json, &page->trace->shared[i]);
-    json_close(&page->json, ']');
-}
-
 /* --- steps ------------------------------------------------------------------------------------ */
 
 static void write_sites(struct page *page) {
@@ -381,7 +373,10 @@ static void write_members(struct page *page) {
     engine_find_launch(t->launch, true, &launch); /* of many launches, no more may be known */
     json_launch(json, &launch);
     json_extent(json, "block", t->blocks[0]);
-    write_arrays(page);
+    json_open(json, "arrays", '[');
+    for (int i = 0; i < ENGINE_ARRAYS && region_array(i); i++) write_array(page, i);
+    for (int i = 0; i < t->shared_count; i++) write_shared(json, &t->shared[i]);
+    json_close(json, ']');
     write_sites(page);
     write_steps(page);
     write_loads(page);

@@ -11,16 +11,16 @@ int walk_line(const void *code) {
     return source_is(place.file) ? place.line : 0;
 }
 
-static bool is_alike(const struct trace_access *a, const struct trace_access *b) {
-    return a->code == b->code && a->array == b->array && a->write == b->write &&
-           a->elements == b->elements;
-}
-
 static bool find_sites(struct walk_steps *s) {
     for (size_t i = 0; i < s->accesses; i++) {
         const struct trace_access *a = &s->trace->access[i];
         int at = 0;
-        while (at < s->site_count && !is_alike(s->site[at].first, a)) at++;
+        for (; at < s->site_count; at++) {
+            const struct trace_access *b = s->site[at].first;
+            if (a->code == b->code && a->array == b->array && a->write == b->write &&
+                a->elements == b->elements)
+                break;
+        }
         s->site_of[i] = at;
         if (at < s->site_count) continue;
         struct walk_site *more = realloc(s->site, (size_t)(at + 1) * sizeof *more);

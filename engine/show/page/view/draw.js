@@ -113,7 +113,11 @@ function makeGrid({ id, title, rows, cols, hue = '', x = 0, y = 0 }) {
   grid.body.append(svg('rect', { class: 'paper', x: cols.begin, y: rows.begin, width: cols.end - cols.begin,
                                  height: rows.end - rows.begin }));
   for (const kind of KINDS) addLayer(grid, kind, 'cells ' + kind);
-  grid.body.append(svg('path', { class: 'lines', d: linesPath(rows, cols) }), ...drawLens(rows, cols), ...drawCuts(rows, cols));
+  grid.body.append(svg('path', { class: 'lines', d: linesPath(rows, cols) }));
+  const lens = boxOf(rows, cols, rows.focus, cols.focus); /* around what is in full size, where something is not */
+  if (lens && (rows.context < rows.cell || cols.context < cols.cell))
+    grid.body.append(svg('rect', { class: 'lens', ...lens }));
+  grid.body.append(...drawCuts(rows, cols));
   grid.values = svg('g', { class: 'values' });
   grid.body.append(grid.values, svg('rect', { class: 'frame', x: cols.begin, y: rows.begin,
     width: cols.end - cols.begin, height: rows.end - rows.begin }));
@@ -126,12 +130,6 @@ function addLayer(grid, kind, classes) {
   const path = svg('path', { class: classes });
   grid.paths.set(kind, { node: path, d: '' });
   grid.body.append(path);
-}
-
-/* Around what is in full size, where something is not. */
-function drawLens(rows, cols) {
-  const box = boxOf(rows, cols, rows.focus, cols.focus);
-  return box && (rows.context < rows.cell || cols.context < cols.cell) ? [svg('rect', { class: 'lens', ...box })] : [];
 }
 
 function drawCuts(rows, cols) {
