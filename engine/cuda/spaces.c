@@ -176,6 +176,7 @@ static struct shown_name name_show(const char *symbol) {
 static const char *path;
 static struct elf_file object;
 static const char *object_name(unsigned symbol) { return elf_symbol_name(&object, symbol); }
+static bool is_aarch64(void) { return object.header->e_machine == EM_AARCH64; }
 
 enum { NO_SYMBOL = 0 }; /* as in ELF: the first symbol is none */
 
@@ -221,7 +222,7 @@ static unsigned function_at(unsigned section, size_t offset) {
 
 /* A call, by which nothing else can be done than to call it. */
 static bool object_is_call(const struct reference *r) {
-    if (elf_is_aarch64(&object)) return r->type == R_AARCH64_CALL26 || r->type == R_AARCH64_JUMP26;
+    if (is_aarch64()) return r->type == R_AARCH64_CALL26 || r->type == R_AARCH64_JUMP26;
     if (r->type != R_X86_64_PC32) return r->type == R_X86_64_PLT32;
     /* Of a local function's address, too; then call or jmp is the byte before. */
     const struct image_section code = elf_bytes(&object, r->section);
@@ -260,7 +261,7 @@ static struct image_section debug_section(const char *name) {
     memcpy(bytes, found.bytes, found.size);
     for (struct reference r = {.section = section}; object_next(&r);) {
         const uint64_t value = object.symbols[r.symbol].st_value + (uint64_t)r.addend;
-        const bool wide = r.type == (elf_is_aarch64(&object) ? R_AARCH64_ABS64 : R_X86_64_64);
+        const bool wide = r.type == (is_aarch64() ? R_AARCH64_ABS64 : R_X86_64_64);
         const size_t size = wide ? 8 : 4;
         if (r.offset <= found.size && size <= found.size - r.offset)
             memcpy(bytes + r.offset, &value, size); /* both machines are little-endian */
@@ -299,8 +300,7 @@ static bool *on_device;    /* of functions for both, and of implicit ones: devic
 static void mark(const struct reference *r) {
     const Elf64_Sym *symbol = &object.symbols[r->symbol];
     if (symbol->st_shndx >= object.section_count) return;
-    const size_t at = symbol->st_value + (size_t)r->addend,
-                 instruction = elf_is_aarch64(&object) ? 4 : 1;
+    const size_t at = symbol->st_value + (size_t)r->addend, instruction = is_aarch64() ? 4 : 1;
     const unsigned function = function_at(symbol->st_shndx, at);
     const size_t start = object.symbols[function].st_value;
     const enum space space = at >= start                 ? SPACE_DEVICE
@@ -372,7 +372,7 @@ static enum space space_of(unsigned function) {
 static const char *object_open(void) {
     const char *wrong = elf_open(&object, path);
     if (wrong) return wrong;
-    if (elf_header(&object)->e_type != ET_REL) return "is no object file";
+    if (object.header->e_type != ET_REL) return "is no object file";
     if (!object.symbol_count) return "has no symbols";
     first_in = calloc(object.section_count, sizeof *first_in);
     next_in = calloc(object.symbol_count, sizeof *next_in);

@@ -37,7 +37,7 @@ static void read_symbols(struct elf_file *f) {
 const char *elf_open(struct elf_file *f, const char *path) {
     const char *wrong = map_file(f, path);
     if (wrong) return wrong;
-    const Elf64_Ehdr *header = elf_header(f);
+    const Elf64_Ehdr *header = f->header = (const void *)f->bytes;
     if (!holds(f, 0, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_ident[EI_CLASS] != ELFCLASS64 || !header->e_shoff || header->e_shoff % 8 ||
         header->e_shentsize != sizeof *f->sections ||
@@ -74,7 +74,7 @@ const char *elf_symbol_name(const struct elf_file *f, unsigned symbol) {
 }
 
 const char *elf_section_name(const struct elf_file *f, unsigned section) {
-    unsigned names = elf_header(f)->e_shstrndx;
+    unsigned names = f->header->e_shstrndx;
     if (names == SHN_XINDEX) names = f->sections[0].sh_link;
     if (section >= f->section_count || names >= f->section_count) return "";
     struct image_section text = elf_bytes(f, names);

@@ -77,10 +77,6 @@ bool program_has_variables(void) {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-bool program_is_kernels_code(uintptr_t address) {
-    return address > (uintptr_t)kernel_text_begins && address < (uintptr_t)kernel_text_ends;
-}
-
 bool program_is_kernels_function(uintptr_t address) {
     enum { KNOWN = 16 };
     static uintptr_t known[KNOWN]; /* that are: a wrapper may launch one again and again */
@@ -88,7 +84,7 @@ bool program_is_kernels_function(uintptr_t address) {
     char name[2] = "";
     for (int i = 0; i < KNOWN; ++i)
         if (__atomic_load_n(&known[i], __ATOMIC_RELAXED) == address && address) return true;
-    if (program_is_kernels_code(address))
+    if (address > (uintptr_t)kernel_text_begins && address < (uintptr_t)kernel_text_ends)
         image_symbol_name((const void *)address, name, sizeof name);
     if (!name[0]) return false;
     const unsigned free = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % KNOWN;

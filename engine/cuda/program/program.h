@@ -101,6 +101,7 @@ static inline void kernel_name(const char *symbol, char *name, size_t bytes) {
 struct elf_file {
     const char *bytes; /* mapped as long as the program runs */
     size_t size;
+    const Elf64_Ehdr *header;
     const Elf64_Shdr *sections;
     unsigned section_count;
     const Elf64_Sym *symbols;
@@ -110,13 +111,6 @@ struct elf_file {
 
 /* Maps the file and reads its tables. Returns NULL, or what is wrong with the file. */
 const char *elf_open(struct elf_file *f, const char *path);
-
-static inline const Elf64_Ehdr *elf_header(const struct elf_file *f) {
-    return (const Elf64_Ehdr *)(const void *)f->bytes;
-}
-static inline bool elf_is_aarch64(const struct elf_file *f) {
-    return elf_header(f)->e_machine == EM_AARCH64;
-}
 
 /* The name of a symbol, of a section; "" where there is none. */
 const char *elf_symbol_name(const struct elf_file *f, unsigned symbol);
@@ -145,8 +139,7 @@ void program_extent(int number, uintptr_t *begin, uintptr_t *end);
 bool program_has_variables(void);
 /* Whether these bytes are in kernel.cu's variables. */
 bool program_is_kernels_variable(uintptr_t address, size_t bytes);
-/* Whether an address is in one of kernel.cu's functions; whether one begins there. */
-bool program_is_kernels_code(uintptr_t address);
+/* Whether one of kernel.cu's functions begins at an address. */
 bool program_is_kernels_function(uintptr_t address);
 
 /* --- names.c: from an address in shared memory to A_s[3][7]: names and shapes of shared arrays  */
