@@ -26,7 +26,7 @@ preprocess() ( # file, BASE or OBJECT.o, flags
     fi
     # Those of CUDA's headers that hold nothing here: what they declare, cuda_runtime.h does, or nothing.
     mkdir -p "$empty/cuda"
-    while read -r name; do : >"$empty/$name"; done <"$include/empty.txt"
+    for name in $(cat "$include/empty.txt"); do : >"$empty/$name"; done
 
     # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
     compiler() {
