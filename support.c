@@ -58,8 +58,6 @@ struct report *report_begin(const struct options *options, const char *backend, 
     return report;
 }
 
-/* ---- stages ---- */
-
 static void print_stage(const struct report *report) {
     fprintf(report->out, "%-*s", TIME_COLUMN, stage_text[report->stage]);
 }
@@ -115,8 +113,6 @@ void report_sample(struct report *report, double seconds) {
     report->samples[report->sample_count++] = seconds;
 }
 
-/* ---- launches ---- */
-
 /* "44 x 63": without the 1s at its end. */
 static void append_extent(char *text, size_t size, const unsigned extent[3]) {
     int shown = extent[2] != 1 ? 3 : extent[1] != 1 ? 2 : 1;
@@ -153,8 +149,6 @@ void report_launches(struct report *report) {
     if (cpu) report_detail(report, "(This is the CPU's time. It predicts nothing about a GPU.)");
 }
 
-/* ---- verification ---- */
-
 void report_verify(struct report *report, const struct host_data *sent,
                    const struct host_data *back) {
     const struct options *o = &report->options;
@@ -167,8 +161,6 @@ void report_verify(struct report *report, const struct host_data *sent,
         truth_explain(&o->which, arrays, &report->verdict, report->explanations);
     report_explain_launch(report);
 }
-
-/* ---- the end of a run ---- */
 
 void report_stop(struct report *report, enum exit_status status, const char *format, ...) {
     char message[2 * MESSAGE_SIZE];

@@ -173,8 +173,6 @@ extern const struct lab_call lab_call;
     extern "C" const struct lab_call lab_call = {(const void *)function, call_wrapper};
 #endif
 
-/* --- lessons ---------------------------------------------------------------------------------- */
-
 /* The mistakes that runs of this lab can prove. */
 struct lab_lessons {
     const char *const *causes; /* their names: "row-length", in JSON, in records */

@@ -45,8 +45,6 @@ void fill_matrix(enum fill fill, uint64_t seed, enum matrix_name which, int rows
  * row * place_base(cols) + col (the row modulo so many that it stays below 2^24). */
 int64_t place_base(int cols);
 
-/* --- reference.c: C = A B in double precision ------------------------------------------------- */
-
 /* ref = A B and G = |A||B| in double precision, for any rows and any columns of C:
  * ref[i * col_count + j] belongs to element (rows[i], cols[j]). rows == NULL means 0, 1, 2, ...,
  * and so does cols == NULL. All memory is the caller's. False: no memory for the workspace. */

@@ -209,8 +209,6 @@ bool truth_shape(enum lab_purpose purpose, int number, int width, struct shape *
                            : usual_shape(purpose, number, width, shape);
 }
 
-/* --- random numbers --------------------------------------------------------------------------- */
-
 uint64_t lab_random(uint64_t seed, int stream, uint64_t index) {
     return random64(random64(mix64(seed), (uint64_t)stream), index);
 }

@@ -273,8 +273,6 @@ bool judge_verdict(const struct lab_case *which, const void *const arrays[LAB_AR
     return true;
 }
 
-/* --- for the page ----------------------------------------------------------------------------- */
-
 static bool is_wrong(const struct output *o, int64_t i, double *expected) {
     if (lab_truth.is_wrong) return lab_truth.is_wrong(&o->which->shape, o->arrays, i, expected);
     *expected = value_at(o, o->right, i);

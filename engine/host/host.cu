@@ -78,8 +78,6 @@ const char *host_free(const struct host_arrays *h) {
     return problem;
 }
 
-// --- for the engine ---
-
 struct engine_run host_run(const struct shape *shape, void *const elements[LAB_ARRAYS]) {
     static struct vocabulary words;
     struct engine_run run = {};

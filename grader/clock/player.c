@@ -65,11 +65,6 @@ static bool judge_end(struct player *p, struct judgement *j) {
                  WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended by itself");
 }
 
-static bool judge_late(bool is_run, struct judgement *j) {
-    if (is_run) return judge(j, STATE_TIME_LIMIT, "it was still running at its time limit");
-    return judge(j, STATE_MACHINE, "the process with the kernels does not answer");
-}
-
 /* Kernels may reach what the driver maps into that process: accept only values in range. */
 static bool understand(struct answer *answer, struct judgement *j) {
     answer->reason[REASON_SIZE - 1] = '\0';
@@ -88,7 +83,10 @@ bool player_do(struct player *p, enum command command, struct times *times, stru
     for (;;) {
         const double left = limit - (clock_seconds() - begun);
         struct pollfd wait = {.fd = p->socket, .events = POLLIN};
-        if (left <= 0) return judge_late(is_run, j);
+        if (left <= 0 && is_run)
+            return judge(j, STATE_TIME_LIMIT, "it was still running at its time limit");
+        if (left <= 0)
+            return judge(j, STATE_MACHINE, "the process with the kernels does not answer");
         if (poll(&wait, 1, (int)(left * 1e3) + 1) <= 0) continue;
         const ssize_t size = recv(p->socket, &answer, sizeof answer, MSG_DONTWAIT);
         if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -130,25 +128,22 @@ static _Noreturn void play(struct player *p, const void *image, const struct rec
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-static bool start(struct player *p, const void *image, const struct recording *recording) {
-    int ends[2];
-    if (!share_memory(p, recording) ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    p->process = fork();
-    p->socket = ends[p->process == 0];
-    close(ends[p->process != 0]);
-    if (p->process == 0) play(p, image, recording);
-    return p->process > 0;
-}
-
 struct player *player_new(const void *image, const struct recording *recording, double seconds,
                           struct judgement *j) {
     struct player *p = calloc(1, sizeof *p);
-    if (p) p->seconds_left = seconds;
-    if (p && start(p, image, recording)) return p;
-    judge(j, STATE_MACHINE, "no process for the kernels: %s", strerror(errno));
-    return NULL;
+    int ends[2];
+    if (!p || !share_memory(p, recording) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
+        (p->process = fork()) < 0) {
+        judge(j, STATE_MACHINE, "no process for the kernels: %s", strerror(errno));
+        return NULL;
+    }
+    const bool is_player = p->process == 0;
+    p->seconds_left = seconds;
+    p->socket = ends[is_player];
+    close(ends[!is_player]);
+    if (is_player) play(p, image, recording);
+    return p;
 }
 
 /* It takes the driver a moment to end a kernel that hangs; the next to use the GPU should not find

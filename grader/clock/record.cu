@@ -423,8 +423,6 @@ WRAP(cudaMemcpyToSymbol,
      (const void *symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind),
      (symbol, from, bytes, offset, kind), record_variable(symbol, from, bytes, offset), )
 
-// ------------------------------------------------------------------ what cannot be replayed -----
-
 // Of what a submission may call at all (../gate/symbols.toml).
 WRAP(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
      (stream, event, flags),

@@ -125,8 +125,6 @@ bool recording_add(struct recording *recording, const struct step *step, const s
 /* May be called in a handler of a signal. */
 void recording_stop(struct recording *recording, enum state state, const char *reason);
 
-/* ---- reading ------------------------------------------------------------------------------- */
-
 /* Whether these bytes are a recording that can be replayed on arrays of this shape: no step of it
  * names what is not there, or leaves a buffer. False: judged, in a student's words where the
  * submission alone can have brought it about. Nothing outside of the bytes is read. */

@@ -38,8 +38,7 @@ enum { MAX_WORDS = 16, LONGEST_LINE = 1024 };
 /* The words of standard input. Returns how many. */
 static int words_read(char line[LONGEST_LINE], char *words[MAX_WORDS]) {
     int count = 0;
-    size_t length = fread(line, 1, LONGEST_LINE - 1, stdin);
-    line[length] = '\0';
+    line[fread(line, 1, LONGEST_LINE - 1, stdin)] = '\0';
     for (char *word = strtok(line, " \n"); word && count < MAX_WORDS; word = strtok(NULL, " \n"))
         words[count++] = word;
     return count;

@@ -11,8 +11,6 @@
 /* That students choose, the usual ones first. */
 static const int tile_sizes[] = {16, 32, 8, 4, 2, 64, 12, 20, 24, 10, 48, 128};
 
-/* ---- the product, and something done to it ---- */
-
 static void consider_zero(struct search *search) {
     struct formula f = formula_new(
         search->study, "zero",

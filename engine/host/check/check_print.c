@@ -222,8 +222,6 @@ void check_stop(const struct check_options *o, enum exit_status status, const ch
     exit(status);
 }
 
-/* --- what a shape's own process says of its counts and phases --------------------------------- */
-
 void print_report(const struct check_options *o, struct outcome *outcome,
                   const struct array_data *data) {
     const struct counted_launch *launches;

@@ -98,8 +98,7 @@ static void run_watched(const struct host_arrays *device) {
                 (asked->walk_data ? KEEP_BLOCK : 0);
     memcpy(run.block, asked->block.of, sizeof run.block);
     run.launch = asked->launch;
-    const bool exact = asked->counts || asked->phases || asked->walk_data || asked->locals_seen;
-    if (!asked->all_blocks && !exact) run.writers = writers_of_shape;
+    if (!asked->all_blocks && !run.keeps && !asked->locals_seen) run.writers = writers_of_shape;
     run.limits.block_seconds = asked->run.timeout;
     if (!asked->run.sized) run.limits.block_seconds_then = usual_block_seconds;
     run.limits.launch_seconds = CHECK_LAUNCH_BLOCKS * asked->run.timeout;

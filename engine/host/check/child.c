@@ -15,8 +15,7 @@
 
 /* What the terminal shows. */
 static struct {
-    bool progress; /* in the last line: so many ... */
-    int seconds;
+    int seconds;    /* the last line is progress: so many; 0: it is not */
     bool open_line; /* a kernel has printed, and no newline at the end */
 } shown;
 
@@ -25,18 +24,17 @@ void child_end_line(void) {
     shown.open_line = false;
 }
 
-static void show_progress(const struct shape *shape, double seconds) {
-    const double patience = 2;
+static void show_progress(const struct shape *shape, int seconds) {
+    const int patience = 2;
     if (seconds < patience || shown.open_line || !isatty(STDERR_FILENO)) return;
-    if (shown.progress && shown.seconds == (int)seconds) return;
-    shown.seconds = (int)seconds;
-    fprintf(stderr, "\rchecking %s: %d s", lab_shape_text(&lab, shape).of, shown.seconds);
-    shown.progress = true;
+    if (shown.seconds != seconds)
+        fprintf(stderr, "\rchecking %s: %d s", lab_shape_text(&lab, shape).of, seconds);
+    shown.seconds = seconds;
 }
 
 static void wipe_progress(void) {
-    if (shown.progress) fputs("\r                                                  \r", stderr);
-    shown.progress = false;
+    if (shown.seconds) fputs("\r                                                  \r", stderr);
+    shown.seconds = 0;
 }
 
 /* Passes on what the child has printed; waits some milliseconds for it at most. False: nothing. */
@@ -75,7 +73,7 @@ bool child_wait(pid_t child, int printed, const struct shape *shape,
         seconds = clock_seconds() - start;
         in_time = seconds < limits->host ||
                   (host_seconds(child) < limits->host && seconds < limits->wall);
-        show_progress(shape, seconds);
+        show_progress(shape, (int)seconds);
         if (!pass_on(printed)) nanosleep(&tick, NULL);
     }
     if (!in_time) {

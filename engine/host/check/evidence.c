@@ -75,8 +75,7 @@ static struct {
     const struct outcome *failed;
     struct outcome *outcome;
     FILE *indices;
-    uint64_t launch; /* whose indices; 0: of the first one that loads an input */
-    bool ended;      /* the wrapper has returned, and each launch has come to its end */
+    bool ended; /* the wrapper has returned, and each launch has come to its end */
 } run;
 
 /* No evidence, then: what was found before stays as it is. */
@@ -139,7 +138,7 @@ static bool evidence_run(struct shape s, double seconds, bool counts,
                                             .launch_seconds = seconds,
                                             .alone_threads = UINT64_MAX};
     checked.keeps = KEEP_TRACE | (counts ? KEEP_COUNTS : 0);
-    checked.launch = run.indices ? run.launch : 0;
+    checked.launch = run.indices ? run.options->launch : 0;
     checked.writers = writers;
     checked.stopped = stopped;
     checked.machine_fault = machine_fault;
@@ -157,10 +156,8 @@ void run_evidence(const struct check_options *options, struct shape s, const str
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    run.launch = options->launch;
-    const double timeout =
-        options->run.timeout < longest_evidence ? options->run.timeout : longest_evidence;
-    evidence_run(s, CHECK_LAUNCH_BLOCKS * timeout, false, NULL, evidence_stopped);
+    evidence_run(s, CHECK_LAUNCH_BLOCKS * fmin(options->run.timeout, longest_evidence), false, NULL,
+                 evidence_stopped);
     conclude();
 }
 

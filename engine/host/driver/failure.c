@@ -437,8 +437,6 @@ void report_json(const struct report *report, enum exit_status status, const cha
     fputc('\n', out);
 }
 
-/* -- the end of a run -- */
-
 /* make check after a failure and, because a race may have a right answer by luck, after a pass. */
 void report_print_next(const struct report *report, FILE *out) {
     char program[64];

@@ -84,8 +84,6 @@ bool read_timeout(const char *value, void *seconds) {
     return end != value && !*end && given > 0 && given <= most;
 }
 
-/* --- sizes ------------------------------------------------------------------------------------ */
-
 static enum exit_status parse_size(const char *text, const struct lab_param *param, int64_t *size,
                                    char message[MESSAGE_SIZE]) {
     uint64_t value = 0;
@@ -227,15 +225,6 @@ const struct option_row options_of_run[] = {
     {"--version", NULL, AT(version), "print the version"},
     {0}};
 
-static void print_fills(void) {
-    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++) {
-        char text[200];
-        snprintf(text, sizeof text, "  %-17s%s", lab.fills[i].name, lab.fills[i].what);
-        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-            printf("%*s%s\n", line == text ? 0 : 19, "", line);
-    }
-}
-
 static void print_help(void) {
     char what[400];
     for (int i = 0; i < LENGTH(lab.usage) && lab.usage[i].sizes; i++) {
@@ -251,7 +240,12 @@ static void print_help(void) {
     putchar('\n');
     options_help(options_of_run);
     puts("\nKIND is one of these:");
-    print_fills();
+    for (int i = 0; i < LAB_FILLS && lab.fills[i].name; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "  %-17s%s", lab.fills[i].name, lab.fills[i].what);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            printf("%*s%s\n", line == text ? 0 : 19, "", line);
+    }
     puts("\nExit status: 0 the test passed, 1 the kernel is wrong, 2 bad usage,\n"
          "3 the machine is at fault.");
 }
