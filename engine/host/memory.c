@@ -15,8 +15,8 @@ enum {
 };
 
 struct host_layout host_layout_of(const struct lab *l, const struct shape *shape, bool guards) {
-    const size_t rows = GUARD_ROWS * min_size((size_t)lab_widest(l, shape), GUARD_MAX / GUARD_ROWS);
-    const size_t guard = !guards ? 0 : rows < GUARD_MIN ? GUARD_MIN : rows;
+    const size_t near = GUARD_ROWS * min_size((size_t)lab_widest(l, shape), GUARD_MAX / GUARD_ROWS);
+    const size_t guard = !guards ? 0 : near < GUARD_MIN ? GUARD_MIN : near;
     struct host_layout layout;
     memset(&layout, 0, sizeof layout);
     layout.arrays = lab_arrays(l);

@@ -94,8 +94,11 @@ static struct host_data arrays_made(const struct task *t) {
 }
 
 static void write_all(int file, const void *bytes, size_t count) {
-    for (ssize_t done; count; bytes = (const char *)bytes + done, count -= (size_t)done)
-        if ((done = write(file, bytes, count)) <= 0) fail(EXIT_MACHINE, "no room for the arrays");
+    for (size_t at = 0; at < count;) {
+        const ssize_t done = write(file, (const char *)bytes + at, count - at);
+        if (done <= 0) fail(EXIT_MACHINE, "no room for the arrays");
+        at += (size_t)done;
+    }
 }
 
 /* The file may be shorter than it should be, and change while it is read: what is missing is

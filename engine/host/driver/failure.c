@@ -82,10 +82,9 @@ static void print_box(const struct report *report, const struct box *box, uint64
     const bool rows = output_has_rows(report);
     if (elements == (uint64_t)lab_elements(the_output(report), &report->options.which.shape))
         return;
-    fputs(count == 1          ? rows ? "It is in " : "It is "
-          : count == elements ? "They are all of "
-                              : "They lie within ",
-          report->out);
+    const char *const one = rows ? "It is in " : "It is ";
+    const char *const some = count == elements ? "They are all of " : "They lie within ";
+    fputs(count == 1 ? one : some, report->out);
     if (rows) print_span(report->out, "row", box->row_first, box->row_last, ", ");
     print_span(report->out, rows ? "column" : "element", box->col_first, box->col_last, ".\n");
 }
