@@ -377,8 +377,10 @@ bool cause_loop_count(const struct situation *s) {
 
 /* Where a loop begins that reads a tile: the first index of the finding's thread, if between any
  * two barriers it goes on from there to the end of its row (or column, *down), element by element.
- * -1: it does not. What comes after the end may have been in another array. */
-static long long begin_in_tile(const struct situation *s, const struct recovered *a, bool *down) {
+ * -1: it does not. `behind` is the element behind the end, counted from the first one of the tile.
+ */
+static long long begin_in_tile(const struct situation *s, const struct recovered *a, bool *down,
+                               long long *behind) {
     const struct recovery *r = s->recovery;
     const struct trace_array *array = trace_shared(r->trace, a->array);
     const struct finding_index thread = s->failed->finding.at.thread;
@@ -397,6 +399,7 @@ static long long begin_in_tile(const struct situation *s, const struct recovered
             *down = by == cols;
             begin = *down ? first / cols : first % cols;
             steps = (long long)array->dimension[!*down] - begin;
+            *behind = first + steps * by;
         }
         if (step < max_int((int)steps, 1) && offset != first + step * by) return -1;
         if (seen <= step) seen = step + 1;
@@ -413,9 +416,11 @@ bool cause_steps(const struct situation *s) {
         if (a->write || a->array < TRACE_SHARED || a->place.line != f->at.line) continue;
         const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
         bool down = false;
-        const long long begin = begin_in_tile(s, a, &down);
+        long long behind = 0;
+        const long long begin = begin_in_tile(s, a, &down, &behind);
+        const int64_t *outside = f->object.index;
         if (begin < 0 || begin > 1 || strcmp(f->object.name, array->name) != 0 ||
-            f->object.index[!down] != (int64_t)array->dimension[!down])
+            outside[0] * (int64_t)array->dimension[1] + outside[1] != behind)
             continue;
         if (begin == 0) {
             cause_at_access(s, CAUSE_LOOP_COUNT, a);
