@@ -17,7 +17,7 @@ from .clock.measure import measure
 from .errors import MachineFault, NotBuilt, Refused
 from .jail.sandbox import Command, Ran, Sandbox
 from .process import TemporaryFolder
-from .record.model import Build, Cause, Finding, Refusal, Test, Timing
+from .record.model import Build, Cause, Finding, Refusal, Test, Timing, at
 from .run.cause import find_cause
 from .run.once import run_problem
 from .run.outcome import Outcome
@@ -153,7 +153,8 @@ class Runner:
     def _result_without_a_run(self, item: Case | Performance, failed: Test | None) -> Test | Timing | None:
         """Where nothing was built, a case before it failed, or no time is left; None: it is to be run."""
         if self._programs is None:
-            return points.unbuilt(item, self.build)
+            error = at(self.build.file, self.build.line, self.build.message)
+            return points.no_points(item, "unbuilt", f"does not compile: {error}")
         if failed:
             return points.skipped(item, failed)
         return points.used_up(item, self.limit) if self.used_up else None

@@ -34,7 +34,6 @@ done
 
 # What takes longer: in a session of its own, which Ctrl-C ends here, with its temporary files.
 apart() {
-    mkdir -p "$TMPDIR"
     setsid "$@" </dev/null &
     child=$!
     trap '{ kill -TERM "-$child" || kill -TERM "$child"; } 2>/dev/null; wait; exit 130' INT TERM HUP
@@ -79,6 +78,7 @@ mkdir -p "$venv" 2>/dev/null && [ -w "$venv" ] ||
     fail 3 "$venv cannot be written: VENV=path names another folder for Python's packages"
 TMPDIR=$(cd "$venv" && pwd)/tmp
 export TMPDIR
+mkdir -p "$TMPDIR"
 trap 'rm -rf "$TMPDIR"' EXIT
 echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv (once)"
 apart "$python" -m venv "$venv" || fail 3 "no virtual environment can be made in $venv"

@@ -163,7 +163,7 @@ class Sandbox:
 
     def _jail_options(self, command: Command, report: int, uid: int | None) -> list[str]:
         limits = command.limits
-        more = tasks_of_this_user() if uid is None and counts_all_of_a_user(self.kind) else 0
+        more = tasks_beside(self.kind) if uid is None else 0  # a uid of its own runs nothing else
         options: dict[str, Iterable[object]] = {
             "report": [report], "directory": [command.cwd], "wall": [f"{limits.wall_seconds:.3f}"],
             "cpu": [max(1, math.ceil(limits.cpu_seconds))], "address": [limits.memory_bytes],
@@ -188,16 +188,12 @@ def environment(command: Command) -> dict[str, str]:
     return ENVIRONMENT | {"PATH": ":".join(places)} | (gpu_environment() if command.devices else {})
 
 
-def counts_all_of_a_user(kind: Kind) -> bool:
-    """Whether a limit of processes counts all that the user runs, outside too: without a user
+def tasks_beside(kind: Kind) -> int:
+    """Processes and threads that a limit counts beside a run's own: all that the user runs, without a user
     namespace, and in Linux before 5.14 also in one."""
-    release = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    return kind != "bubblewrap" or not release or (int(release[1]), int(release[2])) < (5, 14)
-
-
-def tasks_of_this_user() -> int:
-    """Processes and threads."""
-    count = 0
+    release, count = re.match(r"(\d+)\.(\d+)", os.uname().release), 0
+    if kind == "bubblewrap" and release and (int(release[1]), int(release[2])) >= (5, 14):
+        return 0
     for entry in os.scandir("/proc"):
         with suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == os.getuid():

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from ..cases.model import Case, Item, Performance, Suite
 from ..clock.measure import Said
 from ..criteria import BASIC, Lost, Seen, correct, criteria as criteria_of
-from ..record.model import (AnyResult, Build, Criterion, Finding, Loads, Mark, Record, Refusal, Test, Timing,
-                            TimingState, at)
+from ..record.model import AnyResult, Criterion, Finding, Loads, Mark, Record, Refusal, Test, Timing, TimingState
 from ..run.outcome import Outcome
 from ..text import counted, harmless
 
@@ -214,11 +213,6 @@ def used_up_reason(limit: float) -> str:
 
 def refused(item: Item, refusal: Refusal) -> Test | Timing:
     return no_points(item, "refused", refusal.reason, refusal.hint)
-
-
-def unbuilt(item: Item, build: Build) -> Test | Timing:
-    error = at(build.file, build.line, build.message)
-    return no_points(item, "unbuilt", f"does not compile: {error}")
 
 
 def no_points(item: Item, state: TimingState, reason: str, hint: str = "") -> Test | Timing:
