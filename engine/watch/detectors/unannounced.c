@@ -134,7 +134,8 @@ static void block_begins(struct watch *w) {
     if (impossible) return;
     audit->begun = true;
     memset(audit->ranges, 0, w->launch->block_threads * sizeof *audit->ranges);
-    if (watch_is_recorded(w)) w->slow |= SLOW_AUDIT;
+    /* Whose loads make points, which hiding some would add to. */
+    if (w->slow & SLOW_GLOBAL_RECORDER) w->slow |= SLOW_AUDIT;
     audit->unseen = NULL;
     ask(audit, BLOCK_BEGINS);
 }

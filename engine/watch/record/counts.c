@@ -77,21 +77,27 @@ int counts_launches(const struct counted_launch **first) {
     return launch_count;
 }
 
+/* Apart, so that what looks one up saves no registers for it. */
+static __attribute__((noinline)) struct site *new_site(struct counts *c, struct site **bucket) {
+    struct site *site = machine_memory(calloc(1, sizeof *site));
+    site->next = c->sites;
+    site->next_in_bucket = *bucket;
+    return c->sites = *bucket = site;
+}
+
 static struct site *site_at(struct counts *c, const void *code, unsigned size,
                             enum counted_way way) {
     const uintptr_t key = ((uintptr_t)code * COUNTED_WAYS + way) * SECTOR + size;
     const size_t hash = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SITE_BUCKETS - 1);
-    struct site **bucket = &c->bucket[hash], *site = *bucket;
+    struct site *site = c->bucket[hash];
     while (site && site->key != key) site = site->next_in_bucket;
     if (site) return site;
-    site = machine_memory(calloc(1, sizeof *site));
+    site = new_site(c, &c->bucket[hash]);
     site->key = key;
     site->code = code;
     site->size = size;
     site->way = way;
-    site->next = c->sites;
-    site->next_in_bucket = *bucket;
-    return c->sites = *bucket = site;
+    return site;
 }
 
 /* --- finished requests: shared memory --------------------------------------------------------- */
