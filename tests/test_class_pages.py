@@ -16,7 +16,6 @@ from test_pages import both_pages, class_page, feedback, standing
 
 from course.model import Override
 from course.record import OF_STUDENTS, RESULT, Record, read_record
-from grader.record import store
 from grader.record.student import student_view
 from instructor.release.leaks import secrets_of
 
@@ -43,8 +42,8 @@ def graded(text: str, **more: Any) -> Both:
     record = fake.grading(text, SUITES, seed=1020304050, **more).run()
     read = []
     for written in (record, student_view(record)):
-        known = Record.model_validate_json(store.as_json(written))
-        assert without_more(known.model_dump(), json.loads(store.as_json(written)))
+        known = Record.model_validate_json(written.model_dump_json())
+        assert without_more(known.model_dump(), json.loads(written.model_dump_json()))
         assert [item.nothing_lost for item in known.items] == [
             item.nothing_lost for item in written.items]
         read.append(known)
