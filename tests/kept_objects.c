@@ -7,7 +7,8 @@
 // source and headers, but for the system's. The working directory's path is in all of these: it may
 // be another one of the same length; of C it may be any, since nothing reads it in those objects.
 // What gives a warning is compiled each time, what is not recognized, or whose headers come by way
-// of the environment, too.
+// of the environment, too. A precompiled prelude is made when an object needs it that is not kept:
+// until then its file holds the words of the command.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
@@ -132,18 +133,25 @@ static bool recognized(struct call *call, int count, char **arguments) {
     return preprocessed ? !call->dependencies : call->dependencies && is(dot, ".c");
 }
 
-// With what a source says is to be read in place of a prelude (engine/kernel.sh): with that one.
-static hash hash_with_prelude(hash hash, const char *source) {
+// The precompiled prelude that a source says is to be read (engine/kernel.sh), or null.
+static char *precompiled(const char *source) {
     static const char words[] = "\n#pragma GCC pch_preprocess \"";
     struct text text = text_of(source);
     const char *first = text.bytes ? strchr(text.bytes, '\n') : NULL;
-    if (first && !strncmp(first, words, sizeof words - 1)) {
-        char *name = strdup(first + sizeof words - 1);
-        name[strcspn(name, "\"")] = '\0';
-        name[strlen(name) - strlen(".gch")] = '\0';
-        hash = hash_with_file(hash, name);
-    }
+    char *name = NULL;
+    if (first && !strncmp(first, words, sizeof words - 1))
+        name = strndup(first + sizeof words - 1, strcspn(first + sizeof words - 1, "\""));
     free(text.bytes);
+    return name;
+}
+
+// With the prelude that it was made of.
+static hash hash_with_prelude(hash hash, const char *source) {
+    char *name = precompiled(source);
+    if (!name) return hash;
+    name[strlen(name) - strlen(".gch")] = '\0';
+    hash = hash_with_file(hash, name);
+    free(name);
     return hash;
 }
 
@@ -238,11 +246,46 @@ static int compile(struct call call, bool *said, struct text *result) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+static const char later[] = "to be made by";
+
+// Is it a call of ... -x c++-header PRELUDE -o NAME? Writes its words there.
+static bool put_off(int count, char **arguments) {
+    struct text words;
+    if (count < 6 || !is(arguments[count - 4], "c++-header") || !is(arguments[count - 2], "-o"))
+        return false;
+    FILE *file = open_memstream(&words.bytes, &words.length);
+    for (int i = 0; i < count; i++) fprintf(file, "%s%c", i ? arguments[i] : later, '\0');
+    fclose(file);
+    return put(words, arguments[count - 1]);
+}
+
+static void make_precompiled(const char *name) {
+    struct text words = text_of(name);
+    char *arguments[1000], *new;
+    int count = 0, status = 0;
+    if (!words.bytes || strcmp(words.bytes, later) || asprintf(&new, "%s.%d", name, getpid()) < 0)
+        return;
+    for (char *word = words.bytes; word < words.bytes + words.length; word += strlen(word) + 1)
+        arguments[count++] = word;
+    arguments[0] = COMPILER;
+    arguments[count - 1] = new;
+    arguments[count] = NULL;
+    pid_t child = fork();
+    if (!child) {
+        execv(COMPILER, arguments);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    if (!status) rename(new, name);
+}
+
 int main(int count, char **arguments) {
     struct call call;
     arguments[0] = COMPILER;
-    if (!getcwd(here, sizeof here) || getenv("CPATH") || getenv("CPLUS_INCLUDE_PATH") ||
-        getenv("C_INCLUDE_PATH") || !recognized(&call, count, arguments)) {
+    bool usual = getcwd(here, sizeof here) && !getenv("CPATH") && !getenv("CPLUS_INCLUDE_PATH") &&
+                 !getenv("C_INCLUDE_PATH");
+    if (usual && put_off(count, arguments)) return 0;
+    if (!usual || !recognized(&call, count, arguments)) {
         execv(COMPILER, arguments);
         return 127;
     }
@@ -251,6 +294,8 @@ int main(int count, char **arguments) {
     hash hash = hash_of(call), full;
     if (found(call, hash, &full)) return 0;
 
+    char *prelude = precompiled(call.source);
+    if (prelude) make_precompiled(prelude);
     bool said;
     struct text result;
     int status = compile(call, &said, &result);

@@ -29,6 +29,8 @@ class Alone:
         self.built = ""
         kept = {name: value for name, value in os.environ.items()
                 if name in ("PATH", "HOME", "TMPDIR", "CC", "CXX")}
+        # With the c++ that keeps what it makes, where the tests of the whole repository have one beside their cc.
+        kept["PATH"] = f"{Path(shutil.which('cc') or '').parent / 'c++ too'}{os.pathsep}{kept['PATH']}"
         return subprocess.run(["make", "-f", "engine/Makefile", *words], cwd=self.path, text=True,
                               env=kept | environment, capture_output=True, check=False,
                               timeout=BUILD_SECONDS, stdin=subprocess.DEVNULL)

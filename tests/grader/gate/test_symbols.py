@@ -11,7 +11,8 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Tree, first_of_each, missing, sample, slow_but
+from checked import usual
+from conftest import BUILT, REPOSITORY, Tree, first_of_each, missing, sample, slow_but
 
 from grader.errors import Refused
 from grader.gate.declared import declared
@@ -22,8 +23,10 @@ Compile = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compiles a text as grader/worker/compile.sh does, after a look at what is preprocessed and its prelude."""
+def objects(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Compile:
+    """Compiles a text as grader/worker/compile.sh does, after a look at what is preprocessed and its prelude. The
+    object replaces the one before: in one folder, a tree's, compilers keep what they make (kept_objects.c)."""
+    tree = Tree(tmp_path_factory.mktemp("objects"), programs, BUILT)
     tree.make("build/cpu/rewrite", "BACKEND=cpu")
 
     @functools.cache
@@ -33,30 +36,28 @@ def objects(tree: Tree, tmp_path_factory: pytest.TempPathFactory) -> Compile:
         printed = subprocess.run(["sh", "-c", read], cwd=tree.path, capture_output=True, text=True, check=True)
         return [*printed.stdout.split(), "-w"]
 
-    def run_script(command: str, cxx: str, flags: Sequence[str], folder: Path) -> None:
+    def run_script(command: str, cxx: str, flags: Sequence[str]) -> None:
         set_by_callers = {"engine": tree.path / "engine", "tools": tree.path / "build/cpu", "support": tree.path,
                           "CXX": cxx}
-        subprocess.run(["sh", "-c", f'. "$engine/kernel.sh"; {command} "$@"', "sh", *flags], cwd=folder,
-                       env=os.environ | set_by_callers, check=True)
+        subprocess.run(["sh", "-c", f'. "$engine/kernel.sh"; {command} "$@"', "sh", *flags], cwd=tree.path,
+                       env=os.environ | tree.kept_cxx(()) | set_by_callers, check=True)
 
     @functools.cache
-    def prelude_of(cxx: str, *flags: str) -> Path:
-        folder = tmp_path_factory.mktemp("prelude")
-        run_script("preprocess /dev/null prelude", cxx, flags, folder)
-        return folder / "prelude.new"
+    def prelude_of(build: str, cxx: str) -> Path:
+        run_script("preprocess /dev/null prelude", cxx, flags_of(build, cxx))
+        return (tree.path / "prelude.new").rename(tree.path / f"prelude of {build} {cxx}")
 
     def compile_text(text: str, *, cxx: str = "c++", checked: bool = False,
                      look: Callable[[bytes, bytes], object] = lambda *_: None, of: str = "kernel.i") -> Path:
         if not shutil.which(cxx):
             missing(cxx)
-        work = tmp_path_factory.mktemp("object")
-        flags = flags_of("CHECKED" if checked else "EMULATED", cxx)
-        prelude = prelude_of(cxx, *flags)
-        (work / "kernel.cu").write_text(text)
-        run_script("macros_only=1 preprocess kernel.cu kernel", cxx, flags_of("EMULATED", cxx), work)
-        look((work / of).read_bytes(), prelude.read_bytes())
-        run_script(f"compile_behind '{prelude}' kernel.new kernel.o", cxx, flags, work)
-        return work / "kernel.o"
+        cxx, build = usual(cxx, "c++"), "CHECKED" if checked else "EMULATED"
+        prelude = prelude_of(build, cxx)
+        tree.write("kernel.cu", text)
+        run_script("macros_only=1 preprocess kernel.cu kernel", cxx, flags_of("EMULATED", cxx))
+        look((tree.path / of).read_bytes(), prelude.read_bytes())
+        run_script(f"compile_behind '{prelude.name}' kernel.new kernel.o", cxx, flags_of(build, cxx))
+        return tree.path / "kernel.o"
 
     return compile_text
 
