@@ -163,10 +163,11 @@ def parts_key(backend: str = "cpu", folder: str = "lab") -> str:
 def cache_directory() -> Path:
     """GRADER_CACHE, or the first of the checkout's build/, the user's cache and the temporary
     directory that can be written to. Raises MachineFault if none can."""
-    home_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    home_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # of a user who has a home
     named = os.environ.get("GRADER_CACHE")
     candidates = [Path(named)] if named else [
-        ROOT / "build" / "grader-cache", *(Path(each, "cuda-grader") for each in (home_cache, tempfile.gettempdir()))]
+        ROOT / "build" / "grader-cache",
+        *(Path(each, "cuda-grader") for each in (home_cache, tempfile.gettempdir()) if os.path.isabs(each))]
     for candidate in candidates:
         with suppress(OSError):
             candidate.mkdir(parents=True, exist_ok=True)

@@ -364,6 +364,7 @@ def prefixes_of(named: str, search: str | None) -> list[Path]:
     """Of these compilers, separated by blanks, found in the folders of `search`."""
     found = [Path(place) for word in named.split() if (place := shutil.which(word, path=search))]
     paths = {*(path.absolute() for path in found), *(path.resolve() for path in found)}
+    home = Path(os.path.expanduser("~"))
     return sorted({path.parent.parent for path in paths
                    if not path.is_relative_to("/usr") and not path.parent.is_relative_to("/etc/alternatives")
-                   and path.parent.name == "bin" and path.parent.parent not in (Path("/"), Path.home())})
+                   and path.parent.name == "bin" and path.parent.parent not in (Path("/"), home)})

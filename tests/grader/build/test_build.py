@@ -6,11 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY, repository_files
+from conftest import REPOSITORY, repository_files, script
 
-from grader.build.parts import SHOWN, graded_files, lab_files, of_grader
+from grader.build import parts
+from grader.build.parts import SHOWN, cache_directory, graded_files, lab_files, of_grader
 from grader.build.submission import COMPILE_LIMITS, NVCC_LIMITS, Unplaced, compile_in_sandbox, compiled
 from grader.errors import NotBuilt
+from grader.jail.sandbox import prefixes_of
 
 
 def test_every_file_decides_but_those_that_are_said_to_show() -> None:
@@ -67,3 +69,16 @@ def test_nvcc_may_take_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
     compiled(parts, tmp_path, b"", box, tmp_path / "programs")  # type: ignore[arg-type]
     assert box.limits == [limits, limits]
     assert NVCC_LIMITS.cpu_seconds > COMPILE_LIMITS.cpu_seconds
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container that was started with a number for a user, who is in no /etc/passwd."""
+    def nobody(_: int) -> Any:
+        raise KeyError
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(parts, "ROOT", script(tmp_path / "gcc/bin/cc", ""))  # which has no build/
+    for name in ("HOME", "XDG_CACHE_HOME", "GRADER_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    assert cache_directory() == tmp_path / "cuda-grader"
+    assert prefixes_of("cc", str(tmp_path / "gcc/bin")) == [tmp_path / "gcc"]
