@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from checked import EACH_COMPILER, Builder, run_check, shared_kernel
-from conftest import first_of_each
+from checked import CXX, EACH_COMPILER, Builder, run_check, shared_kernel
+from conftest import Tree, first_of_each
 
 # How a store gets past -fsanitize=bounds: a function of the number of words, and of a value, with a local array
 # `own` of four, unless it has one of its own.
@@ -105,3 +105,12 @@ def test_where_a_function_returns_to(checker: Builder, setup: str, kernel: Path,
             for words in range(4, WORDS, 2)]
     found = [run.finding["kind"] for run in runs]
     assert "local-out-of-bounds" in found and not {"kernel-fault", "host-fault"} & {*found}, found
+
+
+@pytest.mark.slow
+def test_a_compiler_that_protects_the_stack(fresh_tree: Tree, kernel: Path) -> None:
+    """As Ubuntu's do by default: the program does not end before the index is named."""
+    fresh_tree.make("sgemm-check", f"KERNEL={kernel}", f"CXX={CXX} -fstack-protector-all", "BACKEND=cpu")
+    for words in range(4, 16):
+        finding = run_check(fresh_tree.path / "sgemm-check", "--json", 2, words, 1).finding
+        assert finding["kind"] == "local-out-of-bounds", finding
