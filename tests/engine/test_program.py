@@ -1,10 +1,12 @@
 """make program CHECK=1: what it says, what it returns, and that the program runs as if nobody watched."""
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 from alone import text_of, the_engine
@@ -231,6 +233,22 @@ def test_a_program_that_waits_is_stopped_and_still_says_what_was_seen() -> None:
             os.killpg(running.pid, number)
             assert OUTSIDE in running.communicate(timeout=60)[1]
             assert running.returncode == 1
+
+
+def test_a_signal_that_several_threads_get_stops_it_once() -> None:
+    """As a terminal's, which the program gets beside the one that is passed on to it."""
+    engine, said = the_engine(), []
+    engine.build(PROGRAM)
+    for _ in range(10):
+        with subprocess.Popen([engine.path / "build/check/program", *arguments(1000, "waits")], cwd=engine.path,
+                              text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as running:
+            assert running.stdout and running.stdout.readline() == "waits\n"
+            child = int(Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text())
+            for thread in os.listdir(f"/proc/{child}/task"):
+                ctypes.CDLL(None).tgkill(child, int(thread), signal.SIGTERM)
+            said.append(running.communicate(timeout=60)[1])
+    assert all(OUTSIDE in each for each in said), said
 
 
 def test_processes_that_the_program_makes_are_not_watched() -> None:

@@ -157,10 +157,20 @@ static _Noreturn void end_at_once(int status) {
     abort(); /* not reached */
 }
 
-/* Completes the run. Processes that the program has made are not watched. */
+static pid_t finisher; /* the thread that completes the run; 0: it goes on */
+
+static bool is_finisher(void) { return __atomic_load_n(&finisher, __ATOMIC_SEQ_CST) == gettid(); }
+
+/* Completes the run; a second thread waits for the end. Processes that the program has made are not
+ * watched. */
 static void finish(void) {
-    static bool begun;
-    if (getpid() != program || __atomic_exchange_n(&begun, true, __ATOMIC_SEQ_CST)) return;
+    pid_t nobody = 0;
+    if (getpid() != program || is_finisher()) return;
+    while (!__atomic_compare_exchange_n(&finisher, &nobody, gettid(), false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST)) {
+        pause();
+        nobody = 0;
+    }
     struct engine_result result;
     engine_end(&result);
     run->launches = result.launches;
@@ -202,6 +212,7 @@ static void set_stops(void (*handler)(int)) {
 /* The program is being stopped: by itself, by the user, or by its limit. What is done here is not
  * safe in a handler; where it does not end, the alarm ends the process. */
 static void on_stop(int number) {
+    if (is_finisher()) return;
     set_stops(SIG_IGN); /* a second one would end this */
     signal(SIGALRM, SIG_DFL);
     alarm(grace_seconds);
