@@ -61,14 +61,17 @@ def keep_files_only(top: Path) -> None:
 
 
 def sweep(uid: int) -> None:
-    """Remove what a run under this uid left where every user may write."""
+    """Remove what a run under this uid left where every user may write. What others have there may go meanwhile."""
     for place in TEMPORARY:
-        with suppress(OSError):
-            for entry in os.scandir(place):
-                if entry.stat(follow_symlinks=False).st_uid == uid and entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                elif entry.stat(follow_symlinks=False).st_uid == uid:
-                    Path(entry.path).unlink(missing_ok=True)
+        for name in os.listdir(place) if os.path.isdir(place) else ():
+            path = Path(place, name)
+            with suppress(OSError):
+                if path.lstat().st_uid != uid:
+                    continue
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
 
 
 # ---- what another uid can read -------------------------------------------------------------------

@@ -449,6 +449,15 @@ def test_nothing_stays_where_anybody_may_write(protected: Sandbox, work: Path) -
         assert not one.exists() and not other.exists()
 
 
+def test_what_others_remove_does_not_end_the_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("first", "last"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr("grader.jail.uid.TEMPORARY", (tmp_path, tmp_path / "none"))
+    monkeypatch.setattr(os, "listdir", lambda _: ["first", "gone", "last"])
+    sandbox.uids.sweep(os.geteuid())
+    assert not (tmp_path / "first").exists() and not (tmp_path / "last").exists()
+
+
 @as_root
 def test_without_landlock_shared_memory_is_memory_in_use(monkeypatch: pytest.MonkeyPatch, jail: Path) -> None:
     """Files may stay there, then, which the note says."""
