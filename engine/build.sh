@@ -122,7 +122,8 @@ program) # -> build/program, or build/program-check, which is run
     ;;
 lab) check_kernel build/lab.sh "$folder/kernel.o" && build "$@" ;;
 
-# Programs that make check asks, made then; empty where they do not compile or link, for which another build says why.
+# Programs that make check makes when it runs them. Where one does not compile or link, the file is empty, and another
+# build says why.
 locals) # the program once more, from a kernel.cu that says which local variables come into scope
     locals_object build/check/insert build/check/prelude build/cpu/kernel.ii "$out" || { : >"$out" && exit; }
     build "$@"

@@ -63,8 +63,11 @@ def keep_files_only(top: Path) -> None:
 def sweep(uid: int) -> None:
     """Remove what a run under this uid left where every user may write. What others have there may go meanwhile."""
     for place in TEMPORARY:
-        for name in os.listdir(place) if os.path.isdir(place) else ():
-            path = Path(place, name)
+        try:
+            names = os.listdir(place)
+        except OSError:  # there is no such folder here
+            continue
+        for path in (Path(place, name) for name in names):
             with suppress(OSError):
                 if path.lstat().st_uid != uid:
                     continue

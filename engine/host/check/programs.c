@@ -101,8 +101,9 @@ static bool is_newer(const struct stat *file, const struct stat *than) {
 }
 
 /* Opens the program `given`, or the one that the command makes if none was made since this program
- * was built. -1: there is none, or kernel.cu has changed since. It may still be of another one,
- * where programs were copied: it is told which, and then says nothing. */
+ * was built. -1: there is none, or kernel.cu has changed since. Where programs were copied it may
+ * still be of another kernel.cu: so it is handed a hash, and ends at once if that is not its own.
+ */
 static int made_program(const char *given, const char *path, const char *command,
                         struct shape shape) {
     const struct child_limits limits = {60, 600};
