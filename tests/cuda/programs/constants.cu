@@ -46,7 +46,7 @@ __global__ void use(float *p, int n) {
     for (int i = 0; i < width; i++) sized[i] = i;
     at_file_scope[threadIdx.x % 4] = 0;
     p[0] = width + twice + half + third + quarter + letter + large + COUNT + (int)Color::GREEN;
-    p[1] = inner::depth + Limits::ROWS + Limits::STEP + Size<3>::value + TILE + INT_MAX;
+    p[1] = inner::depth + Limits::ROWS + Limits::STEP + Size<3>::value + TILE + (float)INT_MAX;
     p[2] = settings.a + settings.f + of_device.b + min(n, width) + (n ? width : 3) + INFINITY;
     p[3] = in_constant[n] + in_global[n] + table[n] + counter + corner.x + shared_by_both;
     p[4] = local[n] + inside[n] + sized[n] + at_file_scope[n];

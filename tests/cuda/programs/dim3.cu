@@ -29,6 +29,7 @@ int main() {
     int m = 100, n = 33;
     unsigned int u = 7;
     size_t s = 9;
+    double fraction = 1.9;
 
     dim3 none, three(5, 6, 7), by_int = 4, braces = {4, 5}, list{1, 2, 3}, assigned, members;
     IS(none, 1, 1, 1);
@@ -44,7 +45,7 @@ int main() {
     members.z = n;
     IS(members, 16, 16, 33);
     IS(dim3(u, s, m), 7, 9, 100);
-    dim3 of_double(TILE, 1.9), ceiled(ceil(n / TILE), ceilf((float)m / TILE_SIZE), 1);
+    dim3 of_double(TILE, fraction), ceiled(ceil(n / TILE), ceilf((float)m / TILE_SIZE), 1);
     IS(of_double, 16, 1, 1);
     IS(ceiled, 3, 7, 1);
     dim3 array[2] = {dim3(1, 2), 3}, copy = array[0];
