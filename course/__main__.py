@@ -64,7 +64,7 @@ def main(words: Sequence[str]) -> int:
             return {"grade": grade_class, "regrade": regrade_class}[given.what](given)
     except KeyboardInterrupt:
         say("interrupted; what was graded is kept, and the same command grades the rest")
-        return interrupt.STATUS
+        return interrupt.status()
     except (BadInput, MachineFault) as error:
         say(str(error))
         return BAD_INPUT if isinstance(error, BadInput) else MACHINE_FAULT

@@ -59,7 +59,7 @@ def main(words: list[str]) -> int:
                 watched.end()
     except KeyboardInterrupt:
         kept = f"; the cases so far are in {run.store.partial}" if run and run.store else ""
-        return say(f"interrupted{kept}", interrupt.STATUS)
+        return say(f"interrupted{kept}", interrupt.status())
     except (BadInput, MachineFault) as error:
         return say(str(error), error.status)
     except Exception:  # a mistake of ours must not cost a student points

@@ -5,26 +5,19 @@
 #     PYTHON=python3 python.sh -s ARGUMENT...               without any
 . engine/say.sh
 python=${PYTHON:-python3} venv=${VENV:-.venv}
-trap 'exit 130' INT TERM HUP
 
-# The interpreter, while it starts, answers Ctrl-C with a traceback; grader/interrupt.py is ready for it.
+# The interpreter, while it starts, answers Ctrl-C with a traceback; grader/interrupt.py is ready for it. It takes this
+# shell's place: a signal that comes while a shell starts a program can be lost.
 block='env --block-signal=INT'
 $block true 2>/dev/null || block= # coreutils before 8.31
 
-if [ "$1" != -i ]; then
-    trap : INT
-    if [ "$1" = -s ]; then shift; else python=$venv/bin/python; fi
-    $block "$python" -B "$@"
-    status=$?
-    # It has said that it was interrupted. make, which this ends if Ctrl-C did not reach it, adds nothing.
-    if [ $status = 130 ] && read -r parent 2>/dev/null <"/proc/$PPID/comm" && [ "$parent" = make ]; then
-        kill -INT $PPID
-        exit 0
-    fi
-    exit $status
-fi
+case $1 in
+-i) shift ;;
+-s) shift && exec $block "$python" -B "$@" ;;
+*) exec $block "$venv/bin/python" -B "$@" ;;
+esac
 
-shift
+trap 'exit 130' INT TERM HUP
 lists= newer=
 for list; do
     lists="$lists $list/requirements.txt"

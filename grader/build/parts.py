@@ -270,7 +270,7 @@ def main(backend: str, folder: str) -> int:
         with interrupt.raised(), suppress(BadInput, MachineFault):
             trusted_parts(backend, described(folder))
     except KeyboardInterrupt:
-        return interrupt.STATUS
+        return interrupt.status()
     return 0
 
 

@@ -38,6 +38,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from grader import interrupt
 from grader.cases.read import read_toml
 from grader.errors import BadInput, MachineFault
 from instructor.release.repository import REPOSITORY, tracked_files
@@ -281,7 +282,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(interrupt.status())
     except (BadInput, MachineFault) as wrong:
         print(wrong, file=sys.stderr)
         sys.exit(2 if isinstance(wrong, BadInput) else 3)

@@ -170,7 +170,7 @@ def main() -> int:
         print(fault, file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        return interrupt.STATUS
+        return interrupt.status()
     return 0
 
 

@@ -484,7 +484,7 @@ def run(arguments: argparse.Namespace, folder: Path, start: float) -> int:
         return 3
     except KeyboardInterrupt:
         report("interrupted")
-        return interrupt.STATUS
+        return interrupt.status()
     proof = Proof(suites, proved, mistakes)
     show(proof, timed, arguments.full, time.monotonic() - start)
     if drawn and not proof.failures:

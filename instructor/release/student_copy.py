@@ -440,7 +440,7 @@ def main() -> int:
         return 3
     except KeyboardInterrupt:
         print("release: interrupted; nothing was written", file=sys.stderr)
-        return interrupt.STATUS
+        return interrupt.status()
     print(f"student's copy: {target}")
     for what, result in rows:
         print(textwrap.fill(f"  {what:<13} {result}", WIDTH, subsequent_indent=" " * 16,

@@ -27,6 +27,7 @@ from forks import Run, fake_grader
 from grader_fake import COMMAND, command as fake
 from rich.cells import cell_len
 
+from grader import interrupt
 from grader.build.parts import described, trusted_parts
 from grader.build.submission import work_directory
 from grader.record.model import Record, schema
@@ -415,6 +416,15 @@ def interrupted(command: list[str], seconds: float, cwd: Path, **env: str) -> Ru
             os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
     return Run(command, process.returncode, out.decode(), err.decode())
+
+
+def test_ctrl_c_while_the_interpreter_starts() -> None:
+    """At any time from the first shell on, it ends the program: none is lost on the way."""
+    program = "from grader import interrupt; import signal, time; interrupt.handle(signal.SIG_DFL); time.sleep(1); 1/0"
+    for step in range(40):
+        run = interrupted(["sh", "grader/python.sh", "-s", "-c", program], step / 2000, REPOSITORY,
+                          PYTHON=sys.executable)
+        assert run.returncode in (-signal.SIGINT, interrupt.STATUS), run
 
 
 INTERRUPTED = [(target, seconds)
