@@ -54,7 +54,6 @@ LEFT_OUT = {
     "grader/conftest.py": "grades with pytest, as docs/grading.md says",
     "grader/test_submission.py": "the same",
     "grader/pytest.ini": "the same",
-    "grader/requirements.in": "for whoever pins other packages",
     "instructor": "solutions, faulty kernels, cheats",
     "labs": "other assignments, with solutions",
     "tests": "the tests of this project; they use instructor/",
