@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from .text import counted, points
+from grader.text import counted, points
+
 from .model import Attempt, Override, Standing, Student
 from .settings import Settings, late_units
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ..files import write
+from grader.files import write
+
 from ..model import Standing
 from . import feedback
 from .class_page import class_of
