@@ -6,6 +6,8 @@ import contextlib
 import errno
 import fcntl
 import os
+import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -81,9 +83,11 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
     """One that an interrupt leaves nothing of, also while it is made or removed; and what of it a process leaves that
-    is killed, the next one removes that makes one like it."""
+    is killed, the next one removes that makes one like it on this host: a lock may not be seen from another, and the
+    folders of versions that held none have other names."""
 
     def __init__(self, prefix: str, place: str | os.PathLike[str] | None = None):
+        prefix += re.sub(r"\W", "_", platform.node()) + "-"
         with interrupt.held():
             remove_left_behind(Path(place or tempfile.gettempdir()).glob(f"{prefix}*"))
             super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)

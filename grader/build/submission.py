@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import sys
 import threading
@@ -120,15 +121,19 @@ def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits:
 
 def examine(jail: Path, *words: str) -> None:
     """`jail`: sandbox.py's launcher, for the limits; nothing of the submission's is run. Raises Refused,
-    NotBuilt at a limit, and MachineFault."""
+    NotBuilt at a limit, Unplaced, and MachineFault."""
     command = [sys.executable, "-B", "-m", "grader.gate.check", *words]
     ran = Sandbox("none", "", jail).run(Command(command, EXAMINE_LIMITS, cwd=ROOT))
     before, begun, printed = ran.output.decode(errors="replace").partition(READY)
     if not begun:
         last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
         raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
-    if ran.status != 0:  # a limit, or a parser's answer to it: MemoryError, RecursionError
-        raise NotBuilt(TOO_LARGE)
+    if ran.status != 0:
+        last = (printed.strip().splitlines() or [f"status {ran.status}"])[-1]
+        limit = ran.time_limit_hit or ran.memory_limit_hit or ran.status == -signal.SIGXCPU
+        if limit or last.startswith(("MemoryError", "RecursionError")):
+            raise NotBuilt(TOO_LARGE)
+        raise Unplaced(f"kernel.cu cannot be examined: {last[:LONGEST]}")
     refused = json.loads(printed)
     if refused is not None:
         raise Refused(**refused)

@@ -70,19 +70,22 @@ def test_an_interrupt_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: py
 
 
 def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
-    """By the next that makes one like it; not those that somebody has, nor one that is about to be locked."""
+    """By the next that makes one like it; not those that somebody has, nor one that is about to be locked, nor those of
+    another host, or of a version that locked none."""
     killed = "import os, pathlib, signal, sys; from grader.process import TemporaryFolder; " \
         "made = TemporaryFolder('new-', sys.argv[1]); pathlib.Path(made.name, 'file').touch(); " \
         "os.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", killed, tmp_path], cwd=REPOSITORY, check=False)
     [left] = tmp_path.iterdir()
-    (tmp_path / "new-empty").mkdir()
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other/file").touch()
+    empty = f"{left.name[:-8]}12345678"
+    (tmp_path / empty).mkdir()
+    for other in ("other", "new-x1y2z3", "new-elsewhere-x1y2z3"):
+        (tmp_path / other).mkdir()
+        (tmp_path / other / "file").touch()
     with TemporaryFolder("new-", tmp_path) as folder:
         Path(folder, "file").touch()
         with TemporaryFolder("new-", tmp_path) as second:
-            names = {Path(folder).name, Path(second).name, "new-empty", "other"}
+            names = {Path(folder).name, Path(second).name, empty, "other", "new-x1y2z3", "new-elsewhere-x1y2z3"}
             assert left.name not in names and {path.name for path in tmp_path.iterdir()} == names
 
 

@@ -26,7 +26,7 @@ from grader_fake import problem as problem_of
 
 from grader import process
 from grader.build.parts import SOURCES, Parts, gpu_architecture, parts_key, reason_of, settings_for, trusted_parts
-from grader.build.submission import (BUILDS, EXAMINE_LIMITS, Programs, build_submission, examine, first_error,
+from grader.build.submission import (BUILDS, EXAMINE_LIMITS, Programs, Unplaced, build_submission, examine, first_error,
                                      work_directory)
 from grader.cases.model import Case
 from grader.errors import MachineFault, NotBuilt, Refused
@@ -520,13 +520,16 @@ def test_what_is_not_built_for_the_machines_sake(parts: Parts, work: Path, monke
 
 
 def test_what_cannot_be_examined(parts: Parts, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Because it takes too long; or for the machine's sake, where a library is missing."""
+    """Because it takes too long; for the machine's sake, where a library is missing; or for a reason that another
+    kernel is tried for, where the file is gone."""
     (work / "kernel.cu").write_bytes(b"; " * 5_000_000)
     with monkeypatch.context() as limited:
         limited.setattr("grader.build.submission.EXAMINE_LIMITS",
                         replace(EXAMINE_LIMITS, cpu_seconds=1, time_seconds=1))
         with pytest.raises(NotBuilt, match="time or memory"):
             examine(parts.jail, "source", str(work / "kernel.cu"))
+    with pytest.raises(Unplaced, match="cannot be examined: FileNotFoundError: "):
+        examine(parts.jail, "source", str(work / "gone.cu"))
     bare = script(work / "python", f'exec {shlex.quote(sys.executable)} -S "$@"')
     monkeypatch.setattr(sys, "executable", str(bare))
     with pytest.raises(MachineFault, match="cannot be examined: .*No module named"):
