@@ -43,6 +43,7 @@ from .progress import Shown  # noqa: E402
 from .record import OF_STUDENTS, RESULT, SOURCE  # noqa: E402
 from .jobs.results import (NOT_TAKEN, SEED_BITS, Job, Key, Results, done, forget_try, keep,  # noqa: E402
                       refuse_full_disk, refuse_other_cases)
+from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
 from .stop import asked_to_stop  # noqa: E402
 from .jobs.slurm import Cluster, Runs  # noqa: E402
@@ -204,7 +205,8 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
         forget_try(job)  # of a run that was killed behind its last word
     say_kept(len(contents) - len(jobs))
     if not jobs:
-        return False
+        with scratch(results.folder):  # which removes what a killed run left
+            return False
     for job in jobs:
         results.place(job, contents[job])
     names = the_class.names()
@@ -216,7 +218,8 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
             Runs(results, Cluster(asked.slurm), asked.jobs).run(jobs, grade, stop, shown)
             return stop.asked
         refuse_beside_slurm(results, given.what)
-        worker.run(jobs, asked.jobs, grade, stop, shown)
+        with scratch(results.folder) as environment:
+            worker.run(jobs, asked.jobs, replace(grade, environment=environment), stop, shown)
         return stop.asked
 
 

@@ -4,17 +4,12 @@ left behind."""
 
 import contextlib
 import errno
-import fcntl
 import os
-import platform
-import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import interrupt
@@ -82,40 +77,12 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """One that an interrupt leaves nothing of, also while it is made or removed; and what of it a process leaves that
-    is killed, the next one removes that makes one like it on this host: a lock may not be seen from another, and the
-    folders of versions that held none have other names."""
+    """One that an interrupt leaves nothing of, also while it is made or removed."""
 
     def __init__(self, prefix: str, place: str | os.PathLike[str] | None = None):
-        prefix += re.sub(r"\W", "_", platform.node()) + "-"
         with interrupt.held():
-            remove_left_behind(Path(place or tempfile.gettempdir()).glob(f"{prefix}*"))
             super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)
-            self._lock = open_folder(self.name)
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def cleanup(self) -> None:
         with interrupt.held():
             super().cleanup()
-            if self._lock >= 0:
-                os.close(self._lock)
-            self._lock = -1
-
-
-def open_folder(path: str | os.PathLike[str]) -> int:
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-
-
-def remove_left_behind(paths: Iterable[Path]) -> None:
-    """Of these folders those of processes that were killed: nobody holds them. One that is still empty may be about
-    to be locked."""
-    for path in paths:
-        with contextlib.suppress(OSError):
-            held = open_folder(path)
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.listdir(held) and os.fstat(held).st_uid == os.geteuid():
-                    shutil.rmtree(path, ignore_errors=True)
-            finally:
-                os.close(held)

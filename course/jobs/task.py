@@ -22,6 +22,7 @@ from pathlib import Path  # noqa: E402
 
 from grader.errors import MachineFault  # noqa: E402
 
+from ..scratch import scratch  # noqa: E402
 from ..stop import asked_to_stop  # noqa: E402
 from .results import Job, Key  # noqa: E402
 from .slurm import STOP  # noqa: E402
@@ -43,8 +44,9 @@ def main(words: Sequence[str]) -> int:
             print(ended.directory, flush=True)
 
     try:
-        with asked_to_stop() as stop:
-            run(jobs, workers, Grade(Key(**key), asked["run"], tuple(asked["options"])), stop, report, most_tries=1)
+        with asked_to_stop() as stop, scratch(path) as environment:
+            grade = Grade(Key(**key), asked["run"], tuple(asked["options"]), environment)
+            run(jobs, workers, grade, stop, report, most_tries=1)
     except KeyboardInterrupt:
         return interrupt.STATUS
     except MachineFault as error:

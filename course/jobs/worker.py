@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import IO
 
@@ -35,6 +35,7 @@ class Grade:
     run: str
     options: tuple[str, ...]
     """Of `python -m grader`."""
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -92,7 +93,7 @@ def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
     command = of_one(job.hand_in, job.directory.parent, job.directory.name, grade.options)
     try:
         process = started(command, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=said, start_new_session=True)
+                          stderr=said, start_new_session=True, env=grade.environment or None)
     except OSError as error:
         raise MachineFault(f"the grader cannot be started: {error.strerror}") from error
     one = Running(job, process, said)

@@ -208,6 +208,8 @@ def test_interrupted(course: Course, number: signal.Signals, accept: tuple[str, 
     assert state_of(course) == before
     if number == signal.SIGKILL:  # what it had begun goes on without it, and counts
         wait_for(lambda: course.counted("graded").get("x") == 2)
+    else:
+        wait_for(lambda: not list(course.temporary.glob("*/run-*/*")))
     graded = course.counted("graded")
     ended = course.regrade("--accept")
     assert ended.returncode == 0, ended.stderr

@@ -4,13 +4,11 @@ import errno
 import os
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
 
 from grader import interrupt, process
 from grader.process import TemporaryFolder, completed
@@ -67,26 +65,6 @@ def test_an_interrupt_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: py
                 Path(folder, "file").touch()
                 patched.setattr(os, call, interrupted)
     assert not list(tmp_path.iterdir())
-
-
-def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
-    """By the next that makes one like it; not those that somebody has, nor one that is about to be locked, nor those of
-    another host, or of a version that locked none."""
-    killed = "import os, pathlib, signal, sys; from grader.process import TemporaryFolder; " \
-        "made = TemporaryFolder('new-', sys.argv[1]); pathlib.Path(made.name, 'file').touch(); " \
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    subprocess.run([sys.executable, "-c", killed, tmp_path], cwd=REPOSITORY, check=False)
-    [left] = tmp_path.iterdir()
-    empty = f"{left.name[:-8]}12345678"
-    (tmp_path / empty).mkdir()
-    for other in ("other", "new-x1y2z3", "new-elsewhere-x1y2z3"):
-        (tmp_path / other).mkdir()
-        (tmp_path / other / "file").touch()
-    with TemporaryFolder("new-", tmp_path) as folder:
-        Path(folder, "file").touch()
-        with TemporaryFolder("new-", tmp_path) as second:
-            names = {Path(folder).name, Path(second).name, empty, "other", "new-x1y2z3", "new-elsewhere-x1y2z3"}
-            assert left.name not in names and {path.name for path in tmp_path.iterdir()} == names
 
 
 def test_a_program_that_is_still_being_written_is_started_later(tmp_path: Path) -> None:
