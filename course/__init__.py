@@ -15,7 +15,6 @@
     regrade.py    what another version of the cases would change
     pages/        pages for students and for staff
 
-Data flows down this list: hand-ins -> attempts -> records -> standings -> tables and pages. Of how
-something is graded, this package knows the grader's command and those two files; texts, files, processes
-and Ctrl-C it handles as grader/ does.
+Data flows down this list: hand-ins -> attempts -> records -> standings -> tables and pages. Of the
+repository around it, this package knows the grader's command and those two files.
 """

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import signal
 
-from grader import interrupt
+from . import interrupt
 
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
@@ -29,12 +29,10 @@ from collections.abc import Sequence  # noqa: E402
 from dataclasses import dataclass, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from grader.console import console_for, paragraph  # noqa: E402
-from grader.errors import BadInput, MachineFault, refuse  # noqa: E402
-from grader.files import faults_of, write  # noqa: E402
-from grader.text import counted, harmless, quoted  # noqa: E402
-
 from . import output, regrade  # noqa: E402
+from .console import console_for, paragraph  # noqa: E402
+from .errors import BadInput, MachineFault  # noqa: E402
+from .files import faults_of, write  # noqa: E402
 from .gather import Class, gather  # noqa: E402
 from .jobs.grader import PASSED_ON, about, mistakes_in  # noqa: E402
 from .model import Standing  # noqa: E402
@@ -45,8 +43,8 @@ from .jobs.results import (NOT_TAKEN, SEED_BITS, Job, Key, Results, done, forget
                       refuse_full_disk, refuse_other_cases)
 from .scratch import scratch  # noqa: E402
 from .settings import WHOLE, Settings, read_settings  # noqa: E402
-from .stop import asked_to_stop  # noqa: E402
 from .jobs.slurm import Cluster, Runs  # noqa: E402
+from .text import counted, harmless, quoted, refuse  # noqa: E402
 from .jobs import worker  # noqa: E402
 from .jobs.worker import Grade  # noqa: E402
 
@@ -212,7 +210,7 @@ def run_all(given: argparse.Namespace, asked: Asked, the_class: Class, key: Key,
     names = the_class.names()
     shown_names = {job.directory: names[job] for job in jobs}
     grade = Grade(key, secrets.token_hex(6), (*asked.words, f"--seed={key.seed}", "--jobs=1"))
-    with Shown(shown_names, key, what) as shown, asked_to_stop(
+    with Shown(shown_names, key, what) as shown, interrupt.asked_to_stop(
             lambda: shown.say("interrupted: finishing what runs; Ctrl-C again ends it")) as stop:
         if given.queue == "slurm":
             Runs(results, Cluster(asked.slurm), asked.jobs).run(jobs, grade, stop, shown)

@@ -20,10 +20,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from grader.errors import BadInput
-from grader.text import printable, some_of
-
+from .errors import BadInput
 from .model import Claim, Files, HandIn
+from .text import listed, printable
 
 MOST_FILES = 200_000  # in the download of a class
 MOST_OF_ONE = 20_000  # in one hand-in
@@ -69,7 +68,7 @@ class Archive(ABC):
         """These files (by their names here, the students' own names of them), or why there are none.
         Hidden ones are ignored."""
         ignored = sorted(own for own in files.values() if hidden(own))
-        notes = [*([f"ignored: {some_of(ignored)}, hidden"] if ignored else []), *notes]
+        notes = [*([f"ignored: {listed(ignored)}, hidden"] if ignored else []), *notes]
         own = Counter(files.values())
         wanted = [(name, name if own[each] > 1 else each)  # else one would hide the other
                   for name, each in files.items() if not hidden(each)]
@@ -93,7 +92,7 @@ class Archive(ABC):
                 if self.taken > LARGEST_CLASS:
                     raise BadInput(f"all hand-ins here are more than {LARGEST_CLASS >> 20} MB; split them")
             except BadInput as error:
-                left_out.append(f"{some_of([own])}: {error}")
+                left_out.append(f"{listed([own])}: {error}")
             else:
                 taken[own], room = content, room - len(content)
         return tuple(taken.items()), left_out

@@ -26,13 +26,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.text import points, printable, some_of
-
 from .archive import Archive
 from .fill import Filled, Filling, refuse_missing
 from .model import Claim, HandIn, Standing
 from .roster import CANVAS
 from .table import Table, read_table, simple, written
+from .text import listed, points, printable
 
 WHO = r"(?:(?!LATE_|anon_)(?P<name>.+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[^_]+)_"
 FILE = re.compile(WHO + r"\d+_(?P<own>.+)", re.ASCII | re.DOTALL)
@@ -110,8 +109,8 @@ def column_of(table: Table, section: int, assignment: str) -> int:
     if len(found) == 1:
         return found[0]
     which = f"{len(found)} columns of assignments are called" if found else "no assignment is called"
-    raise table.refuse(1, f"{which} {some_of([assignment or 'anything'])}; name one of "
-                       f"{some_of(names) if names else 'those that Canvas exported'}")
+    raise table.refuse(1, f"{which} {listed([assignment or 'anything'])}; name one of "
+                       f"{listed(names) if names else 'those that Canvas exported'}")
 
 
 def check_possible(table: Table, line: int, cell: str, standings: Sequence[Standing],

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.text import one_line, points
-
 from .model import Standing
 from .roster import Columns, Roster, claim_of, columns_of, rows_of
 from .table import Table
+from .text import one_line, points
 
 
 class Filled(NamedTuple):

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
-from grader.errors import BadInput
-
+from .errors import BadInput
 from .hand_ins import collect
 from .model import Attempt, Files, HandIn, Override, Standing, Student
 from .moodle import times

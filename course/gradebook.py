@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
 
-from grader.exporters.github import markdown
-from grader.text import counted, one_line, points
-
+from .markdown import markdown, row
 from .model import Attempt, Standing
 from .record import RESULT, Record
-from .table import defused, written
+from .table import written
+from .text import counted, defused, one_line, points
 
 GRADEBOOK = ("student", "login", "id", "email", "section", "state", "points", "possible", "raw",
              "deducted", "speed", "late", "late_days_used", "attempts", "counted", "submitted",
@@ -73,8 +72,9 @@ def summary(standings: Sequence[Standing], assignment: str) -> str:
     lines = [f"## {markdown(assignment)}: {counted(len(standings), 'student')}", "",
              markdown(together(standings)), "", *([markdown(unknown), ""] if unknown else []),
              "| student | points | of them for speed | late | |", "|---|---:|---:|---|---|"]
-    lines += [f"| {markdown(each.student.known_as)} | {share(each)} | {speed_of(each)} | {markdown(each.late)} | "
-              f"{markdown(note(each) or ('' if each.state == 'graded' else each.state))} |" for each in standings]
+    lines += [row(markdown(each.student.known_as), share(each), speed_of(each), markdown(each.late),
+                  markdown(note(each) or ("" if each.state == "graded" else each.state)))
+              for each in standings]
     return "\n".join(lines) + "\n"
 
 

@@ -27,11 +27,10 @@ from typing import Any
 
 import yaml
 
-from grader.errors import BadInput
-from grader.text import counted
-
 from .archive import Archive
+from .errors import BadInput
 from .model import Claim, HandIn
+from .text import counted
 
 METADATA = re.compile(r"(assignment_\d+_export/)?submission_metadata\.yml", re.ASCII)
 LARGEST_METADATA = 32 << 20  # bytes; it has what the autograder printed, and takes a minute

@@ -16,12 +16,11 @@ from collections.abc import Container, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.text import printable
-
 from . import canvas, gradescope, moodle
 from .archive import Archive, beside_hand_ins, made, of_the_system, opened, read_file
+from .errors import BadInput
 from .model import Claim, Files, HandIn
+from .text import printable
 
 KERNEL = "kernel.cu"
 """A folder with it at the top is one student's."""

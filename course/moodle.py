@@ -28,13 +28,12 @@ from datetime import datetime, tzinfo
 from html import escape
 from pathlib import Path
 
-from grader.text import points, some_of
-
 from .archive import Archive
 from .fill import Filled, Filling, number, refuse_missing
 from .model import Claim, HandIn, Standing, Student
 from .roster import MOODLE, rows_of
-from .table import defused, read_table, simple, written
+from .table import read_table, simple, written
+from .text import defused, listed, points
 
 FILE = re.compile(r"(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)"
                   r"(?:_?/|_)(?P<own>.+)", re.ASCII | re.DOTALL)
@@ -65,7 +64,7 @@ def hand_ins(archive: Archive) -> list[HandIn]:
 def of_student(archive: Archive, name: str, number: str, files: list[re.Match[str]]) -> HandIn:
     claim = Claim(name="" if name == BLIND else name, moodle_id=number)
     other = {file["kind"] for file in files} - {"file"}
-    notes = [f"ignored: {some_of(sorted(other))}, typed into Moodle"] if other else []
+    notes = [f"ignored: {listed(sorted(other))}, typed into Moodle"] if other else []
     own = {file[0]: file["own"] for file in files if file["kind"] == "file"}
     return archive.hand_in([claim], f"{name}_{number}", own, notes)
 

@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.files import faults_of, write
-from grader.text import counted
-
 from . import canvas, moodle
+from .files import faults_of, write
 from .fill import Filled
 from .gradebook import attempts, gradebook, of_unknown_time, summary, together
 from .model import Standing
 from .pages import write_class_page, write_feedback, write_leaderboard
 from .settings import Settings
+from .text import counted
 
 FEEDBACK, LEADERBOARD = "feedback", "leaderboard.html"
 

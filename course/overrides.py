@@ -16,11 +16,9 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from grader.errors import refuse
-from grader.text import nearest, quoted
-
 from .model import Override, Student
 from .table import read_table, simple
+from .text import nearest, quoted, refuse
 
 COLUMNS = ("student", "points", "excused", "extension", "submitted", "reason")
 YES, NO = ("yes", "true", "x", "1"), ("", "no", "false", "0")

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from grader.text import counted, points
-
+from .text import counted, points
 from .model import Attempt, Override, Standing, Student
 from .settings import Settings, late_units
 

@@ -18,10 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from grader.console import console_for
-from grader.text import harmless, one_line, points
-
+from .console import console_for
 from .jobs.results import Job, Key, last_try, not_taken, record_of
+from .text import harmless, one_line, points
 
 ROWS = 8
 """Of those that have ended; so the table keeps its height."""

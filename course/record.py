@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from grader.errors import BadInput
-from grader.text import one_line, points
+from .errors import BadInput
+from .text import one_line, points
 
 RESULT, OF_STUDENTS, SOURCE = "result.json", "student.json", "kernel.cu"
 """In a folder of results; the last is the submission as it was compiled."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from grader.console import paragraph
-from grader.text import counted, harmless, one_line, points
-
+from .console import paragraph
 from .gradebook import shown, table
 from .model import Standing
 from .record import Item, Record
+from .text import counted, harmless, one_line, points
 
 COLUMNS = ("student", "before", "after", "change", "case", "case_before", "case_after", "why")
 MOST_STUDENTS = 30

@@ -21,15 +21,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.intake.submission import LONGEST_NAME, directory_name
-from grader.text import one_line, some_of
-
+from .errors import BadInput
 from .model import Claim, Student
 from .table import Table, read_table, simple
+from .text import listed, one_line, printable
 
 IDENTIFIERS = ("login", "id", "email", "canvas_id", "moodle_id")  # unique in a class
 MOST_LATE_DAYS = 365
+LONGEST_NAME = 80  # bytes of a folder's name
 HASH_LENGTH = 8  # hexadecimal digits: against accidents, which are no attacks
 
 
@@ -83,7 +82,7 @@ def columns_of(table: Table) -> Columns:
         return GRADESCOPE
     if {"name", "login", "email", "id"} & set(names):
         return OWN
-    raise table.refuse(1, f"no column names a student, of {some_of(table.columns)}; write name, login, "
+    raise table.refuse(1, f"no column names a student, of {listed(table.columns)}; write name, login, "
                        "email or id into the first line, or take a roster that Canvas, Moodle or "
                        "Gradescope exported")
 
@@ -171,6 +170,13 @@ def with_folders(students: Sequence[Student]) -> list[Student]:
     count = Counter(name.casefold() for name in wanted)
     return [replace(student, folder=name if count[name.casefold()] == 1 else hashed(name, student))
             for student, name in zip(students, wanted, strict=True)]
+
+
+def directory_name(text: str) -> str:
+    """`text` with as few changes as make it a name that is easily typed, of one directory."""
+    kept = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in printable(text))
+    shortened = kept.strip().lstrip(".").encode()[:LONGEST_NAME].decode("utf-8", "ignore").strip()
+    return shortened or "submission"
 
 
 def called(student: Student) -> str:
@@ -263,7 +269,7 @@ class Roster:
     def reason(self, claim: Claim) -> str:
         """Why a claim matches nobody."""
         could_be = [f"{student.known_as} ({student.folder})" for student in self.candidates(claim)]
-        return f"could be either of {some_of(could_be)}" if could_be else "not on the roster"
+        return f"could be either of {listed(could_be)}" if could_be else "not on the roster"
 
 
 def contradicts(claim: Claim, student: Student) -> bool:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.errors import MachineFault
+from .errors import MachineFault
 
 PASSABLE = 0o711  # the sandbox's uid goes through it, and lists nothing
 

@@ -17,9 +17,13 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from grader.cases.read import read_toml, unknown_keys
-from grader.errors import BadInput, refuse
-from grader.text import printable, quoted
+from .errors import BadInput
+from .text import nearest, one_line, printable, quoted, refuse
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
 
 FILE = "class.toml"
 SUBMISSIONS = "submissions"
@@ -31,6 +35,7 @@ GIVEN = ("roster.csv", "overrides.csv")
 Rule = Literal["best", "last", "last-in-time"]
 WHOLE = ("public", "hidden", "all")
 """Suites that are no path."""
+LARGEST_FILE = 1 << 20
 YEARS = range(2000, 2200)
 UNITS = {"day": timedelta(days=1), "hour": timedelta(hours=1)}
 
@@ -145,7 +150,7 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
 
 def read_file(path: Path) -> File:
     """Raises BadInput."""
-    table = read_toml(path, "it says what a class was given to do")
+    table = read_toml(path)
     where = printable(str(path))
     mistakes = [f"{where}: {each}" for each in unknown_keys(table, list(File.model_fields))]
     if isinstance(table.get("late"), dict):
@@ -158,6 +163,29 @@ def read_file(path: Path) -> File:
         refuse(list(dict.fromkeys(f"{where}: {explained(each['loc'], table)}"
                                   for each in error.errors())))
         raise
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Raises BadInput."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise BadInput(f"{path}: more than {LARGEST_FILE} bytes")
+        return tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot read this file: {error.strerror}; it says what a class was given "
+                       "to do") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise BadInput(f"{path}: lists or tables nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
+        raise BadInput(f"{path}: not TOML: {one_line(str(error), 160)}") from None
+
+
+def unknown_keys(table: dict[str, Any], keys: list[str]) -> list[str]:
+    return [f"unknown key {quoted(key)}{nearest(key, keys)}" for key in table if key not in keys]
 
 
 def explained(place: tuple[int | str, ...], table: dict[str, Any]) -> str:

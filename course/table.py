@@ -8,13 +8,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import BadInput
-from grader.text import printable
+from .errors import BadInput
+from .text import printable
 
 LARGEST = 32 << 20  # bytes; a gradebook of 1,000 students and 50 assignments has one megabyte
 SEPARATORS = (",", ";", "\t")
@@ -110,11 +109,3 @@ def written(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
-
-
-def defused(text: str) -> str:
-    """A cell of a CSV file. What a spreadsheet would compute (it begins with = + - @, a tab or a line
-    end, and is no negative number) gets an apostrophe in front, which spreadsheets take for "this is
-    text"."""
-    computed = text.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
-    return "'" + text if computed and not re.fullmatch("-[0-9.]+", text) else text

@@ -4,10 +4,6 @@ Raised in every module of the grader; caught in one_case.py and grade.py (NotBui
 (BadInput, MachineFault: __main__.py, and the front for pytest).
 """
 
-from collections.abc import Sequence
-
-MOST_MISTAKES_SHOWN = 8
-
 
 class BadInput(Exception):
     """The grader was given something it cannot use: a case, a submission's file, an option. One
@@ -43,11 +39,3 @@ class Refused(Exception):
     def __init__(self, tried: str, file: str | None = None, line: int = 0, hint: str = ""):
         super().__init__(tried)
         self.tried, self.file, self.line, self.hint = tried, file, line, hint
-
-
-def refuse(mistakes: Sequence[str]) -> None:
-    """Raises BadInput if there are any."""
-    if mistakes:
-        more = len(mistakes) - MOST_MISTAKES_SHOWN
-        rest = [f"... and {more} more mistakes"] if more > 0 else []
-        raise BadInput("\n".join([*mistakes[:MOST_MISTAKES_SHOWN], *rest]))

@@ -4,14 +4,11 @@ In: any text. Out: visible characters only, so that no text moves a cursor, turn
 writing or ends a line that it should not. Nothing here raises.
 """
 
-import difflib
 import re
 import reprlib
 from collections.abc import Sequence
 
 LONGEST_NAME = 60  # a longer one might be broken
-MOST_LISTED = 6  # names in a message
-LONGEST_LISTED = 60
 
 
 def harmless(text: str) -> str:
@@ -73,20 +70,6 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def some_of(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= LONGEST_LISTED else f"{name[:LONGEST_LISTED - 3]}..."
-             for name in map(printable, names[:MOST_LISTED])]
-    return listed([*shown, f"{len(names) - len(shown)} more"] if len(names) > len(shown) else shown)
-
-
-def nearest(key: str, allowed: Sequence[str]) -> str:
-    """What follows "unknown ...": the likeliest, or all that is allowed."""
-    likely = difflib.get_close_matches(key, allowed, n=1)
-    if likely:
-        return f"; did you mean {quoted(likely[0])}?"
-    return f"; allowed: {', '.join(allowed[:40]) or 'none'}"
-
-
 def grouped(count: int) -> str:
     """1234, and 12,345 from five digits on, as `make check` writes it."""
     return f"{count:,}" if count >= 10_000 else str(count)
@@ -94,8 +77,3 @@ def grouped(count: int) -> str:
 
 def counted(count: int, what: str) -> str:
     return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
-
-
-def points(value: float) -> str:
-    """4, 4.5, 33.33."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from grader.errors import BadInput, MachineFault
-from grader.files import faults_of, write
-from grader.process import completed
-from grader.text import one_line
+from ..errors import BadInput, MachineFault
+from ..files import faults_of, write
+from ..process import completed
+from ..text import one_line
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 COMMAND = (sys.executable, "-B", "-m", "grader")

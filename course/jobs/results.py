@@ -31,9 +31,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import BadInput, MachineFault
-from grader.files import NEW, PRIVATE, faults_of, remove_left_behind, write
-
+from ..errors import BadInput, MachineFault
+from ..files import NEW, PRIVATE, faults_of, remove_left_behind, write
 from ..model import Files
 from ..record import OF_STUDENTS, RESULT, Record, read_record
 

@@ -33,13 +33,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from grader.errors import BadInput, MachineFault
-from grader.files import PRIVATE, faults_of, write
-from grader.process import completed
-from grader.text import one_line, printable
-
-from ..stop import Stop
+from ..errors import BadInput, MachineFault
+from ..files import PRIVATE, faults_of, write
+from ..interrupt import Stop
+from ..process import completed
 from ..record import RESULT, read_record
+from ..text import one_line, printable
 from .grader import PROJECT, About, about_in
 from .results import RUN, UNFINISHED, Job, Results, done, last_try, note_fault, tries, write_json
 from .worker import MOST_TRIES, Grade, Watch

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 
-from grader import interrupt
+from .. import interrupt
 
 if __name__ == "__main__":
     interrupt.handle(signal.SIG_DFL)
@@ -20,10 +20,8 @@ import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from grader.errors import MachineFault  # noqa: E402
-
+from ..errors import MachineFault  # noqa: E402
 from ..scratch import scratch  # noqa: E402
-from ..stop import asked_to_stop  # noqa: E402
 from .results import Job, Key  # noqa: E402
 from .slurm import STOP  # noqa: E402
 from .worker import MOST_TRIES, Grade, run  # noqa: E402
@@ -44,7 +42,7 @@ def main(words: Sequence[str]) -> int:
             print(ended.directory, flush=True)
 
     try:
-        with asked_to_stop() as stop, scratch(path) as environment:
+        with interrupt.asked_to_stop() as stop, scratch(path) as environment:
             grade = Grade(Key(**key), asked["run"], tuple(asked["options"]), environment)
             run(jobs, workers, grade, stop, report, most_tries=1)
     except KeyboardInterrupt:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import IO
 
-from grader.errors import MachineFault
-from grader.process import end, started
-from grader.text import printable
-
-from ..stop import Stop
+from ..errors import MachineFault
+from ..interrupt import Stop
+from ..process import end, started
+from ..text import printable
 from .grader import GRADED, INTERRUPTED, NOT_TAKEN, PROJECT, last_line, of_one
 from .results import (HAND_IN, Job, Key, begin, done, forget_try, note_fault, note_not_taken,
                       record_of, tries)
@@ -92,8 +91,8 @@ def start(job: Job, grade: Grade, ended: SimpleQueue[Running]) -> Running:
     said = tempfile.TemporaryFile()
     command = of_one(job.hand_in, job.directory.parent, job.directory.name, grade.options)
     try:
-        process = started(command, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=said, start_new_session=True, env=grade.environment or None)
+        process = started(command, cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=said,
+                          env=grade.environment or None)
     except OSError as error:
         raise MachineFault(f"the grader cannot be started: {error.strerror}") from error
     one = Running(job, process, said)

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from grader.files import write
-
+from ..files import write
 from ..model import Standing
 from . import feedback
 from .class_page import class_of

@@ -14,11 +14,10 @@ from pathlib import Path
 from statistics import mean, median, quantiles, stdev
 from urllib.parse import quote
 
-from grader.text import points
-
 from ..gradebook import of_unknown_time
 from ..model import Standing, State
 from ..record import RESULT, Record
+from ..text import points
 from .mistakes import REFUSED, Mistake, mistakes_of
 from .source import lines_of
 

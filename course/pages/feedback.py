@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from grader.text import points
-
 from ..model import Attempt, Override, Standing, State
 from ..record import SOURCE, Case, Item, Mark, Record, Timing, placed
+from ..text import points
 from .mistakes import Mistake, mistakes_of
 from .source import Line, around, lines_of, marked
 

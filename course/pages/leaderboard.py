@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from grader.text import one_line
-
 from ..model import Attempt, Standing
+from ..text import one_line
 
 AGREED = re.compile(r"^\s*//\s*leaderboard:(.*)$", re.MULTILINE | re.IGNORECASE)
 LONGEST_NICKNAME = 30

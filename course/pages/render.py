@@ -16,9 +16,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.text import plain, points
-
 from ..record import share
+from ..text import plain, points
 
 HERE = Path(__file__).resolve().parent
 

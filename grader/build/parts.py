@@ -35,7 +35,7 @@ SOURCES = (*OF_ALL, "grader/grader.mk", "grader/worker", "grader/judge", "grader
 
 SHOWN = tuple(f"grader/{name}" for name in (
     "exporters", "pytest.ini", "python.sh", "report", "requirements.txt",
-    *(f"{front}.py" for front in ("conftest", "console", "test_submission"))))
+    *(f"{front}.py" for front in ("conftest", "test_submission"))))
 """What of the grader only shows or collects points. All else of it decides about them."""
 LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
 

@@ -6,6 +6,7 @@ In: TOML files. Out: Suite objects with the keys of their gates. Whatever is wro
 raises BadInput with a line for each mistake: file, case, key, what is allowed.
 """
 
+import difflib
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
@@ -13,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadInput, refuse
+from ..errors import BadInput
 from ..lab import Lab
-from ..text import nearest, quoted
+from ..text import quoted
 from .model import KINDS, ONE_LINE, POINTS, Case, Key, Suite, number
 
 try:
@@ -28,6 +29,7 @@ OF_SUITE = ("title", "gate", "points", "limits", "repaired")
 MOST_LIMIT = 1_000_000
 LARGEST_FILE = 1 << 20
 HASH_LENGTH = 16  # hexadecimal digits: against accidents, which are no attacks
+MOST_MISTAKES_SHOWN = 8
 
 
 def load_suites(lab: Lab, which: str, directory: Path | None = None) -> list[Suite]:
@@ -216,6 +218,24 @@ def gates_alone(asked: list[Suite], others: list[Suite]) -> list[Suite]:
                     cases=[case.model_copy(update=free) for case in suite.cases if case.key in gates])
             for suite in others]
     return [suite for suite in kept if suite.cases]
+
+
+# ---- words of the errors -------------------------------------------------------------------------
+
+def nearest(key: str, allowed: list[str]) -> str:
+    """What follows "unknown ...": the likeliest, or all that is allowed."""
+    likely = difflib.get_close_matches(key, allowed, n=1)
+    if likely:
+        return f"; did you mean {quoted(likely[0])}?"
+    return f"; allowed: {', '.join(allowed[:40]) or 'none'}"
+
+
+def refuse(mistakes: list[str]) -> None:
+    """Raises BadInput if there are any."""
+    if mistakes:
+        more = len(mistakes) - MOST_MISTAKES_SHOWN
+        rest = [f"... and {more} more mistakes"] if more > 0 else []
+        raise BadInput("\n".join(mistakes[:MOST_MISTAKES_SHOWN] + rest))
 
 
 def of_cases(suites: Sequence[Suite]) -> str:

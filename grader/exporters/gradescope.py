@@ -10,9 +10,9 @@ import json
 from typing import Any, Literal, get_args
 
 from ..record.model import ROUNDING, Record, Test, Timing
-from ..report.lines import (Item, graded, lost, measured, name, not_timed, number,
+from ..report.lines import (Item, graded, lost, measured, name, not_timed, number, points,
                             protection, shape, whole)
-from ..text import counted, plain, points
+from ..text import counted, plain
 
 Visibility = Literal["hidden", "after_published", "after_due_date", "visible"]
 VISIBILITIES = get_args(Visibility)

@@ -26,13 +26,15 @@ from typing import IO
 
 from .. import ROOT
 from ..errors import BadInput
-from ..text import printable, some_of
+from ..text import listed, printable
 
 KERNEL = "kernel.cu"
 LARGEST = 1 << 20  # bytes; a long solution has ten thousand
 LARGEST_ZIP = 8 << 20
 MOST_FILES = 20_000
 DEEPEST = 16  # folders within each other; nothing below is read
+MOST_LISTED = 6  # names in a message
+LONGEST_LISTED = 60
 ZIP_BEGINS = (b"PK\3\4", b"PK\5\6")  # with a file; empty
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others cannot be unpacked in parts
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # how one is opened
@@ -160,6 +162,12 @@ def choose(names: list[str], suffixes: tuple[str, ...], what: str) -> tuple[str,
     [chosen] = found
     others = [name for name in names if name != chosen]
     return chosen, [f"ignored: {some_of(others)}"] if others else []
+
+
+def some_of(names: list[str]) -> str:
+    shown = [name if len(name) <= LONGEST_LISTED else f"{name[:LONGEST_LISTED - 3]}..."
+             for name in map(printable, names[:MOST_LISTED])]
+    return listed([*shown, f"{len(names) - len(shown)} more"] if len(names) > len(shown) else shown)
 
 
 def of_the_system(name: str) -> bool:

@@ -1,6 +1,8 @@
 """Where records are kept: results/<name>/result.json, and result.partial.json until all is done.
 
-In: records, and where to keep them. Out: files, and the records that are read from them. A result.json is
+In: records, and where to keep them. Out: files, and the records that are read from them. A file
+here is complete or absent: it is written under a temporary name in the same directory and then
+renamed, so that neither a killed grader nor two graders at once leave half a file. A result.json is
 only ever replaced by a complete record.
 """
 
@@ -10,13 +12,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..errors import BadInput
-from ..files import NEW, PRIVATE, faults_of, lock, remove_left_behind, write
+from ..errors import BadInput, MachineFault
 from .model import FORMAT, Record
 from .student import student_view
 
@@ -24,8 +26,10 @@ RESULT, PARTIAL = "result.json", "result.partial.json"
 SOURCE = "kernel.cu"  # beside them: the submission as it was compiled, whose lines the records name
 OF_STUDENTS = {RESULT: "student.json", PARTIAL: "student.partial.json"}
 """Beside each of them: what of it a student may see (student.py)."""
+PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
 LONGEST_NAME = 100  # of suites, in a file's name
+NEW = ".new"  # ends the names of temporary files
 
 
 class Store:
@@ -139,6 +143,39 @@ def of_students(path: Path) -> Path:
     return path.with_name(OF_STUDENTS[path.name])
 
 
+def write(path: Path, content: bytes) -> None:
+    """All or nothing, even if the machine crashes. Raises OSError."""
+    path.parent.mkdir(mode=PRIVATE, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            lock(descriptor, fcntl.LOCK_EX)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+            os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def remove_left_behind(paths: Iterable[Path]) -> None:
+    """Of these temporary files those of write() that was killed: nobody holds them. One that is still
+    empty may be about to be locked."""
+    for path in paths:
+        with contextlib.suppress(OSError), open(path, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file.fileno()).st_size:
+                path.unlink()
+
+
+def lock(descriptor: int, how: int) -> None:
+    """Nothing, on a file system without locks."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, how)
+
+
 @contextlib.contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
     """One process at a time, so that two submissions of one name do not choose the same directory.
@@ -149,3 +186,13 @@ def alone_in(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Turns OSError into MachineFault."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineFault(f"{error.filename or path}: {error.strerror}; results cannot be written "
+                           "(--results, or RESULTS with make, names another place)") from error

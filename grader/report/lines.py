@@ -8,7 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from ..record.model import AnyResult as Item
 from ..record.model import Mark, Record, Test, Times, Timing
-from ..text import one_line, points
+from ..text import one_line
+
+
+def points(value: float) -> str:
+    """4, 4.5, 33.33."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def share(item: Item | Record) -> str:

@@ -8,6 +8,7 @@ exporters. All text that came out of a submission, a compiler or a test case goe
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
@@ -17,21 +18,35 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from ..console import INDENT, console_for, paragraph, wrapped
 from ..criteria.correct import headline
 from ..record.model import Mark, Record, Test, Timing, at
-from ..text import counted, harmless, points, printable
+from ..text import counted, harmless, printable
 from ..verdict.points import totals
-from .lines import (Item, beside, fraction, milliseconds, not_timed, of_repair, protection, ratio,
+from .lines import (Item, beside, fraction, milliseconds, not_timed, of_repair, points, protection, ratio,
                     reason as reason_of)
 
+PIPED_WIDTH = 80
+WIDEST = 120  # longer lines are hard to read
+NARROWEST = 40
 OUTPUT_LINES = 10
 COMPILER_LINES = 14  # and one above them
+INDENT = 4
 GAP = "  "  # between columns
 PLACE = re.compile(r"(?<![\w./-])kernel\.cu(?=:\d|: In |$)")
 PRINTED = "output"
 """The member that holds what a submission printed, which stays as it is; a compiler's words are of a build."""
 STYLES = {"passed": "green", "partial": "yellow", "failed": "red", "skipped": "dim"}
+
+
+def console_for(stream: TextIO) -> Console:
+    """Color on a terminal only, and not with NO_COLOR; at most 80 columns where there is none."""
+    terminal = stream.isatty()
+    columns = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
+    columns = max(min(columns, WIDEST if terminal else PIPED_WIDTH), NARROWEST)
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")  # a terminal without UTF-8 ends no grade
+    return Console(file=stream, width=columns, force_terminal=terminal, highlight=False,
+                   markup=False, emoji=False)
 
 
 # ---- the submission's own name -------------------------------------------------------------------
@@ -144,6 +159,23 @@ def about_blocks(tests: list[Test]) -> str:
     watched, blocks = sum(each.watched for each in seen), sum(each.all for each in seen)
     return f"note: {watched} of {counted(blocks, 'block')} watched in {counted(len(seen), 'case')} " \
         "with more blocks than the result needs: all that write, and a sample of the others"
+
+
+def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:
+    """A line; what does not fit goes on in the next ones, further to the right."""
+    line = Text(text, style) if isinstance(text, str) else text
+    room = console.width - indent
+    if line.cell_len <= room:
+        return Text(" " * indent).append_text(line)
+    parts = wrapped(line, console, room - INDENT)
+    return Text(" " * indent).append_text(Text(f"\n{' ' * (indent + INDENT)}").join(parts))
+
+
+def wrapped(line: Text, console: Console, width: int) -> list[Text]:
+    parts = list(line.wrap(console, width))
+    for part in parts:
+        part.rstrip()
+    return parts
 
 
 def table_of(head: list[str], items: list[Item], record: Record, console: Console) -> Text | None:

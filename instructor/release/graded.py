@@ -17,7 +17,7 @@ from grader.build.parts import Parts, of_grader
 from grader.cases.model import Suite
 from grader.cases.read import of_cases
 from grader.record.model import Record
-from grader.files import write
+from grader.record.store import write
 from instructor.release.repository import REPOSITORY
 
 KEPT = REPOSITORY / "build" / "cases"

@@ -36,8 +36,8 @@ for name in environment().list_templates(["j2"]):
 def make_project(folder: Path) -> Path:
     """One for all tests. It asks Slurm more often than it would ask one that others use."""
     folder /= "a project"
-    for name in ("course", "grader"):
-        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "grader").mkdir(parents=True)
+    shutil.copytree(REPOSITORY / "course", folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).with_name("fake_grader.py"), folder / "grader/__main__.py")
     (folder / "warm.py").write_text(WARM)
     slurm = folder / "course/jobs/slurm.py"

@@ -11,7 +11,7 @@ from downloads import KERNEL, NAMES, alone, cells, excused, got, graded, student
 from course import canvas, output
 from course.model import Claim, HandIn
 from course.roster import read_roster
-from grader.errors import BadInput
+from course.errors import BadInput
 from course.settings import read_settings
 
 

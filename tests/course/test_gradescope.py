@@ -14,7 +14,7 @@ from downloads import KERNEL, NAMES, UTC, alone, got, zip_of, zipped
 from course import gradescope
 from course.hand_ins import collect
 from course.model import Claim, HandIn
-from grader.errors import BadInput
+from course.errors import BadInput
 
 METADATA = """---
 submission_456:

@@ -18,7 +18,7 @@ from course import archive
 from course.hand_ins import collect, time_of
 from course.model import Claim
 from course.roster import Roster
-from grader.errors import BadInput
+from course.errors import BadInput
 from course.archive import LARGEST
 
 # ---- a folder of students ------------------------------------------------------------------------

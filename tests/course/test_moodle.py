@@ -14,7 +14,7 @@ from course.gather import gather
 from course.jobs.results import Results
 from course.model import Claim, Standing
 from course.roster import read_roster
-from grader.errors import BadInput
+from course.errors import BadInput
 from course.settings import read_settings
 
 

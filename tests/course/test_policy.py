@@ -13,7 +13,7 @@ from course.overrides import read_overrides
 from course.policy import attempts_to_grade, standing_of
 from course.jobs.results import Results
 from course.settings import Settings, read_settings
-from grader.errors import BadInput
+from course.errors import BadInput
 from records import make_record
 
 DEADLINE = datetime(2026, 11, 20, 23, 59, tzinfo=timezone.utc)

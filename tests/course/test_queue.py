@@ -15,8 +15,8 @@ from course.jobs import results, slurm
 from course.jobs.results import Job, Key, Results
 from course.jobs.slurm import Cluster, Runs
 from course.jobs.worker import Grade
-from grader.errors import MachineFault
-from course.stop import Stop
+from course.errors import MachineFault
+from course.interrupt import Stop
 
 GRADE = Grade(Key("a lab", ("x",), "c", "g", 1, "cpu", "gcc", None, "1.0"), "this run", ())
 

@@ -20,8 +20,8 @@ from course.jobs import results
 from course.jobs.results import Results
 from course.model import Attempt, HandIn, Standing, Student
 from course.settings import read_settings
-from grader.errors import MachineFault
-from grader.files import write
+from course.errors import MachineFault
+from course.files import write
 from grades import Case, make_test
 from records import make_record
 

@@ -10,7 +10,7 @@ from downloads import NAMES, student, table, write
 
 from course.model import Claim, Student
 from course.roster import Roster, directory_name, in_order, letters, read_roster, with_folders
-from grader.errors import BadInput
+from course.errors import BadInput
 
 OWN = "name,id,login,email,section,late_days\n"
 

@@ -17,7 +17,7 @@ import pytest
 from fake_class import REPOSITORY, Class, interrupt, json_of, make_project, only, wait_for
 from records import make_record
 from course.jobs import results
-from grader.errors import BadInput
+from course.errors import BadInput
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_temporary_files_of_dead_runs_are_removed(pupils: Class) -> None:
     pupils.add("alice", "score 3")
     assert pupils.run().returncode == 0
     [record] = pupils.results.glob("records/alice/*")
-    killed = "import os, pathlib, signal, sys; from grader.files import write; " \
+    killed = "import os, pathlib, signal, sys; from course.files import write; " \
         "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL); write(pathlib.Path(sys.argv[1]), b'x')"
     for place in (pupils.results / "class.md", record / "result.json"):
         subprocess.run([sys.executable, "-c", killed, place], cwd=REPOSITORY, check=False)

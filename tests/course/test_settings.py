@@ -7,7 +7,7 @@ import pytest
 
 from course import __main__ as program
 from course.settings import File, Late, read_settings
-from grader.errors import BadInput
+from course.errors import BadInput
 
 A_DATE = "a date and time: 2026-11-20T23:59:00-08:00, or without -08:00 if timezone is given"
 

@@ -1,5 +1,7 @@
 """The terminal: as wide as can be read, with color where it has some."""
 
+from __future__ import annotations
+
 import shutil
 from typing import TextIO
 
@@ -18,23 +20,17 @@ def console_for(stream: TextIO) -> Console:
     columns = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
     columns = max(min(columns, WIDEST if terminal else PIPED_WIDTH), NARROWEST)
     if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="replace")  # a terminal without UTF-8 ends no grade
+        stream.reconfigure(errors="replace")  # a terminal without UTF-8 ends no run
     return Console(file=stream, width=columns, force_terminal=terminal, highlight=False,
                    markup=False, emoji=False)
 
 
-def paragraph(text: str | Text, console: Console, indent: int = 0, style: str = "") -> Text:
+def paragraph(text: str, console: Console, indent: int = 0, style: str = "") -> Text:
     """A line; what does not fit goes on in the next ones, further to the right."""
-    line = Text(text, style) if isinstance(text, str) else text
-    room = console.width - indent
+    line, room = Text(text, style), console.width - indent
     if line.cell_len <= room:
         return Text(" " * indent).append_text(line)
-    parts = wrapped(line, console, room - INDENT)
-    return Text(" " * indent).append_text(Text(f"\n{' ' * (indent + INDENT)}").join(parts))
-
-
-def wrapped(line: Text, console: Console, width: int) -> list[Text]:
-    parts = list(line.wrap(console, width))
+    parts = list(line.wrap(console, room - INDENT))
     for part in parts:
         part.rstrip()
-    return parts
+    return Text(" " * indent).append_text(Text(f"\n{' ' * (indent + INDENT)}").join(parts))

@@ -1,5 +1,7 @@
 """Files that are whole or absent: written under a temporary name in the same folder and then renamed, so
-that neither a killed program nor two at once leave half a file."""
+that neither a killed run nor two at once leave half a file."""
+
+from __future__ import annotations
 
 import contextlib
 import fcntl
@@ -10,7 +12,8 @@ from pathlib import Path
 
 from .errors import MachineFault
 
-PRIVATE = 0o700  # of folders: a sandbox that is only another user must not read the results of others
+PRIVATE = 0o700
+"""Of folders: results are nobody else's business."""
 NEW = ".new"  # ends the names of temporary files
 
 
@@ -20,7 +23,8 @@ def write(path: Path, content: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
     try:
         with open(descriptor, "wb") as file:
-            lock(descriptor, fcntl.LOCK_EX)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
             file.write(content)
             file.flush()
             os.fsync(descriptor)
@@ -32,19 +36,13 @@ def write(path: Path, content: bytes) -> None:
 
 
 def remove_left_behind(paths: Iterable[Path]) -> None:
-    """Of these temporary files those of write() that was killed: nobody holds them. One that is still
+    """Of these temporary files those of a write() that was killed: nobody holds them. One that is still
     empty may be about to be locked."""
     for path in paths:
         with contextlib.suppress(OSError), open(path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(file.fileno()).st_size:
                 path.unlink()
-
-
-def lock(descriptor: int, how: int) -> None:
-    """Nothing, on a file system without locks."""
-    with contextlib.suppress(OSError):
-        fcntl.flock(descriptor, how)
 
 
 @contextlib.contextmanager
