@@ -13,7 +13,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,8 +38,8 @@ LISTS = Path(__file__).with_name("symbols.toml")
 class Names:
     """One table of symbols.toml, which explains each key."""
 
-    names: list[str] = field(default_factory=list)
-    prefixes: list[str] = field(default_factory=list)
+    names: list[str]
+    prefixes: list[str]
     what: str = ""
     call_only: bool = False
     implicit: bool = False
@@ -54,7 +54,8 @@ class Names:
 def lists() -> tuple[list[Names], list[Names]]:
     """What is allowed, and what is refused for a particular reason."""
     tables = tomllib.loads(LISTS.read_text(encoding="utf-8"))
-    allowed, refused = ([Names(**each) for each in tables[kind]] for kind in ("allowed", "refused"))
+    allowed, refused = ([Names(**each | {key: each.get(key, "").split() for key in ("names", "prefixes")})
+                         for each in tables[kind]] for kind in ("allowed", "refused"))
     return allowed, refused
 
 
