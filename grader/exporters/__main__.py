@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from ..errors import BadInput
-from ..record.store import OF_STUDENTS, of_students, read_record
+from ..record.store import OF_STUDENTS, RESULT, read_record
 from . import autolab, github, gradescope
 
 
@@ -35,8 +35,6 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("format", choices=["gradescope", "autolab", "summary", "annotations"])
     parser.add_argument("result", type=Path, help="results/NAME/result.json")
     parser.add_argument("-o", "--output", type=Path, help="default: standard output")
-    parser.add_argument("--partial", action="store_true",
-                        help="take result.partial.json, too: the cases so far")
     parser.add_argument("--ta", action="store_true",
                         help="summary: all that is known of hidden cases; not for students")
     parser.add_argument("--github", action="store_true",
@@ -53,12 +51,12 @@ def add_platform_options(parser: argparse.ArgumentParser) -> None:
 
 
 def exported(asked: argparse.Namespace) -> str:
-    record = read_record(asked.result, partial=asked.partial)
+    record = read_record(asked.result)
     if asked.format == "summary" and asked.ta:
         return github.summary(record)
-    if asked.result.name not in OF_STUDENTS:
-        raise BadInput(f"{asked.result}: what students may see lies beside {' or '.join(OF_STUDENTS)}")
-    seen = read_record(of_students(asked.result), partial=asked.partial)
+    if asked.result.name != RESULT:
+        raise BadInput(f"{asked.result}: what students may see lies beside {RESULT}")
+    seen = read_record(asked.result.with_name(OF_STUDENTS))
     return {"gradescope": lambda: gradescope.export(record, seen, asked.hidden_cases),
             "autolab": lambda: autolab.export(seen, asked.problem),
             "annotations": lambda: github.annotations(seen),

@@ -39,8 +39,6 @@ def heading(record: Record) -> str:
              f"{markdown(record.submission.name)} on the {record.backend} backend; "
              f"sandbox: {markdown(protection(record))}", ""]
     lines += [f"- {markdown(line)}" for line in whole(record)]
-    if not record.complete:
-        lines.append("- the run has not ended: these are the cases so far")
     if not record.build.ok and record.build.output and not record.refusal:
         lines += ["", preformatted(record.build.output)]
     return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ from ..intake.submission import read_submission
 from ..lab import Lab
 from ..record import model
 from ..record.model import Build, Record, Submission
-from ..record.store import RESULT, of_students, read_record
+from ..record.store import OF_STUDENTS, RESULT, read_record
 from . import autolab, classroom50, gradescope
 from .__main__ import add_platform_options
 
@@ -58,7 +58,7 @@ def grade(submission: Path | None, suite: str, results: Path, protection: str, *
         raise MachineFault(said[-1])
     try:
         path = results / "submission" / RESULT
-        return read_record(path), read_record(of_students(path))
+        return read_record(path), read_record(path.with_name(OF_STUDENTS))
     except BadInput as error:
         raise MachineFault(str(error)) from None
 

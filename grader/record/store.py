@@ -23,9 +23,8 @@ from .model import FORMAT, Record
 from .student import student_view
 
 RESULT, PARTIAL = "result.json", "result.partial.json"
+OF_STUDENTS = "student.json"  # beside the former: what of it a student may see (student.py)
 SOURCE = "kernel.cu"  # beside them: the submission as it was compiled, whose lines the records name
-OF_STUDENTS = {RESULT: "student.json", PARTIAL: "student.partial.json"}
-"""Beside each of them: what of it a student may see (student.py)."""
 PRIVATE = 0o700  # a sandbox that is only another user must not read the results of others
 HASH_LENGTH = 8  # hexadecimal digits; of all submissions of one name
 LONGEST_NAME = 100  # of suites, in a file's name
@@ -47,7 +46,7 @@ class Store:
                     self.directory = results / f"{first.submission.name}-{digest}"
                 self.directory.mkdir(mode=PRIVATE, exist_ok=True)
                 remove_left_behind(self.directory.glob(f".*{NEW}"))
-                write_both(self.directory / PARTIAL, first)
+                write_record(self.directory / PARTIAL, first)
 
     @property
     def result(self) -> Path:
@@ -59,7 +58,7 @@ class Store:
 
     def save_partial(self, record: Record) -> None:
         with faults_of(self.partial):
-            write_both(self.partial, record)
+            write_record(self.partial, record)
 
     def save_source(self, source: bytes) -> None:
         with faults_of(self.directory):
@@ -70,17 +69,17 @@ class Store:
         assert record.complete
         with faults_of(self.result):
             keep_other_cases(self.result, record)
-            write_both(self.result, record)
-            for path in (self.partial, of_students(self.partial)):
-                path.unlink(missing_ok=True)
+            write_record(self.directory / OF_STUDENTS, student_view(record))
+            write_record(self.result, record)  # where it is, the former is, too
+            self.partial.unlink(missing_ok=True)
 
 
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def read_record(path: Path, *, partial: bool = False) -> Record:
+def read_record(path: Path) -> Record:
     """The record in this file. Raises BadInput: it cannot be read, holds no record, or one of a run
-    that has not ended (or was killed), unless `partial`."""
+    that has not ended (or was killed)."""
     try:
         record = Record.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -94,8 +93,8 @@ def read_record(path: Path, *, partial: bool = False) -> Record:
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         what = " ".join(f"{place}: {first['msg']}".split())
         raise BadInput(f"{path}: not a result of this grader: {what}") from None
-    if not record.complete and not partial:
-        raise BadInput(f"{path}: the run has not ended; --partial takes the cases so far")
+    if not record.complete:
+        raise BadInput(f"{path}: the run has not ended")
     return record
 
 
@@ -115,7 +114,7 @@ def keep_other_cases(result: Path, record: Record) -> None:
     """Of other cases than `record`'s, under another name."""
     if result.exists():
         try:
-            name = cases_of(read_record(result, partial=True))
+            name = cases_of(read_record(result))
         except BadInput:
             name = "unreadable"
         if name != cases_of(record):
@@ -133,14 +132,9 @@ def cases_of(record: Record) -> str:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def write_both(path: Path, record: Record) -> None:
-    """For staff and for students: where the first is, the second is, too. Raises OSError."""
-    for where, what in ((of_students(path), student_view(record)), (path, record)):
-        write(where, what.model_dump_json(indent=2).encode() + b"\n")
-
-
-def of_students(path: Path) -> Path:
-    return path.with_name(OF_STUDENTS[path.name])
+def write_record(path: Path, record: Record) -> None:
+    """Raises OSError."""
+    write(path, record.model_dump_json(indent=2).encode() + b"\n")
 
 
 def write(path: Path, content: bytes) -> None:

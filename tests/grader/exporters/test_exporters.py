@@ -457,7 +457,7 @@ def changed(old: str, new: str) -> str:
     (changed('"seconds":2.5', '"seconds":-1'), "performance.0.seconds"),
     (changed('"median":0.001', '"median":-1'), "performance.0.beside_times.median"),
     (changed("2026-11-21T", "yesterday "), "started"),
-    (changed('"complete":true', '"complete":false'), "--partial"),
+    (changed('"complete":true', '"complete":false'), "the run has not ended"),
 ])  # fmt: skip
 def test_a_file_that_is_no_result_is_refused_in_one_line(text: str | None, says: str, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
@@ -473,9 +473,6 @@ def test_the_command(tmp_path: Path) -> None:
     for_students, for_ta = (run_exporter("summary", *more, path).stdout for more in ([], ["--ta"]))
     assert SECRET not in for_students and "hidden 2" in for_students
     assert SECRET in for_ta and "tall" in for_ta
-    partial = write(tmp_path, PUBLIC.model_copy(update={"complete": False}))
-    assert "has not ended" in run_exporter("summary", "--partial", partial).stdout
-    assert "has not ended" in run_exporter("summary", partial, status=2).stderr
     assert "invalid choice" in run_exporter("html", path, status=2).stderr
 
 
