@@ -79,9 +79,6 @@ void judgement_print(FILE *out, const struct judgement *j) {
     if (timed) {
         print_summary(out, "seconds", &j->seconds);
         print_summary(out, "beside_seconds", &j->beside_seconds);
-        fprintf(out, ", \"ratio\": %.17g", j->beside_seconds.median / j->seconds.median);
-    } else {
-        fputs(", \"seconds\": null, \"beside_seconds\": null, \"ratio\": null", out);
     }
     fputs("}\n", out);
 }

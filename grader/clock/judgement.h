@@ -3,10 +3,9 @@
  *     {"state": "timed", "reason": "", "device": "NVIDIA H200", "launches": 1, "samples": 11,
  *      "seconds": {"median": 3.3e-04, "minimum": 3.3e-04, "quartile_1": 3.3e-04,
  *                  "quartile_3": 3.4e-04},
- *      "beside_seconds": {...}, "ratio": 0.16}
+ *      "beside_seconds": {...}}
  *
- * ratio: the median of what it is timed beside (lab.beside) by the submission's. In all states but
- * "timed" the times are null. */
+ * beside_seconds: of what it is timed beside (lab.beside). Only "timed" has times. */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
 #include <stdbool.h>

@@ -125,7 +125,7 @@ def recorded(clock: Clock, tmp_path: Path) -> tuple[Path, Path]:
 def test_a_submission_is_judged(clock: Clock, tmp_path: Path, name: str) -> None:
     expected, said = SUBMISSIONS[name], clock(clock.build(name), tmp_path)
     assert said["state"] == expected.state and expected.says in said["reason"], said
-    assert (said["ratio"] is not None) == (expected.state == "timed")
+    assert ("seconds" in said) == ("beside_seconds" in said) == (expected.state == "timed")
 
 
 @pytest.mark.gpu
@@ -139,7 +139,6 @@ def test_the_clock_agrees_with_sgemm(clock: Clock, tmp_path: Path) -> None:
     assert said["state"] == "timed" and said["samples"] == 11 and said["launches"] == 1
     times = said["seconds"]
     assert 0 < times["minimum"] <= times["quartile_1"] <= times["median"] <= times["quartile_3"]
-    assert said["ratio"] == pytest.approx(said["beside_seconds"]["median"] / times["median"])
     sgemm = run_sgemm(clock.tree.build(rung, BACKEND="cuda", ARCH=ARCH), "2048", "--json", "--verify", "none")
     assert times["median"] == pytest.approx(sgemm.json["median"], rel=0.1)
 
