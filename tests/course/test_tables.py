@@ -7,14 +7,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from conftest import in_terminal
 from fake_class import Class, make_project
 from course.gradebook import ATTEMPTS, GRADEBOOK, attempts, gradebook, summary, together
-from course.jobs.results import Key
 from course.model import Attempt, HandIn, Override, Standing, Student
-from course.progress import Shown
 from course.roster import read_roster
 from course.record import Record
 from grader.record.model import Submission
@@ -138,21 +135,13 @@ def test_without_a_terminal(pupils: Class) -> None:
     assert names[:3] == ["u1", "u3", "u4"]
 
 
-def test_a_long_remark_leaves_names_and_points_whole() -> None:
-    shown, out = Shown({}, Key("lab", (), "", "", 1, "cpu", "", None, ""), "grading"), io.StringIO()
-    shown.ended.append(("Ginger Gold, attempt 2", "0 of 100 points", "refused: " + "kernel.cu " * 20))
-    Console(width=80, file=out).print(shown.picture(0))
-    (line,) = (line for line in out.getvalue().splitlines() if "Ginger" in line)
-    assert line.startswith("Ginger Gold, attempt 2  0 of 100 points  refused: kernel.cu") and "…" in line
-
-
 MOVES = re.compile(r"\x1b\[[0-9;?]*[A-HJKhl]")
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.mark.parametrize("no_color", [False, True])
 def test_on_a_terminal(pupils: Class, no_color: bool) -> None:
-    """A table that stands still: no line is longer than the terminal; what stays is the summary."""
+    """A line for each, above a bar that goes away: no line is longer than the terminal."""
     environment = {name: value for name, value in pupils.environment.items() if name != "COLUMNS"}
     shown = in_terminal(*pupils.command("--jobs", "1"), cwd=pupils.project, columns=80,
                         **environment | {"TERM": "xterm-256color"} | ({"NO_COLOR": "1"} if no_color else {}))
@@ -164,5 +153,5 @@ def test_on_a_terminal(pupils: Class, no_color: bool) -> None:
     wrapped = [line for line in lines if not line.startswith(("    ", "grade-class: "))]
     assert max(map(len, wrapped)) <= 80, max(wrapped, key=len)
     assert "u1" in plain and "Wolfeschlegelsteinhausenb" in plain and "grading" in plain
-    assert SUMMARY in lines
+    assert SUMMARY in lines and "[1/3] u1: 30 of 40 points" in plain
     assert "no grade: u3: the machine's fault: no sandbox works here" in lines
