@@ -2,7 +2,8 @@
 
 Slurm is the engine; the files are the truth (results.py). One array of chunks is submitted, and when
 none of its tasks is left in the queue, what has no result yet makes the next one. A job that the
-scheduler does not know is asked for twice before it counts as gone; many clusters have no accounting. Where Slurm says why a task ended early (a time limit, no memory, a dead
+scheduler does not know is asked for twice before it counts as gone, and sacct is needed nowhere: many
+clusters have no accounting. Where Slurm says why a task ended early (a time limit, no memory, a dead
 node), so does the note on each submission that it left.
 
     RESULTS/run/job.json       the array that grades this class, until it has ended: a run that was
@@ -12,7 +13,7 @@ node), so does the note on each submission that it left.
     RESULTS/run/stop           Ctrl-C was pressed: they begin no further submission
     RESULTS/run/*.out          what they print
 
-Commands and their options: the man pages of sbatch, squeue, scancel and scontrol (Slurm 20.11
+Commands and their options: the man pages of sbatch, squeue, sacct, scancel and scontrol (Slurm 20.11
 and newer).
 """
 
@@ -129,6 +130,14 @@ class Cluster:
                 return {}
             raise
         return dict(line.split()[:2] for line in printed.splitlines() if line.strip())
+
+    def accounted(self, array: Array) -> dict[str, str]:
+        """The same of tasks that the scheduler has forgotten; empty where there is no accounting."""
+        with suppress(MachineFault):
+            printed = self.ask("sacct", "--noheader", "--parsable2", "--allocations",
+                               f"--jobs={array.job}", "--format=JobID,State")
+            return dict(re.findall(r"^\d+_(\d+)\|(\w+)", printed, re.MULTILINE))
+        return {}
 
     def number(self, name: str) -> str:
         """Of the array of this name; empty: there is none."""
@@ -329,6 +338,8 @@ class Runs:
         task = {Path(directory): str(number) for number, chunk in enumerate(chunks)
                 for directory, _ in chunk}
         left = [job for job in left if job.directory in task and said(job, grade) in ("", UNFINISHED)]
+        if any(states.get(task[job.directory], ALIVE[0]) in ALIVE for job in left):
+            states = states | self.cluster.accounted(array)
         for job in left:
             number = task[job.directory]
             if why := WHY.get(states.get(number, "")):

@@ -25,7 +25,7 @@ STATES: dict[State, str] = {
     "graded": "graded", "missing": "missing", "unusable": "unusable", "excused": "excused",
     "fault": "not graded: the machine failed", "waiting": "waiting",
 }  # fmt: skip
-BINS = 10
+BINS, DAYS = 10, 21
 MOST_MISTAKES, MOST_EXAMPLES = 25, 3
 
 
@@ -137,6 +137,10 @@ class Class:
     bins: list[Bin]
     sections: list[SectionRow]
     """Empty where there are fewer than two."""
+    days: list[Bin]
+    """How much was handed in on each day on which anything was; empty where no times are known."""
+    more_days: int
+    """Before the first of them."""
     cases: list[CaseRow]
     mistakes: list[MistakeRow]
     left_out: int
@@ -155,9 +159,10 @@ def class_of(standings: Sequence[Standing], assignment: str, folder: Path) -> Cl
             for number, (standing, mistakes) in enumerate(zip(standings, found, strict=True), 1)]
     mistakes = frequent(zip(standings, rows, found, strict=True))
     got = [each for each in standings if each.state == "graded" and each.points is not None]
+    days = days_of(standings)
     return Class(
         assignment, states_of(standings), of_unknown_time(standings), summary_of(got), bins_of(got),
-        sections_of(standings),
+        sections_of(standings), days[-DAYS:], len(days[:-DAYS]),
         cases_of(each.record for each in standings if each.record),
         mistakes[:MOST_MISTAKES], len(mistakes[MOST_MISTAKES:]),
         people=[row for row in rows if row.reasons],
@@ -220,8 +225,8 @@ def summary_of(got: Sequence[Standing]) -> str:
     if len({each.possible for each in got if each.record}) > 1:
         among = " They were not all graded on the same cases, so these points cannot be compared."
     spread = f", standard deviation {points(stdev(values))}" if len(values) > 1 else ""
-    return (f"Mean {points(mean(values))}{spread}; median {points(median(values))}, "
-            f"quartiles {points(low)} and {points(high)}, lowest {points(min(values))}, highest {points(max(values))}, "
+    return (f"Mean {points(mean(values))}{spread}; median {points(median(values))}, quartiles {points(low)} and {points(high)}, "
+            f"lowest {points(min(values))}, highest {points(max(values))}, "
             f"of {points(most(got))} points.{among}")
 
 
@@ -255,6 +260,14 @@ def sections_of(standings: Sequence[Standing]) -> list[SectionRow]:
         rows.append(SectionRow(name or "none", len(here), len(got), points(mean(got)) if got else "",
                                points(median(got)) if got else ""))
     return rows
+
+
+def days_of(standings: Sequence[Standing]) -> list[Bin]:
+    """In the time zones of the times themselves."""
+    days = Counter(time.date() for each in standings for attempt in each.attempts
+                   if (time := attempt.hand_in.submitted))
+    most_on_a_day = max(days.values(), default=0)
+    return [Bin(f"{day:%a %Y-%m-%d}", count, count / most_on_a_day) for day, count in sorted(days.items())]
 
 
 # ---- cases ---------------------------------------------------------------------------------------

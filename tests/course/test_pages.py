@@ -402,16 +402,17 @@ def test_who_needs_a_person_is_late_or_missing(tmp_path: Path) -> None:
     assert "Needs review Student 4: graded Late" in marked
 
 
-def test_sections(tmp_path: Path) -> None:
+def test_sections_and_days(tmp_path: Path) -> None:
     standings = a_class()
     page = class_page(standings, tmp_path).text
-    assert "Sections" not in page
+    assert "Sections" not in page and "Fri 2026-11-20" in page
     for number, section in enumerate(["b", "b", "A"]):
         standings[number] = replace(standings[number], student=replace(standings[number].student, section=section))
     class_page(standings, tmp_path)
     found = rows(tmp_path / "class.html")
     assert [row for row in found if row[0] in ("A", "b", "none")] == [
         ["A", "1", "1", "10", "10"], ["b", "2", "2", "7.5", "7.5"], ["none", "5", "2", "10", "10"]]
+    assert ["Fri 2026-11-20", "6", ""] in found
 
 
 def test_what_is_not_known_or_cannot_be_compared_is_told_once(tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ class Answers(Cluster):
 
     refuses = ""
 
-    def __init__(self, *queue: str, largest: int = 1001,
+    def __init__(self, *queue: str, sacct: str | None = None, largest: int = 1001,
                  does: Callable[[], None] = lambda: None):
         super().__init__()
-        self.queue, self.largest, self.does = queue, largest, does
+        self.queue, self.sacct, self.largest, self.does = queue, sacct, largest, does
         self.arrays, self.left, self.asked = 0, list[str](), list[str]()
 
     def ask(self, *command: str) -> str:
@@ -44,6 +44,8 @@ class Answers(Cluster):
             return f"SlurmdParameters = x\nMaxArraySize            = {self.largest}\n"
         if command[0] == "squeue" and self.left:
             return self.left.pop(0)
+        if command[0] == "sacct" and self.sacct is not None:
+            return self.sacct
         raise MachineFault("Invalid job id specified")
 
 
@@ -71,13 +73,18 @@ def messages(jobs: Sequence[Job]) -> list[str]:
 
 
 @pytest.mark.parametrize("state", slurm.WHY)
-def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
-    """Of submissions that waited for their turn, too, but not of one with a reason of its own."""
+@pytest.mark.parametrize("accounted", [False, True])
+def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str,
+                                         accounted: bool) -> None:
+    """From squeue, or where it has forgotten the task, from sacct; of submissions that waited for
+    their turn, too, but not of one with a reason of its own."""
     monkeypatch.setattr(slurm, "USUAL_SECONDS", slurm.TASK_SECONDS / 3)
     jobs = jobs_in(tmp_path, 6)  # two tasks
     results.begin(jobs[0], GRADE.run)
     results.note_fault(jobs[1], GRADE.run, "no sandbox works here")
-    cluster = Answers("0 RUNNING\n1 PENDING\n", f"0 {state}\n1 COMPLETED\n")
+    seen = "0 RUNNING\n1 PENDING\n"
+    cluster = Answers(seen, sacct=f"1_0|{state}\n1_1|COMPLETED\n2_0|{state}\n3_0|{state}\n") \
+        if accounted else Answers(seen, f"0 {state}\n1 COMPLETED\n")
     run(tmp_path, jobs, cluster)
     assert cluster.arrays == slurm.MOST_ROUNDS_WITHOUT_RESULT
     said = messages(jobs)
@@ -88,7 +95,7 @@ def test_why_a_task_ended_early_is_noted(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_where_there_is_no_reason_to_note(tmp_path: Path) -> None:
-    """And of an array that Slurm does not take, or that was canceled, it is said at once."""
+    """Without accounting; and of an array that Slurm does not take, or that was canceled, it is said at once."""
     jobs = jobs_in(tmp_path, 1)
     run(tmp_path, jobs, Answers("0 RUNNING\n"))
     refused = Answers()
