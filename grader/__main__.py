@@ -54,7 +54,7 @@ def main(words: list[str]) -> int:
             run = Run(asked, submission, named=given.name is not None, only=only,
                       stage=watched.stage, finished=watched.finished)
             try:
-                record = run.run()
+                record = run.run(until_first=given.x)
             finally:
                 watched.end()
     except KeyboardInterrupt:
@@ -89,6 +89,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     for name, how in options.OPTIONS.items():
         parser.add_argument(name, **how)
     parser.add_argument("-k", metavar="TEXT", help="run only cases and shapes with this in their names")
+    parser.add_argument("-x", action="store_true", help="stop at the first case that loses points")
     parser.add_argument("--list", action="store_true", help="list all cases and shapes, and run nothing")
     parser.add_argument("--about", action="store_true",
                         help="print as JSON what a grade depends on besides the submission, and run nothing")

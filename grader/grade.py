@@ -13,8 +13,10 @@ submission that of the first case counts, whichever was found first.
 """
 
 import hashlib
+import itertools
 import secrets
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,15 +74,19 @@ class Grading:
                        if suite.gate != case.key and suite.gate in self._cases}
         self._asked: list[str] = []
         self._order: list[str] = []  # what was asked for, behind what that needs
+        self._until_first = False
         self._known: dict[str, Test | Timing] = {}
         self._refusal: tuple[int, Refusal] | None = None  # with its case's place in _order
         self._repaired: repair.Repaired | None = None
+        self._stopped = threading.Event()
         self._started, self._began = datetime.now(timezone.utc), time.monotonic()
 
-    def run(self, only: Iterable[str] | None = None) -> Record:
-        """Everything, or what has these keys, and what these need. No file is left behind. Raises MachineFault if
-        the machine was at fault anywhere: there is no grade then."""
+    def run(self, only: Iterable[str] | None = None, until_first: bool = False) -> Record:
+        """Everything, or what has these keys, and what these need; `until_first`: in their order, up to
+        the first that loses points, unless nothing that still runs can change the grade. No file is left
+        behind. Raises MachineFault if the machine was at fault anywhere: there is no grade then."""
         self._choose(only)
+        self._until_first = until_first
         try:
             self._begins("compiling kernel.cu", None)
             with self._stage("compile"):
@@ -89,6 +95,8 @@ class Grading:
                 self._refusal = (BEFORE_ALL_CASES, self._runner.refusal)
             self._begins("running", len(self._asked))
             self._run_all()
+            if self._stopped.is_set():
+                return self.record()
             complete = len(self._asked) == len(self._cases) + len(self._shapes)
             with self._stage("repair"):
                 if complete and not self._refusal and self._runner.build.ok:
@@ -161,14 +169,14 @@ class Grading:
         cases = [key for key in self._order if key in self._cases]
         with self._stage("cases"):
             gates = set(self._gates.values())
-            run_all([key for key in cases if key in gates], self.jobs, self._run_case, self._report)
+            run_all([key for key in cases if key in gates], self.jobs, self._run_case, self._report, self._stopped)
             # Last, a large case would run on one core while the others have nothing left to do.
             others = sorted((key for key in cases if key not in gates),
                             key=lambda key: self._cases[key].sizes.operations, reverse=True)
-            run_all(others, self.jobs, self._run_case, self._report)
+            run_all(others, self.jobs, self._run_case, self._report, self._stopped)
         with self._stage("clock"):
             shapes = [key for key in self._order if key in self._shapes]
-            run_all(shapes, 1, self._time_shape, self._report)
+            run_all(shapes, 1, self._time_shape, self._report, self._stopped)
 
     def _run_case(self, key: str) -> Test:
         """Raises MachineFault and Refused."""
@@ -205,6 +213,15 @@ class Grading:
             raise MachineFault(f"the grader itself failed: {one_line(error)}") from error
         self._known[key] = item
         self._report_to(self.record(), item)
+        if self._until_first and not self._refusal and self._has_lost():
+            self._stopped.set()
+
+    def _has_lost(self) -> bool:
+        """Whether one has lost points before which all are known, and others are not."""
+        known = list(itertools.takewhile(self._known.__contains__, self._asked))
+        lost = [item for item in map(self._known.__getitem__, known)
+                if not item.nothing_lost and item.status != "skipped"]
+        return bool(lost) and any(key not in self._known for key in self._asked)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -234,15 +251,17 @@ class Grading:
         if programs is None:
             return None
         tests: dict[str, Test] = {}
+        useless = threading.Event()
 
-        def report(key: str, ended: Future[Test | None]) -> bool:
+        def report(key: str, ended: Future[Test | None]) -> None:
             if test := ended.result():
                 tests[key] = test
-            return test is None
+            else:
+                useless.set()
 
         keys = sorted(self._cases, key=lambda key: repair.clean(self._known[key]))  # type: ignore
-        run_all(keys, self.jobs, lambda key: self._runner.run_repaired(programs, self._cases[key]), report)
-        return repair.Repaired(headline(finding), tests) if len(tests) == len(keys) else None
+        run_all(keys, self.jobs, lambda key: self._runner.run_repaired(programs, self._cases[key]), report, useless)
+        return None if useless.is_set() else repair.Repaired(headline(finding), tests)
 
     def _find_causes(self) -> None:
         """The mistakes behind the first findings of public cases, after all that points depend on.
@@ -265,14 +284,16 @@ class Grading:
 
 
 def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
-            report: Callable[[str, Future[T]], bool | None]) -> None:
+            report: Callable[[str, Future[T]], None], stopped: threading.Event) -> None:
     """work(key) for each of the keys, begun in their order, in one of `jobs` threads; and here, as each
-    is done, report(key, its future), until that returns true, or raises something. What runs has ended then."""
+    is done, report(key, its future), until `stopped` is set: by it, or because it raises something. What
+    runs has ended then."""
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            keys_of = {pool.submit(work, key): key for key in keys}
+            keys_of = {pool.submit(work, key): key for key in keys if not stopped.is_set()}
             for ended in as_completed(keys_of):
-                if report(keys_of[ended], ended):
+                report(keys_of[ended], ended)
+                if stopped.is_set():
                     break
         finally:
             pool.shutdown(cancel_futures=True)
@@ -305,8 +326,8 @@ class Run:
         self.store: Store | None = None
         self.stages: dict[str, float] = {}
 
-    def run(self) -> Record:
-        """Raises MachineFault."""
+    def run(self, until_first: bool = False) -> Record:
+        """`until_first`: case that loses points. Raises MachineFault."""
         asked, started = self.asked, time.monotonic()
         self.stage("building the grader", None)
         parts = trusted_parts(asked.backend, asked.lab)
@@ -316,7 +337,7 @@ class Run:
         grading = Grading(self.submission, asked.suites, seed, box, parts, asked.jobs,
                           limit=asked.limit, began=self.stage, finished=self._keep)
         self.store = Store(asked.results, grading.record(), named=self.named)
-        record = grading.run(self.only)
+        record = grading.run(self.only, until_first)
         self.stages |= grading.stages
         # From here to the end, so that the exit status is true about whether there is a result.
         interrupt.handle(signal.SIG_IGN)

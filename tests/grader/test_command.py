@@ -135,7 +135,17 @@ def test_k_is_no_grade(tmp_path: Path) -> None:
     record, partial = result(tmp_path), result(tmp_path, "result.partial.json")
     assert record and (record.seed, record.score) == (1, 40)
     assert partial and partial.seed == 2 and not partial.complete
-    assert grade(tmp_path, "right", "-k", "34").returncode == 0
+    assert grade(tmp_path, "right", "-k", "34", "-x").returncode == 0
+
+
+def test_x_stops_at_the_first_failure(tmp_path: Path) -> None:
+    """That is no grade, unless nothing that was not run could change it."""
+    run = grade(tmp_path, "16 16 16: wrong\nright", "-x", "--jobs", "1")
+    assert run.returncode == 1 and "no grade, because not all cases were run" in run.stdout
+    assert not result(tmp_path)
+    run = grade(tmp_path, "1 1 1: copies\nright", "-x")
+    record = result(tmp_path)
+    assert run.returncode == 1 and record and record.refusal and record.score == 0
 
 
 def test_what_runs_nothing(tmp_path: Path) -> None:
@@ -350,7 +360,7 @@ def test_every_option_and_key_of_a_case_is_documented() -> None:
     from grader.options import OPTIONS
 
     text = (REPOSITORY / "docs" / "grading.md").read_text()
-    for word in [*OF_SUITE, "-k", "--list", "--about", *OPTIONS,
+    for word in [*OF_SUITE, "-k", "-x", "--list", "--about", *OPTIONS,
                  *Case.keys(described()), *Performance.keys(described())]:
         assert f"`{word}" in text, word
 

@@ -317,11 +317,14 @@ def test_two_graders_at_once_do_not_share_the_gpu_with_a_clock(tmp_path: Path) -
 
 
 def test_only_some_are_no_grade() -> None:
-    """And what they depend on."""
+    """And what they depend on; nor is a run up to the first failure, such as a shape that loses points."""
     for keys, shapes in ((["public/speed/one"], "one:timed:2/4"), (["public/basics/a", "public/basics/b"], "")):
         record = grading_on_gpu("right", public(*TWO)).run(keys)
         assert not record.complete and speed(record) == shapes
         assert [test.name for test in record.tests] == ["a", "b"]
+    record = grading_on_gpu("right", public(*TWO)).run(until_first=True)
+    assert not record.complete and speed(record) == "one:timed:2/4"
+    assert grading_on_gpu("clock: 0.9\nright", public(*TWO)).run(until_first=True).complete
 
 
 # ---- what students see ---------------------------------------------------------------------------
