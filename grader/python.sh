@@ -33,6 +33,11 @@ apart() {
     wait "$child"
 }
 
+pip() { # more options
+    apart "$venv/bin/python" -m pip install --no-compile --disable-pip-version-check --no-deps --require-hashes \
+        "$@" $(printf ' -r %s' $lists)
+}
+
 # Without it each program would compile again what it imports: pip, told to compile, takes longer than for the rest,
 # and Python -B keeps none.
 keep_bytecode='
@@ -47,6 +52,16 @@ for module in list(sys.modules.values()):
     if spec and spec.cached and str(spec.origin).startswith(sys.prefix):
         py_compile.compile(spec.origin)'
 
+in_sight() { # how far it is, in one line of a terminal: pip's own lines, one over the other
+    while IFS= read -r line; do
+        case $line in
+        ERROR:*) printf '\r\033[K%s\n' "$line" ;;
+        *) printf '\r\033[K%.79s' "$line" ;;
+        esac
+    done
+    printf '\r\033[K'
+}
+
 $block "$python" -c '' 2>/dev/null || fail 3 "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
 $block "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail 3 "$($block "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
@@ -60,7 +75,12 @@ mkdir -p "$TMPDIR"
 trap 'rm -rf "$TMPDIR"' EXIT
 echo "installing $(cat $lists | grep -c '^[a-z].*==') Python packages into $venv (once)"
 apart "$python" -m venv "$venv" || fail 3 "no virtual environment can be made in $venv"
-apart "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --require-hashes \
-    $(printf ' -r %s' $lists) || fail 3 "Python's packages could not be installed: is there a network?"
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "$NO_COLOR" ]; then
+    rm -f "$venv/$1-ready"
+    { pip 2>&1 && : >"$venv/$1-ready"; } | in_sight
+    [ -e "$venv/$1-ready" ]
+else
+    pip --quiet
+fi || fail 3 "Python's packages could not be installed: is there a network?"
 apart "$venv/bin/python" -B -c "$keep_bytecode" >/dev/null 2>&1
 for list; do : >"$venv/$list-ready"; done
