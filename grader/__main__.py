@@ -30,6 +30,7 @@ from .errors import BadInput, MachineFault  # noqa: E402
 from .grade import Run  # noqa: E402
 from .intake.submission import read_submission  # noqa: E402
 from .record.model import Record  # noqa: E402
+from .record.store import SOURCE  # noqa: E402
 from .report import terminal  # noqa: E402
 from .text import harmless  # noqa: E402
 
@@ -66,16 +67,20 @@ def main(words: list[str]) -> int:
         traceback.print_exc()
         return say("the grader itself failed, see above", MachineFault.status)
     before = time.monotonic()
-    terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record))
+    terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record, run.place(record)))
     if path := os.environ.get("GRADER_STAGES"):  # for a benchmark of the grader: wall seconds of each stage
         stages = run.stages | {"report": time.monotonic() - before}
         Path(path).write_text(json.dumps({name: round(seconds, 4) for name, seconds in stages.items()}))
     return FULL_MARKS if run.earned_all(record) else LESS
 
 
-def given_to_make(asked: options.Asked, record: Record) -> list[str]:
-    """What says which kernel this is; nothing where make takes it anyway."""
+def given_to_make(asked: options.Asked, record: Record, result: Path | None) -> list[str] | None:
+    """What says which kernel this is; nothing where make takes it anyway; None: there is no such file."""
     kernel, usual = record.submission.path, asked.kernel(None)
+    if not os.path.isfile(kernel):  # it is in an archive: a copy lies beside the result
+        kernel = str(result and result.with_name(SOURCE))
+        if not os.path.isfile(kernel):
+            return None
     words = [] if asked.lab.folder == "lab" else [f"LAB={asked.lab.folder}"]
     if os.path.realpath(kernel) == os.path.realpath(usual):
         return words

@@ -20,7 +20,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -36,6 +36,7 @@ from .intake.submission import Submission
 from .jail.sandbox import Sandbox
 from .one_case import Runner, Tools, one_line, refusal_of
 from .options import SEED_BITS, Asked
+from .process import threads
 from .record import model
 from .record.model import Cause, Finding, Record, Refusal, Test, Timing
 from .record.store import Store
@@ -288,15 +289,12 @@ def run_all(keys: Sequence[str], jobs: int, work: Callable[[str], T],
     """work(key) for each of the keys, begun in their order, in one of `jobs` threads; and here, as each
     is done, report(key, its future), until `stopped` is set: by it, or because it raises something. What
     runs has ended then."""
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            keys_of = {pool.submit(work, key): key for key in keys if not stopped.is_set()}
-            for ended in as_completed(keys_of):
-                report(keys_of[ended], ended)
-                if stopped.is_set():
-                    break
-        finally:
-            pool.shutdown(cancel_futures=True)
+    with threads(jobs) as pool:
+        keys_of = {pool.submit(work, key): key for key in keys if not stopped.is_set()}
+        for ended in as_completed(keys_of):
+            report(keys_of[ended], ended)
+            if stopped.is_set():
+                break
 
 
 def limit_of(suites: list[Suite], on_gpu: bool) -> float:

@@ -8,13 +8,18 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import interrupt
 
 SECONDS_TO_END = 10.0
+
+RUNNING: set[subprocess.Popen[Any]] = set()
+ENDING = threading.Event()
 
 PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE}
 """Why Linux may start no program at this moment, and the same one a little later: no memory for a process, too
@@ -42,12 +47,34 @@ def running(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
     try:
         with interrupt.held():
             process = started(command, stdout=subprocess.PIPE, start_new_session=True, **options)
+            RUNNING.add(process)
+        if ENDING.is_set():
+            raise OSError(errno.EINTR, "it is to end")
         yield process
     finally:
         if process:
             with process:
                 if process.returncode is None:
                     end(process)
+            RUNNING.discard(process)
+
+
+@contextlib.contextmanager
+def threads(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """What has not begun at the end does not begin; what runs is waited for. Ctrl-C ends the programs that run in the
+    threads, and what these start behind them."""
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        except KeyboardInterrupt:
+            ENDING.set()
+            for process in list(RUNNING):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+            ENDING.clear()
 
 
 def completed(command: Sequence[str], timeout: float | None = None, asked: str | None = None,

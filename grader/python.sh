@@ -5,6 +5,7 @@
 #     PYTHON=python3 python.sh -s ARGUMENT...               without any
 . engine/say.sh
 python=${PYTHON:-python3} venv=${VENV:-.venv}
+lacks='does not run: install Python 3.10 or newer (Debian: python3-venv)'
 
 # The interpreter, while it starts, answers Ctrl-C with a traceback; grader/interrupt.py is ready for it. It takes this
 # shell's place: a signal that comes while a shell starts a program can be lost.
@@ -13,7 +14,10 @@ $block true 2>/dev/null || block= # coreutils before 8.31
 
 case $1 in
 -i) shift ;;
--s) shift && exec $block "$python" -B "$@" ;;
+-s)
+    command -v "$python" >/dev/null || fail 3 "$python $lacks"
+    shift && exec $block "$python" -B "$@"
+    ;;
 *) exec $block "$venv/bin/python" -B "$@" ;;
 esac
 
@@ -62,7 +66,7 @@ in_sight() { # how far it is, in one line of a terminal: pip's own lines, one ov
     printf '\r\033[K'
 }
 
-$block "$python" -c '' 2>/dev/null || fail 3 "$python does not run: install Python 3.10 or newer (Debian: python3-venv)"
+$block "$python" -c '' 2>/dev/null || fail 3 "$python $lacks"
 $block "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail 3 "$($block "$python" -V 2>&1) is too old: Python 3.10 or newer is needed (PYTHON=... names it)"
 $block "$python" -c 'import ensurepip, venv' 2>/dev/null ||

@@ -18,8 +18,10 @@ def of_kind(lab: Lab, kind: str, what: str = "", hint: str = "") -> Finding:
     return Finding(kind=kind, headline=known.headline, what=what or known.headline, hint=hint or known.hint or None)
 
 
-def of_end(lab: Lab, ended: str) -> Finding:
+def of_end(lab: Lab, ended: str, launches: int) -> Finding:
     """Of a run that did not return, where no more is known."""
+    if ended == "time-limit" and not launches:
+        return of_kind(lab, "host-fault", hint=f"which loop of {lab.wrapper} has a condition that never becomes false?")
     if ended == "exited":
         return of_kind(lab, "host-fault", "it ended the program instead of returning",
                        f"{lab.wrapper} must return, whatever happens")
@@ -37,7 +39,7 @@ def finding_of(lab: Lab, run: Outcome) -> Finding | None:
     if run.right and run.ended == "returned":
         return None
     if run.ended != "returned":
-        found = of_end(lab, run.ended)
+        found = of_end(lab, run.ended, run.launches)
         found = found.model_copy(update={"what": at(run.file, run.line, run.detail or found.what)})
     elif not run.launches:
         found = no_launch(lab)

@@ -51,13 +51,13 @@ def grade(submission: Path | None, suite: str, results: Path, protection: str, *
     # Students read this program's output on Autolab, so the grader's table is not for it.
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, errors="replace", check=False)
-    if done.returncode not in (0, 1):
+    path = results / "submission" / RESULT
+    if done.returncode not in (0, 1) or not path.exists():  # 1 is Python's own status, too
         if details:
             print(done.stderr, file=sys.stderr)
         said = done.stderr.strip().splitlines() or [f"the grader ended with {done.returncode}"]
         raise MachineFault(said[-1])
     try:
-        path = results / "submission" / RESULT
         return read_record(path), read_record(path.with_name(OF_STUDENTS))
     except BadInput as error:
         raise MachineFault(str(error)) from None

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ..errors import MachineFault
+from ..errors import BadInput, MachineFault
 from ..process import end, running
 from . import uid as uids
 
@@ -290,6 +290,9 @@ def choose_sandbox(wanted: str, hidden: bool, private: Sequence[Path], jail: Pat
     why = "; ".join(reasons) or "asked for"
     if wanted not in ("auto", "none"):
         raise MachineFault(f"the protection {wanted} does not work here: {why}")
+    if hidden and wanted == "none":
+        raise BadInput("PROTECTION=none: hidden cases are not run without protection; leave it out, "
+                       "or grade SUITE=public")
     if hidden:
         raise MachineFault(f"no sandbox works here ({why}), and hidden cases run in nothing less: "
                            "install bubblewrap, or grade as root")

@@ -102,7 +102,7 @@ class Watched:
 
 
 def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | None = None,
-         given: Sequence[str] = ()) -> None:
+         given: Sequence[str] | None = ()) -> None:
     """Why nothing was run; the tables of all cases and shapes, or of those whose keys are in
     `only`; the first finding; the score; what to run next. `where`: the record's file. `given`: what says
     to make which kernel this is. No line is wider than the console."""
@@ -136,7 +136,7 @@ def show(record: Record, where: Path | None, stream: TextIO, only: set[str] | No
     score = f"score: {points(record.score)} of {points(record.max_score)}" if record.complete and only is None else \
         f"{got} of {possible} points in {counted(len(items), 'case')}; no grade, because not all cases were run"
     console.print(paragraph(score, console, style="bold"))
-    if command := next_command(record, tests, given):
+    if given is not None and (command := next_command(record, tests, given)):
         console.print(f"next: {harmless(command)}", soft_wrap=True)
 
 

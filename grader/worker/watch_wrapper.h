@@ -75,6 +75,7 @@ static inline void watch_time_is_up(int signal) {
     }
     snprintf(r->detail, sizeof r->detail, "%s was still running at its time limit", lab.wrapper);
     watch_current_place();
+    r->launches = launches_made();
     worker_write_report(WORKER_TIME_LIMIT);
     _exit(EXIT_WRONG);
 }

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -269,6 +270,16 @@ def test_a_long_reason_is_said_in_the_first_case_that_has_it(tmp_path: Path, gra
     assert len(rows) == 8 and not any(row.startswith(("16x16x16", "1x1x1 ")) for row in rows)
     narrow = grade(tmp_path, "16 16 16: right\nhang", COLUMNS="60").stdout
     assert narrow.count("as in 1x1x1\n") == 8
+
+
+def test_the_next_command_of_an_archive_names_a_file_that_is_there(tmp_path: Path) -> None:
+    """The copy beside the record; without one, where only some cases were asked for, there is no such command."""
+    with zipfile.ZipFile(tmp_path / "alice.zip", "w") as archive:
+        archive.writestr("my work/kernel.cu", "wrong")
+    command = [*COMMAND, "--submission", str(tmp_path / "alice.zip"), "--results", str(tmp_path / "results")]
+    assert "next: " not in call(command, "-k", "34").stdout
+    named = f"KERNEL={tmp_path}/results/alice/kernel.cu"
+    assert f"next: make sgemm-check {named} && ./sgemm-check" in call(command).stdout
 
 
 def test_what_was_skipped_is_not_what_to_try_next() -> None:

@@ -4,14 +4,16 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader import interrupt, process
-from grader.process import TemporaryFolder, completed
+from grader.process import RUNNING, TemporaryFolder, completed, threads
 
 
 def test_what_it_is_asked_what_it_prints_and_how_it_ends() -> None:
@@ -65,6 +67,25 @@ def test_an_interrupt_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: py
                 Path(folder, "file").touch()
                 patched.setattr(os, call, interrupted)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_ends_what_other_threads_run() -> None:
+    """And what they would start behind it; afterwards programs start as before."""
+    begun = threading.Event()
+
+    def run_two() -> int:
+        first = completed([sys.executable, "-c", "import time; time.sleep(600)"])
+        with pytest.raises(OSError, match="it is to end"):
+            completed(["true"])
+        return first.returncode
+
+    with pytest.raises(KeyboardInterrupt), threads(1) as pool:
+        runs, not_begun = pool.submit(run_two), pool.submit(begun.set)
+        while not RUNNING:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert runs.result() == -signal.SIGTERM and not_begun.cancelled() and not begun.is_set()
+    assert completed(["true"]).returncode == 0
 
 
 def test_a_program_that_is_still_being_written_is_started_later(tmp_path: Path) -> None:

@@ -98,7 +98,11 @@ time_limit = 0.1
     assert record["score"] == 3, record["tests"]
     assert record["tests"][0]["seconds"] > 0.7
     spins = text.replace(launch[0], launch[0] + "    for (volatile unsigned j = 1; j; j += 2);\n")
-    assert "was still running at its time limit" in grade(tree, spins, str(suite), 3)["tests"][0]["reason"]
+    first = grade(tree, spins, str(suite), 3)["tests"][0]
+    assert "was still running at its time limit" in first["reason"] and "never becomes false" not in first["hint"]
+    before = text.replace(launch[0], "    for (volatile unsigned j = 1; j; j += 2);\n" + launch[0])
+    first = grade(tree, before, str(suite), 3)["tests"][0]
+    assert first["hint"] == "which loop of prefixSum has a condition that never becomes false?"
 
 
 @pytest.mark.slow

@@ -612,6 +612,11 @@ PYTHONS = {
 }
 
 
+def test_programs_without_packages_say_that_there_is_no_python(tree, tmp_path):
+    result = tree.make("gradescope", f"PYTHON={tmp_path}/python", check=False)
+    assert said_one_line(result) == f"{tmp_path}/python does not run: install Python 3.10 or newer (Debian: python3-venv)"
+
+
 @pytest.mark.parametrize(("body", "message"), PYTHONS.values(), ids=PYTHONS.keys())
 def test_python_that_will_not_do(tree, tmp_path, body, message):
     python = script(tmp_path / "bin" / "python", body)

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY, missing, need, script, slow_but
 
-from grader.errors import MachineFault
+from grader.errors import BadInput, MachineFault
 from grader.jail import sandbox
 from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, with_few_files
 
@@ -637,7 +637,7 @@ def test_runs_side_by_side_do_not_meet(box: Sandbox) -> None:
 
 
 def test_hidden_cases_run_in_nothing_less_than_a_sandbox(jail: Path) -> None:
-    with pytest.raises(MachineFault, match="hidden"):
+    with pytest.raises(BadInput, match="PROTECTION=none: hidden cases are not run without"):
         choose_sandbox("none", True, [], jail)
 
 
