@@ -131,6 +131,10 @@ void engine_begin(const struct engine_run *run);
  * because it matters less than a wrong result: engine_leak(). */
 void engine_end(struct engine_result *result);
 
+/* Instead, where the wrapper has ended the program: what was seen until then, or else a call that
+ * failed, with SLOT_EXITED; FINDING_NONE: nothing. */
+void engine_exited(struct engine_result *result);
+
 /* All that was seen, at different places: the grave ones first, then in the order of the run; as
  * many as there is room for. Returns how many. After engine_end(). */
 int engine_findings(struct finding findings[], int room);

@@ -147,6 +147,13 @@ void engine_end(struct engine_result *r) {
     if (r->finding.kind == FINDING_NONE && run.wrapper) r->finding = left(FINDING_NO_LAUNCH);
 }
 
+void engine_exited(struct engine_result *r) {
+    host_end();
+    *r = result();
+    if (r->finding.kind == FINDING_NONE) r->finding = left(FINDING_FAILED_CALL);
+    slot_set(r->finding.slot, SLOT_EXITED, 1);
+}
+
 void engine_forgotten_failure(struct finding *finding) { *finding = left(FINDING_FAILED_CALL); }
 
 void engine_leak(struct finding *finding) { *finding = left(FINDING_LEAK); }

@@ -65,8 +65,12 @@ void host_process_start(void (*run)(const struct watched *watched));
 pid_t host_process_id(void);
 
 /* Has it do so, and does what it asks for until it ends. Its report, of which only what is said of
- * the host's code counts; the state is WORKER_RETURNED if the wrapper has returned. If it ended in
- * any other way that it has not reported, so does this process. */
+ * the host's code counts; the state is WORKER_RETURNED if the wrapper has returned, and
+ * WORKER_IN_WRAPPER if it has called exit() or abort(). If it ended in any other way that it has
+ * not reported, so does this process. */
 struct worker_report host_process_run(const struct watched *watched);
+
+/* As if host code had done it in this process: the grader sees how a worker ends. */
+void host_process_end_likewise(void) __attribute__((noreturn));
 
 #endif

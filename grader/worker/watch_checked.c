@@ -137,11 +137,30 @@ void watch_begins(const struct watched *watched) {
     begin_to_check(watched);
 }
 
-/* Of what the host's process reports, nothing but where its code was stopped, and why. */
+static enum worker_state state_after(enum finding_kind kind) {
+    switch (kind) {
+    case FINDING_DEADLOCK: return WORKER_DEADLOCK;
+    case FINDING_ENDLESS: return WORKER_ENDLESS;
+    case FINDING_TIME_LIMIT: return WORKER_TIME_LIMIT;
+    default: return WORKER_STOPPED;
+    }
+}
+
+/* Of what the host's process reports, nothing but where its code was stopped, and why; where it has
+ * ended by itself, what was seen in this one before. */
 void watch_calls(const struct watched *watched) {
-    const struct worker_report said = host_process_run(watched);
+    struct worker_report said = host_process_run(watched);
     struct worker_report *r = worker_report();
     if (said.state == WORKER_RETURNED) return;
+    if (said.finding.kind == FINDING_HOST_FAULT) {
+        engine_findings(&said.finding, 1); /* what was seen before it */
+    } else if (said.state == WORKER_IN_WRAPPER) {
+        struct engine_result seen;
+        engine_exited(&seen);
+        if (seen.finding.kind == FINDING_NONE) host_process_end_likewise();
+        said = (struct worker_report){.state = state_after(seen.finding.kind),
+                                      .finding = seen.finding};
+    }
     r->finding = said.finding;
     r->line = said.line;
     memcpy(r->file, said.file, sizeof r->file);
@@ -168,9 +187,6 @@ void watch_ended(void) {
 }
 
 enum worker_state watch_state_at_limit(void) {
-    switch (worker_report()->finding.kind) {
-    case FINDING_DEADLOCK: return WORKER_DEADLOCK;
-    case FINDING_ENDLESS: return WORKER_ENDLESS;
-    default: return WORKER_TIME_LIMIT;
-    }
+    const enum worker_state state = state_after(worker_report()->finding.kind);
+    return state == WORKER_STOPPED ? WORKER_TIME_LIMIT : state;
 }

@@ -173,6 +173,9 @@ void child_end_line(void);
 bool child_quiet(struct shape shape, const struct child_limits *limits);
 void child_end(void) __attribute__((noreturn));
 
+/* From here on in a child: what it does when the wrapper calls exit() or abort(). Null: nothing. */
+void child_exits_by(void (*function)(void));
+
 /* Runs a shape in such a child (check_run.c). False: it came to no end. */
 bool child_run_shape(const struct check_options *options, struct shape shape,
                      const struct child_limits *limits, struct outcome *outcome);

@@ -59,6 +59,13 @@ static void run_ended(const struct engine_result *result) {
     end_with(&result->finding);
 }
 
+// Where nothing was seen before, the parent says that it did.
+static void wrapper_exited(void) {
+    struct engine_result result;
+    engine_exited(&result);
+    run_ended(&result);
+}
+
 // So few operations need no second core, and blocks in the same order each time show the same;
 // unless the launch is far larger than they are.
 static const double small = 2.0 * 64 * 64 * 64;
@@ -111,8 +118,10 @@ static void run_watched(const struct host_arrays *device) {
     if (asked->locals_seen) locals_watch(asked->locals_seen, &asked->locals_change, zeros(s));
     engine_begin(&run);
     outcome->in_wrapper = true;
+    child_exits_by(wrapper_exited);
     host_call(device);
     cudaDeviceSynchronize();
+    child_exits_by(NULL);
     struct engine_result result;
     engine_end(&result);
     run_ended(&result);

@@ -102,6 +102,28 @@ bool child_quiet(struct shape shape, const struct child_limits *limits) {
     return false;
 }
 
+static void (*exits_by)(void);
+
+static void on_exit_called(void) {
+    void (*function)(void) = exits_by;
+    exits_by = NULL;
+    if (function) function();
+}
+
+static void on_abort(int number) {
+    (void)number;
+    on_exit_called();
+}
+
+void child_exits_by(void (*function)(void)) {
+    const struct sigaction action = {.sa_handler = on_abort};
+    exits_by = function;
+    if (!function) return;
+    atexit(on_exit_called);
+    at_quick_exit(on_exit_called);
+    sigaction(SIGABRT, &action, NULL);
+}
+
 void child_end(void) {
     fflush(NULL);
     _exit(EXIT_PASSED);

@@ -76,6 +76,7 @@ static struct {
     struct outcome *outcome;
     FILE *indices;
     bool ended; /* the wrapper has returned, and each launch has come to its end */
+    void (*stopped)(const struct engine_result *result);
 } run;
 
 /* No evidence, then: what was found before stays as it is. */
@@ -118,14 +119,17 @@ static void evidence_stopped(const struct engine_result *result) {
 
 static const double longest_evidence = 0.5; /* seconds for a block, which takes some milliseconds */
 
+static void exited(void) { run.stopped(NULL); }
+
 /* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
  * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
  * engine.h; their trace (record.h) is kept. Returns whether nothing wrong was seen; a mistake that
- * ends the run calls `stopped`, and the machine's fault ends the process. */
+ * ends the run calls `stopped`, as exit() does, and the machine's fault ends the process. */
 static bool evidence_run(struct shape s, double seconds, bool counts,
                          const struct writers *(*writers)(void),
                          void (*stopped)(const struct engine_result *result)) {
     run.shape = s;
+    run.stopped = stopped;
     struct host_data data = coded(s);
     if (!data.memory) machine_fault("out of memory");
     struct host_arrays device = {.shape = s, .layout = data.layout, .placing = HOST_SPACED};
@@ -144,7 +148,9 @@ static bool evidence_run(struct shape s, double seconds, bool counts,
     checked.machine_fault = machine_fault;
     audit_nothing();
     engine_begin(&checked);
+    child_exits_by(exited);
     host_call(&device);
+    child_exits_by(NULL);
     run.ended = cudaDeviceSynchronize() == cudaSuccess; /* no launch was stopped */
     engine_end(&result);
     return result.finding.kind == FINDING_NONE;

@@ -105,6 +105,9 @@ struct report {
         launches[REPORTED_LAUNCHES];       /* the first that differ from the one before */
     int launch_repeats[REPORTED_LAUNCHES]; /* how often each was made, one by one */
     int launch_count, launches_left_out;
+    /* Of the first launch that the GPU refuses: why, a newline, and a hint; empty: there is none.
+     */
+    char refused[2 * MESSAGE_SIZE];
     struct damage damage[LAB_ARRAYS];
     bool verified; /* verdict holds something */
     struct verdict verdict;

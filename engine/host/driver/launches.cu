@@ -8,6 +8,16 @@
 
 static struct report *report; // null: launches are not reported
 
+static struct launch_limits limits; // of the GPU
+
+static void note_refusal(const struct finding_launch *launch) {
+    char why[MESSAGE_SIZE];
+    const char *hint = report->refused[0] ? NULL : launch_refusal(launch, &limits, why);
+    if (hint)
+        snprintf(report->refused, sizeof report->refused, "%s<<<...>>>: %s\nhint: %s",
+                 launch->kernel, why, hint);
+}
+
 // Takes it down, with memset() and memcpy(): equal ones in a row are compared byte by byte.
 static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     if (!report) return;
@@ -39,12 +49,12 @@ static void launched(const void *kernel, dim3 grid, dim3 block, size_t shared) {
     } else {
         report->launches_left_out++;
     }
+    note_refusal(&launch);
 }
 
 // --- a call ---
 
-static const double grace = 2;      // seconds: the backend, which can say where, goes first
-static struct launch_limits limits; // of the GPU
+static const double grace = 2; // seconds: the backend, which can say where, goes first
 static bool called; // from here on an error is more likely the kernel's than the machine's
 
 void report_call_begins(struct report *to, const struct cudaDeviceProp *p, bool first) {
@@ -64,28 +74,14 @@ void report_call_begins(struct report *to, const struct cudaDeviceProp *p, bool 
     called = true;
 }
 
-// Why the GPU refuses one of these launches, a newline, and a hint; null where it refuses none.
-static const char *refusal_of(const struct report *of, char text[2 * MESSAGE_SIZE]) {
-    char why[MESSAGE_SIZE];
-    for (int i = 0; i < of->launch_count; i++) {
-        const char *hint = launch_refusal(&of->launches[i], &limits, why);
-        if (!hint) continue;
-        snprintf(text, 2 * MESSAGE_SIZE, "%s<<<...>>>: %s\nhint: %s", of->launches[i].kernel, why,
-                 hint);
-        return text;
-    }
-    return NULL;
-}
-
 int report_call_returned(const struct report *of, char what[2 * MESSAGE_SIZE]) {
 #ifdef CUDA_EMULATOR
     (void)of;
     return emulator_failed_call(what, 2 * MESSAGE_SIZE);
 #else // which call left the error, a GPU does not say
     const cudaError_t error = cudaGetLastError();
-    char refusal[2 * MESSAGE_SIZE];
     const bool invalid = error == cudaErrorInvalidValue || error == cudaErrorInvalidConfiguration;
-    const bool refused = invalid && refusal_of(of, refusal);
+    const bool refused = invalid && of->refused[0];
     snprintf(what, 2 * MESSAGE_SIZE, refused ? "the launch failed" : "cudaGetLastError() after %s",
              lab.wrapper);
     return error;
@@ -134,11 +130,10 @@ static const char *hint(cudaError_t error) {
 enum exit_status report_error(const struct report *of, int error, const char *what,
                               char message[4 * MESSAGE_SIZE]) {
     const cudaError_t code = (cudaError_t)error;
-    char refusal[2 * MESSAGE_SIZE];
     watchdog_stop();
     const bool machine = is_machine_fault(code);
     const char *todo = hint(code);
-    if (strstr(what, "the launch failed") && refusal_of(of, refusal)) todo = refusal;
+    if (strstr(what, "the launch failed") && of->refused[0]) todo = of->refused;
     const char *separator = !*todo ? "" : machine ? "; " : "\n";
     snprintf(message, 4 * MESSAGE_SIZE, "%s: %s%s%s", what, cudaGetErrorString(code), separator,
              todo);

@@ -136,7 +136,7 @@ static _Noreturn void end_run(enum exit_status status, const char *message) {
 }
 
 static _Noreturn void child_ended(int how) {
-    char message[MESSAGE_SIZE] = "";
+    char message[3 * MESSAGE_SIZE] = "";
     pass_on_all();
     if (WIFEXITED(how) && watchdog.report->is_complete) _exit(WEXITSTATUS(how));
     const enum exit_status status = ending(watchdog.report, how, message);
@@ -144,6 +144,8 @@ static _Noreturn void child_ended(int how) {
         signal(WTERMSIG(how), SIG_DFL);
         raise(WTERMSIG(how));
     }
+    if (watchdog.report->exit_called && watchdog.report->refused[0])
+        APPEND(message, "\n%s", watchdog.report->refused);
     end_run(status, message);
 }
 

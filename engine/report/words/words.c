@@ -192,15 +192,17 @@ static void say_bad_launch(const struct finding *f, struct finding_words *w) {
     launch.static_bytes = (uint64_t)GET(STATIC_BYTES);
     const char *hint = launch_refusal(&launch, &launch_usual_limits, text);
     if (hint)
-        APPEND(w->detail, "%s\n", text);
+        APPEND(w->detail, "%s", text);
     else
         APPEND(w->detail,
                "a block asks for %s bytes of dynamic shared memory, more than "
-               "cudaFuncSetAttribute has allowed\n",
+               "cudaFuncSetAttribute has allowed",
                grouped(f->launch.shared_bytes).text);
-    APPEND(w->detail, HAS(CHECKED)
-                          ? "the wrapper called cudaGetLastError() and went on"
-                          : "the error was not checked: call cudaGetLastError() after the launch");
+    if (!HAS(EXITED))
+        APPEND(w->detail, "\n%s",
+               HAS(CHECKED)
+                   ? "the wrapper called cudaGetLastError() and went on"
+                   : "the error was not checked: call cudaGetLastError() after the launch");
     APPEND(w->hint, "%s",
            hint ? hint : "set the attribute to at least the third value in <<<...>>>");
 }
@@ -388,6 +390,9 @@ void finding_say(const struct finding *f, struct finding_words *w) {
     memset(w, 0, sizeof *w);
     if (!text) return;
     say_rows(f, w);
+    if (HAS(EXITED))
+        APPEND(w->detail, "%s%s then ended the program", w->detail[0] ? "\n" : "",
+               vocabulary()->wrapper);
     if (!w->what[0]) APPEND(w->what, "%s", text->headline);
     if (w->hint[0] || HAS(EXPLAINED) || HAS(RETURNS_NOT)) return;
     const char *of_lab = vocabulary()->hints[f->kind];

@@ -271,6 +271,15 @@ WRONG_RUNS: list[tuple[str, str, dict[str, Any]]] = [
     ("LAUNCH_OF(strays);", "plain", {"guards_changed": 2, "wrong": 0}),
     ("LAUNCH; cudaMemset((void *)B, 0, 8);", "plain", {"inputs_changed": 2, "wrong": 0}),
     (CRASH, "plain", {"ended": "crashed", "launches": 1, "detail": "crashed"}),
+    ("LAUNCH_OF(reads_beyond); if (cudaDeviceSynchronize()) exit(1);", "checked",
+     {"ended": "stopped", "finding.kind": "out-of-bounds", "launches": 1}),
+    ("LAUNCH_OF(endless); if (cudaDeviceSynchronize()) abort();", "checked",
+     {"ended": "endless", "finding.kind": "endless"}),
+    ("if (cudaMemcpy((float *)C, A, 4, cudaMemcpyDeviceToHost)) exit(0);", "checked",
+     {"ended": "stopped", "finding.kind": "failed-call", "finding.line": "here"}),
+    ("LAUNCH; exit(0);", "checked", {"ended": "exited", "finding": None}),
+    ("LAUNCH_OF(races); *(volatile int *)64 = 2;", "checked", {"finding.kind": "global-race"}),
+    ("LAUNCH; *(volatile int *)64 = 3;", "checked", {"finding.kind": "host-fault", "finding.line": "here"}),
 ]
 SCRATCH = ("float *a; cudaMalloc(&a, 4 * m * k);"
            "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
@@ -301,6 +310,8 @@ SUBMISSION_OF_ALL = with_wrapper(
     '#include "support.h"\n#include <cstdio>\n#include <cstdlib>\nconst float x = 1;\nlong mine[4];\n'
     + other_kernel("cut", "p < k", "p < 49") + other_kernel("endless", "p++", "p += 0")
     + other_kernel("traps", STORE, "__trap();")
+    + other_kernel("races", STORE, "C[0] = sum;")
+    + other_kernel("reads_beyond", "float sum = 0;", "float sum = A[m * k] == 1;")
     + other_kernel("strays", STORE, STORE + " if (i + j == 0) C[-1] = C[m * n] = sum;")
     + FURTHER_KERNELS + 'extern "C" ')
 
