@@ -76,8 +76,7 @@ def first_row(text: str, separator: str) -> list[str]:
 
 
 def text_of(path: Path) -> str:
-    """UTF-8 or UTF-16, with a byte order mark or without, or else Windows' Latin-1. Raises
-    BadInput."""
+    """UTF-8 with a byte order mark or without, UTF-16 with one, or else Windows' Latin-1. Raises BadInput."""
     shown = printable(str(path))
     try:
         with open(path, "rb") as file:
@@ -99,8 +98,6 @@ def text_of(path: Path) -> str:
 def encodings(content: bytes) -> tuple[str, ...]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ("utf-16",)
-    if b"\0" in content[:2]:  # of a letter or sign of English, one of the two bytes is 0
-        return ("utf-16-be",) if content[0] == 0 else ("utf-16-le",)
     return ("utf-8-sig", "cp1252", "latin-1")
 
 

@@ -20,7 +20,7 @@ SEED_BITS = 63
 MOST_JOBS = 1024
 LONGEST_LIMIT = 1_000_000
 PROTECTIONS = ("auto", "bubblewrap", "uid", "none")
-BACKENDS = ("auto", "cpu", "cuda")
+BACKENDS = ("cpu", "cuda")
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "--submission": {"metavar": "PATH",
@@ -117,8 +117,7 @@ def check(given: Mapping[str, Any]) -> Asked:
         mistakes.append(str(error))
     if mistakes:
         raise BadInput("\n".join(mistakes))
-    return Asked(lab, suites, Path(value("results")), seed, protection,
-                 "cpu" if backend == "auto" else backend, jobs or len(os.sched_getaffinity(0)),
+    return Asked(lab, suites, Path(value("results")), seed, protection, backend, jobs or len(os.sched_getaffinity(0)),
                  limit)
 
 

@@ -96,8 +96,6 @@ PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|p
                      r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
                      r"|init_seg|code_seg|data_seg|system_header")
 FAMILIES = re.compile(rb"GCC|clang|STDC")  # their pragmas have names of their own: #pragma GCC optimize
-FOR_PEOPLE = re.compile(rb"mark|region|endregion")
-"""Pragmas of editors, with words for people behind them."""
 
 # Macros have these become calls, which the checker sees (cuda_runtime.h).
 MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
@@ -167,8 +165,7 @@ def check_source(source: bytes) -> None:
             of_line = itertools.takewhile(lambda each: each.lastgroup != "newline", tokens)
             words = [each[0] for each in of_line if each.lastgroup not in ("blank", "comment")]
             check_directive(words, line)
-            is_for_people = words[:1] == [b"pragma"] and FOR_PEOPLE.fullmatch(b"".join(words[1:2]))
-            for word in () if is_for_people else words:
+            for word in words:
                 check_forbidden(word, AS_WRITTEN, line)
             line, at_start = line + 1, True
             continue

@@ -26,8 +26,7 @@ def test_our_own_columns_in_any_order(tmp_path: Path) -> None:
     assert roster(tmp_path, "login\nada1\n\n,\n") == [Student("", "ada1", login="ada1")]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "latin-1", "utf-16",
-                                      "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "latin-1", "utf-16"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_as_spreadsheets_write_it(tmp_path: Path, encoding: str, separator: str) -> None:
     text = 'name,login\r\n"Jörg, Müller",jm\r\nZoë,z\r\n'.replace(",", separator, 1)

@@ -119,7 +119,7 @@ def test_each_mistake_is_a_line(tmp_path: Path) -> None:
         "grade: --seed (SEED with make): '-1' is not a whole number from 0 to 9223372036854775807",
         "grade: --jobs (JOBS with make): 'banana' is not a whole number from 1 to 1024",
         "grade: --protection (PROTECTION with make): 'prayer' is not one of auto, bubblewrap, uid, none",
-        "grade: --backend (BACKEND with make): 'gpu' is not one of auto, cpu, cuda",
+        "grade: --backend (BACKEND with make): 'gpu' is not one of cpu, cuda",
         "grade: --results (RESULTS with make): the path is empty"]
     assert [line.split(": ")[:3] for line in lines[5:]] == [["grade", str(suite), "case 'a'"]] * 3
 

@@ -204,7 +204,7 @@ ODD = {
         + C + "{ static int one(int x) { return x; } int block_sum(int x) { return one(x); } }\n",
         "m = madd(m, n, k) + block_sum(m);"),
     "pragmas": (
-        "#pragma once\n#pragma mark - section of attribute weak, emulator\n"
+        "#pragma once\n#pragma mark - section of attribute weak\n"
         "#pragma region load section optimize\n#pragma endregion target\n"
         "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wattributes\"\n"
         "#pragma GCC diagnostic pop\n#pragma nv_diag_suppress 177\n#pragma pack(push, 8)\n"
