@@ -9,7 +9,6 @@ mistake.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -65,16 +64,10 @@ class Late(Table):
         return UNITS[self.per]
 
 
-class File(Table):
-    """class.toml as it is written."""
+class Given(Table):
+    """What is taken as it is written."""
 
     assignment: Line = Field("", description="one line of at most 200 characters")
-    submissions: str | Annotated[list[str], Field(min_length=1)] = Field(
-        SUBMISSIONS, description="a path, or a list of paths")
-    roster: str | None = Field(None, description="the path of a CSV file")
-    overrides: str | None = Field(None, description="the path of a CSV file")
-    canvas: str | None = Field(None, description="the path of a gradebook that Canvas exported")
-    moodle: str | None = Field(None, description="the path of Moodle's grading worksheet")
     lab: str | None = Field(None, description="the folder of an assignment: labs/scan")
     suite: str = Field("all", description="public, hidden, all, or the path of a .toml file")
     seed: int | None = Field(None, ge=0, le=2**63 - 1,
@@ -83,35 +76,37 @@ class File(Table):
     deadline: datetime | None = Field(
         None, description="a date and time: 2026-11-20T23:59:00-08:00, or without -08:00 if "
                           "timezone is given")
-    timezone: str | None = Field(None, description='the name of a time zone: "Europe/Berlin"')
     attempts: Rule = Field("best", description='"best", "last" or "last-in-time"')
     late: Late = Field(Late(), description="a table [late]")
     leaderboard: bool = Field(False, description="true or false")
 
 
-@dataclass(frozen=True)
-class Settings:
+class File(Given):
+    """class.toml."""
+
+    submissions: str | Annotated[list[str], Field(min_length=1)] = Field(
+        SUBMISSIONS, description="a path, or a list of paths")
+    roster: str | None = Field(None, description="the path of a CSV file")
+    overrides: str | None = Field(None, description="the path of a CSV file")
+    canvas: str | None = Field(None, description="the path of a gradebook that Canvas exported")
+    moodle: str | None = Field(None, description="the path of Moodle's grading worksheet")
+    timezone: str | None = Field(None, description='the name of a time zone: "Europe/Berlin"')
+
+
+class Settings(Given):
+    """With absolute paths; the deadline has its time zone."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="ignore")
+
     folder: Path
     results: Path
-    assignment: str
     submissions: tuple[Path, ...]
     roster: Path | None
     overrides: Path | None
     canvas: Path | None
     moodle: Path | None
-    lab: str | None
-    """None: the grader's own."""
-    suite: str
-    seed: int | None
-    backend: str
-    deadline: datetime | None
-    """With its time zone."""
     zone: tzinfo
     """Of times without one."""
-    attempts: Rule
-    late: Late
-    leaderboard: bool
-    """Whether a page ranks those who agree to it."""
 
 
 def read_settings(folder: Path, results: Path | None = None) -> Settings:
@@ -138,14 +133,10 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
 
     files = {key: path(key) for key in ("roster", "overrides", "canvas", "moodle")}
     refuse(mistakes)
-    suite = given.suite
-    if suite not in WHOLE:
-        suite = str(folder / suite)
-    return Settings(
-        folder=folder, results=(results or folder / RESULTS).resolve(),
-        assignment=given.assignment, submissions=submissions_of(given, folder),
-        **files, lab=given.lab, suite=suite, seed=given.seed, backend=given.backend, deadline=deadline,
-        zone=zone, attempts=given.attempts, late=given.late, leaderboard=given.leaderboard)
+    suite = given.suite if given.suite in WHOLE else str(folder / given.suite)
+    return Settings(**dict(given) | files | {
+        "folder": folder, "results": (results or folder / RESULTS).resolve(), "suite": suite,
+        "submissions": submissions_of(given, folder), "deadline": deadline, "zone": zone})
 
 
 def read_file(path: Path) -> File:
