@@ -68,8 +68,7 @@ struct engine_array {
  * accesses of up to eight, of which `launch` is always one; phases of that one. */
 enum engine_keeps {
     KEEP_COUNTS = 1, /* loads, stores, sectors, conflicts, of all blocks */
-    KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then; and
-                        counts */
+    KEEP_PHASES = 2, /* what `block` loads between barriers, and its shared arrays then */
     KEEP_TRACE = 4,  /* each access of the first two blocks and the last one in each direction */
     KEEP_BLOCK = 8,  /* the same of `block` alone, of `launch` alone */
     KEEP_LOADS = 16  /* of KEEP_COUNTS what says how often each element is loaded and what threads

@@ -113,7 +113,7 @@ static void keep(unsigned keeps) {
         trace_watch(run.launch, run.block);
     else if (keeps & KEEP_TRACE)
         trace_watch(run.launch, NULL);
-    if (keeps & (KEEP_COUNTS | KEEP_PHASES))
+    if (keeps & KEEP_COUNTS)
         counts_watch(true);
     else if (keeps & KEEP_LOADS)
         counts_watch(false);

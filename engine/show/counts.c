@@ -65,25 +65,18 @@ struct loads loads_of(const struct counted_launch *launches, int count, struct s
                           .naive = (uint64_t)truth_naive_loads(&s)};
 }
 
-/* The product as the definition asks for it. */
-struct work {
-    struct loads loads;
-    /* 0: not known; else as many as the loads of the plainest kernel. */
-    uint64_t flops;
-    double per_load, per_byte; /* flops; 0: nothing was loaded, or they are not known */
-};
-
-static struct work work_of(const struct counted_launch *sum, struct shape s) {
-    struct work work = {.loads = loads_of(sum, 1, s)};
-    uint64_t sectors = 0;
+/* Floating-point operations; 0: not known; else as many as the loads of the plainest kernel. */
+static uint64_t flops_of(struct shape s) {
     const double flops = truth_operations(&s);
-    if (flops != (double)work.loads.naive) return work;
+    return flops == truth_naive_loads(&s) ? (uint64_t)flops : 0;
+}
+
+/* 0: no byte was moved, or the operations are not known. */
+static double flops_per_byte(const struct counted_launch *sum, struct shape s) {
+    uint64_t sectors = 0;
     for (int way = 0; way < COUNTED_WAYS; way++)
         sectors += global_sum(sum, (enum counted_way)way).sectors;
-    work.flops = work.loads.naive;
-    if (work.loads.kernel) work.per_load = flops / (double)work.loads.kernel;
-    if (sectors) work.per_byte = flops / ((double)sectors * SECTOR);
-    return work;
+    return sectors ? (double)flops_of(s) / ((double)sectors * SECTOR) : 0;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -210,8 +203,8 @@ static void print_times(FILE *out, uint64_t other, uint64_t loads) {
 }
 
 static void print_work(FILE *out, const struct counted_launch *sum, struct shape s) {
-    const struct work work = work_of(sum, s);
-    const uint64_t loads = work.loads.kernel, naive = work.loads.naive;
+    const uint64_t loads = loads_of(sum, 1, s).kernel, naive = loads_of(sum, 1, s).naive;
+    const double per_byte = flops_per_byte(sum, s);
     fprintf(out, "\nelements loaded from global memory, %s\n", lab_shape_text(&lab, &s).of);
     fprintf(out, "  %-38s %13s\n", "this kernel", grouped(loads).text);
     if (lab.naive) {
@@ -223,12 +216,8 @@ static void print_work(FILE *out, const struct counted_launch *sum, struct shape
     fprintf(out, "  %-38s %13s", "if each block loaded each element once",
             grouped(sum->needed).text);
     print_times(out, sum->needed, loads);
-    if (!work.flops) return;
-    fprintf(out, "\n  %-38s %13s%s%s\n", "floating-point operations", grouped(work.flops).text,
-            aside(out), lab.naive);
-    if (loads) fprintf(out, "  %-31s %20.2f\n", "... for each element loaded", work.per_load);
-    if (work.per_byte > 0)
-        fprintf(out, "  %-31s %20.2f\n", "... for each byte moved", work.per_byte);
+    if (per_byte > 0)
+        fprintf(out, "  %-38s %13.2f\n", "floating-point operations per byte", per_byte);
 }
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape s) {
@@ -243,22 +232,6 @@ void print_counts(FILE *out, const struct counted_launch *launches, int count, s
         print_counted_launch(out, &sum);
     }
     if (count) fputs("\ndocs/look.md says what each figure is\n", out);
-}
-
-void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
-                       struct shape s) {
-    const struct loads loads = loads_of(launches, count, s);
-    char words[200] = "";
-    APPEND(words, "elements that all blocks together load from global memory: %s",
-           grouped(loads.kernel).text);
-    fputc('\n', out);
-    print_paragraph("", "", words, out);
-    if (!lab.naive) return;
-    words[0] = '\0';
-    APPEND(words, "the naive kernel, %s: %s", lab.naive, grouped(loads.naive).text);
-    if (loads.kernel && loads.kernel < loads.naive)
-        APPEND(words, ", %.4g times as many", (double)loads.naive / (double)loads.kernel);
-    print_paragraph("", "", words, out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -344,20 +317,18 @@ static void json_counted_launch(struct json *json, const struct counted_launch *
  *
  * "counts_sum": of all launches together
  *     global, shared, exchanged, barriers, loads_if_once_per_block: as above
- *     flops (0: not known) and loads_naive (2 m n k both)
- *     flops_per_load, flops_per_byte (null: none moved) */
+ *     flops (0: not known) and loads_naive (2 m n k both), flops_per_byte (null: none moved) */
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape s) {
     struct counted_launch sum = sum_of_launches(launches, count);
-    struct work work = work_of(&sum, s);
+    const double per_byte = flops_per_byte(&sum, s);
     json_open(json, "counts", '[');
     for (int i = 0; i < count; i++) json_counted_launch(json, &launches[i]);
     json_close(json, ']');
     json_open(json, "counts_sum", '{');
     json_figures(json, &sum);
-    json_unsigned(json, "flops", work.flops);
-    json_unsigned(json, "loads_naive", work.loads.naive);
-    json_real_if(json, "flops_per_load", work.per_load > 0, work.per_load);
-    json_real_if(json, "flops_per_byte", work.per_byte > 0, work.per_byte);
+    json_unsigned(json, "flops", flops_of(s));
+    json_unsigned(json, "loads_naive", loads_of(&sum, 1, s).naive);
+    json_real_if(json, "flops_per_byte", per_byte > 0, per_byte);
     json_close(json, '}');
 }

@@ -37,9 +37,6 @@ struct loads {
 struct loads loads_of(const struct counted_launch *launches, int count, struct shape shape);
 
 void print_counts(FILE *out, const struct counted_launch *launches, int count, struct shape shape);
-/* In one line: loads from global memory, and those of the naive kernel. */
-void print_counts_line(FILE *out, const struct counted_launch *launches, int count,
-                       struct shape shape);
 void json_counts(struct json *json, const struct counted_launch *launches, int count,
                  struct shape shape);
 

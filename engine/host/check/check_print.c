@@ -233,13 +233,9 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     if (!out) return;
     if (sum.factors) sum.terms = outcome->shape.of[lab.sum_terms];
     outcome->phases = phases ? phases->count : 0;
-    if (!o->counts && !o->phases) return;
-    if (o->run.json) {
-        json_counts(&json, launches, count, outcome->shape);
-        if (o->phases) json_phases(&json, phases, data, &sum, outcome->shape);
-    } else {
-        if (o->phases) print_phases(out, phases, data, &sum, outcome->shape);
-        (o->counts ? print_counts : print_counts_line)(out, launches, count, outcome->shape);
-    }
+    if (o->run.json && o->counts) json_counts(&json, launches, count, outcome->shape);
+    if (o->run.json && o->phases) json_phases(&json, phases, data, &sum, outcome->shape);
+    if (!o->run.json && o->phases) print_phases(out, phases, data, &sum, outcome->shape);
+    if (!o->run.json && o->counts) print_counts(out, launches, count, outcome->shape);
     fflush(out);
 }
