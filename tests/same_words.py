@@ -69,7 +69,7 @@ def commands(kernel: str) -> list[str]:
     fails = [shape for shape in declared.get("fails", "").split(", ") if shape]
     runs = [f"./sgemm {SEED} {shape}" for shape in dict.fromkeys([*fails[:2], *SHAPES])]
     runs.append(f"./sgemm {SEED} --json 34")
-    for options in ("", "--json", "--counts", "--counts --json", "--phases", "--phases --json",
+    for options in ("", "--json", "--counts", "--counts --json", "--phases",
                     "--indices", "--indices --json"):
         runs.append(" ".join(filter(None, ["./sgemm-check", SEED, options, own])))
     return runs

@@ -18,14 +18,12 @@ struct array_data {
     const void *of[ENGINE_ARRAYS];
 };
 
-/* --- phases.c: the phases of one block, as a student follows them by hand, and as JSON -------- */
+/* --- phases.c: the phases of one block, as a student follows them by hand --------------------- */
 
 /* `phases` is null where the block loads nothing of the inputs. The sum, an element of an output as
  * the lab makes it of products, is followed from phase to phase; no terms: there is none. */
 void print_phases(FILE *out, const struct phases *phases, const struct array_data *data,
                   const struct array_sum *sum, struct shape shape);
-void json_phases(struct json *json, const struct phases *phases, const struct array_data *data,
-                 const struct array_sum *sum, struct shape shape);
 
 /* --- counts.c: for people and as JSON; docs/look.md says how each figure is defined ------------
  */

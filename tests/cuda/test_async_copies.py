@@ -148,9 +148,8 @@ def test_phases_show_what_has_arrived(checker: Builder) -> None:
     """An array has its values in the phase in which they arrive, not in that of the copies' call:
     when the first buffer is read, the second one's copies have begun."""
     program = checker("gcc -O1", "instructor/faulty/20_copied_over_readers.cu")  # one block is right
-    run = run_check(program, "--phases", "--json", "--fill", "counting", 4, 40, 4)
-    first, second = (phase["arrays"][0] for phase in run.json["phases"]["phases"][:2])
-    assert first["name"] == second["name"] == "As" and first["dimensions"] == [2, 16, 16]
-    assert (first["values"][0], first["stored_by"][0]) == (1, 0)
-    assert (first["values"][256], first["stored_by"][256]) == ("NaN", None)
-    assert (second["values"][256], second["stored_by"][256]) == (17, 0)
+    text = run_check(program, "--phases", "--fill", "counting", 4, 40, 4).stdout
+    shown = [table.splitlines()[1:6] for table in text.split("    As (32 x 16)")[1:]]
+    first, second = ([row.split()[:5] for row in rows] for rows in shown)  # the first rows, and the last one
+    assert first[0] == second[0] == ["1", "2", "3", "...", "16"]
+    assert (first[-1], second[-1]) == (["-", "-", "-", "...", "-"], ["0", "0", "0", "...", "0"])

@@ -5,6 +5,7 @@ where it is, or that a launch is blamed for what another one does in its place."
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,10 +133,8 @@ def test_launches_that_there_are_not(built_of: BuiltOf, tmp_path: Path) -> None:
 @pytest.mark.parametrize("chosen", [[], ["--launch", 2]], ids=["usual", "chosen"])
 def test_the_launch_that_loads(built_of: BuiltOf, chosen: list[object]) -> None:
     built = built_of(ZEROED)
-    phases = built.json("--phases", *chosen, 20)["phases"]
-    assert (phases["kernel"], phases["number"], phases["of"], len(phases["phases"])) == ("mysgemm", 2, 2, 2)
     text = built.run("--phases", *chosen, 20).stdout
-    assert "block (0,0) of mysgemm, launch 2 of 2, 16 x 16 threads" in text
+    assert "block (0,0) of mysgemm, launch 2 of 2, 16 x 16 threads" in text and "\nphase 1 of 2\n" in text
     indices = built.json("--indices", *chosen, 20)["indices"]
     assert indices["number"] == 2
     assert {each["array"] for each in indices["accesses"]} == {"A", "B", "C", "A_s", "B_s"}
@@ -148,7 +147,6 @@ def test_the_launch_that_loads(built_of: BuiltOf, chosen: list[object]) -> None:
 
 def test_a_launch_that_loads_nothing(built_of: BuiltOf, tmp_path: Path) -> None:
     built, first = built_of(ZEROED), ["--launch", 1]
-    assert built.json("--phases", *first, 20)["phases"] is None
     assert "No tile phases" in built.run("--phases", *first, 20).stdout
     zero = built.json("--indices", *first, 20)["indices"]
     assert (zero["number"], zero["of"]) == (1, 2)
@@ -168,14 +166,13 @@ def test_each_part_of_a_product_has_phases(built_of: BuiltOf) -> None:
     """What a launch loads, and what it has added up, is that launch's alone."""
     built = built_of(NINE)
     for launch in 2, 8:
-        found = built.json("--phases", "--launch", launch, 9)["phases"]
-        assert (found["number"], found["of"]) == (launch, 9)
-        (phase,) = found["phases"]
-        p = launch - 1
-        assert phase["A"]["columns"] == phase["B"]["rows"] == [p]
-        assert phase["sums"][0][0] == (1 + p) * (1 + 9 * p)  # A and B hold 1, 2, 3, ... by rows
+        text, p = built.run("--phases", "--launch", launch, 9).stdout, launch - 1
+        assert f", launch {launch} of 9, " in text and "\nphase 0 of 1\n" in text
+        assert f"    A: rows 0-8, columns {p}: " in text and f"    B: rows {p}, columns 0-8: " in text
+        first = re.search(r"    sums so far.*\n +(\d+)", text)
+        assert first and int(first[1]) == (1 + p) * (1 + 9 * p)  # A and B hold 1, 2, 3, ... by rows
     built = built_of(SPLIT)
-    assert built.json("--phases", "--launch", 3, 8)["phases"] is None
+    assert "No tile phases" in built.run("--phases", "--launch", 3, 8).stdout
     for words, kernel, arrays in (([], "mysgemm", {"A", "B"}), (["--launch", 3], "add", {"C"})):
         data = built.walk(*words, 20)
         assert (data["launch"]["kernel"], data["launch"]["of"], arrays_of(data)) == (kernel, 3, arrays)

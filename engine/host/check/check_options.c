@@ -125,6 +125,8 @@ struct check_options check_options_read(int argc, char **argv) {
     if (status != EXIT_PASSED) check_stop(&o, status, message);
     if (o.block.of[2] && !o.walk)
         check_stop(&o, EXIT_USAGE, "--block with three numbers is for --walk alone");
+    if (o.phases && o.run.json)
+        check_stop(&o, EXIT_USAGE, "--phases prints no JSON; the page of --walk holds all of it");
     if (o.locals_request && !locals_read_request(o.locals_request, &o))
         check_stop(&o, EXIT_USAGE, "--locals");
     if (!o.run.sized && !o.run.timeout_given) o.run.timeout = small_timeout;

@@ -170,8 +170,8 @@ void copy_report(FILE *out, FILE *report) {
  *                      (docs/check.md), file, line, what, detail, hint
  *   remark       what a correct kernel could do better, or null: name (remark_name),
  *                file, line, what, detail
- *   counts, counts_sum (show/counts.c), phases (show/phases.c), indices (show/indices.c)
- *                with --counts, --phases, --indices, where the last shape came so far */
+ *   counts, counts_sum (show/counts.c), indices (show/indices.c)
+ *                with --counts, --indices, where the last shape came so far */
 void print_json(FILE *out, const struct check_options *o, const struct outcome *outcomes, int count,
                 enum exit_status status, const char *message) {
     static const char *const statuses[] = {"clean", "finding", "error", "error"};
@@ -234,8 +234,7 @@ void print_report(const struct check_options *o, struct outcome *outcome,
     if (sum.factors) sum.terms = outcome->shape.of[lab.sum_terms];
     outcome->phases = phases ? phases->count : 0;
     if (o->run.json && o->counts) json_counts(&json, launches, count, outcome->shape);
-    if (o->run.json && o->phases) json_phases(&json, phases, data, &sum, outcome->shape);
-    if (!o->run.json && o->phases) print_phases(out, phases, data, &sum, outcome->shape);
+    if (o->phases) print_phases(out, phases, data, &sum, outcome->shape);
     if (!o->run.json && o->counts) print_counts(out, launches, count, outcome->shape);
     fflush(out);
 }

@@ -13,11 +13,10 @@ static struct {
     uint64_t shown; /* the launch that was asked for; 0: the first one that loads an input */
     const struct watch *running; /* over the block, while it runs */
     const void *kernel;
-    struct phases phases;      /* of the last launch that was looked at */
-    struct phase now;          /* being collected */
-    struct trace arrays;       /* of it, the shared arrays alone */
-    int *writer[TRACE_ARRAYS]; /* of each of their elements: the thread that has stored it in this
-                                  phase, plus 1 */
+    struct phases phases;       /* of the last launch that was looked at */
+    struct phase now;           /* being collected */
+    struct trace arrays;        /* of it, the shared arrays alone */
+    bool written[TRACE_ARRAYS]; /* of these: in this phase */
 } state;
 
 static void *kept_zeros(size_t count, size_t size) {
@@ -56,11 +55,7 @@ static size_t elements_of(int array) {
 
 static void note_element(int array, size_t element, bool write) {
     bool *stored = array < TRACE_SHARED ? state.phases.stored[array] : NULL;
-    int **writer = &state.writer[array];
-    if (array >= TRACE_SHARED && write) {
-        if (!*writer) *writer = kept_zeros(elements_of(array), sizeof **writer);
-        (*writer)[element] = (int)running_index.linear + 1;
-    }
+    state.written[array] |= write;
     if (array >= TRACE_SHARED) return;
     if (stored)
         stored[element] |= write;
@@ -84,11 +79,8 @@ static void note_unless_copying(struct watch *w, const struct access *access) {
 /* With its values, if anything was stored there. */
 static void keep_array(const struct watch *w, int number) {
     const struct trace_array *of = trace_shared(&state.arrays, number);
-    const int *writer = state.writer[number];
     struct phase_array *array = &state.now.arrays[state.now.array_count];
-    bool any = false;
-    for (size_t i = 0; writer && i < of->elements; ++i) any |= writer[i] != 0;
-    if (!any) return;
+    if (!state.written[number]) return;
     *array = (struct phase_array){.dimensions = of->dimensions,
                                   .element = of->element,
                                   .count = of->elements,
@@ -97,9 +89,7 @@ static void keep_array(const struct watch *w, int number) {
     memcpy(array->dimension, of->dimension, sizeof of->dimension);
     if (!array->dimensions) array->dimension[array->dimensions++] = of->elements;
     array->bytes = kept_zeros(array->size, 1);
-    array->writer = kept_zeros(array->count, sizeof *array->writer);
     memcpy(array->bytes, (char *)w->memory.thread_local_storage.begin + of->offset, array->size);
-    for (size_t i = 0; i < array->count; ++i) array->writer[i] = writer[i] - 1;
     state.now.array_count++;
 }
 
@@ -120,8 +110,7 @@ static void end_phase(const struct watch *w) {
 static void phases_barrier_opens(struct watch *w) {
     if (w != state.running) return;
     if (state.now.load_count) end_phase(w);
-    for (int i = TRACE_SHARED; i < TRACE_ARRAYS; ++i)
-        if (state.writer[i]) memset(state.writer[i], 0, elements_of(i) * sizeof(int));
+    memset(state.written, 0, sizeof state.written);
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
@@ -143,10 +132,7 @@ static void make_arrays(struct phases *p) {
         p->first[i] = r && region_is_input(r) ? kept_zeros(count, sizeof *p->first[i]) : NULL;
         p->stored[i] = r && !region_is_input(r) ? kept_zeros(count, sizeof *p->stored[i]) : NULL;
     }
-    for (int i = TRACE_SHARED; i < TRACE_ARRAYS; ++i) {
-        free(state.writer[i]);
-        state.writer[i] = NULL;
-    }
+    memset(state.written, 0, sizeof state.written);
     state.arrays = (struct trace){.shared_count = 0};
 }
 
@@ -160,7 +146,6 @@ static void phases_block_comes(struct watch *w) {
     state.running = w;
     state.kernel = l->kernel;
     make_arrays(p);
-    memcpy(p->grid, (unsigned[]){l->grid.x, l->grid.y, l->grid.z}, sizeof p->grid);
     memcpy(p->block_size, (unsigned[]){l->block.x, l->block.y, l->block.z}, sizeof p->block_size);
     memcpy(p->block, state.block, sizeof state.block);
     p->number = launches_noted();

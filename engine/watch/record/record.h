@@ -95,7 +95,6 @@ struct phase_array {
     enum element element;
     size_t count, size;   /* of elements; of all of them, in bytes */
     unsigned char *bytes; /* what they hold */
-    int *writer;          /* the thread that stored each value in this phase; -1: none did */
 };
 
 /* From one barrier to the next, with loads of inputs between. */
@@ -109,7 +108,7 @@ struct phase {
 /* Of one launch, in which the block loads an input. */
 struct phases {
     char kernel[128];
-    unsigned grid[3], block_size[3], block[3];
+    unsigned block_size[3], block[3];
     uint64_t number, many; /* of all that were made, from 1; and how many these are */
     struct phase *phases;
     int count;
