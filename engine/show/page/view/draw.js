@@ -16,18 +16,14 @@ function svg(name, attributes = {}, ...children) {
 /* --- axes: where rows or columns are ---------------------------------------------------------- */
 
 const CUT = 30;        /* width of what stands for rows or columns that are left out */
-const MOST_CONTEXT = 56; /* beyond so many cells outside the focus, all but a few are left out */
-const KEPT = 6;        /* of those, on each side of the focus */
 const GHOST_GAP = 6;   /* between an array and what lies outside */
 
-/* An axis of `count` rows or columns. Those of `focus`, [first, last], have cells of size `cell`, the
- * others of size `context`, and those of `keep` are never left out. `ghosts` are indices outside that are to be drawn as well. `unit`: by how
- * much one's number is larger than the one's before it. */
-function makeAxis(count, cell, { focus = [0, count - 1], keep = focus, context = cell, ghosts = [], unit = 1 } = {}) {
+/* An axis of `count` rows or columns, of which those of `shown`, [first, last], are drawn. Those of `focus` have
+ * cells of size `cell`, the others of size `context`. `ghosts` are indices outside that are to be drawn as well.
+ * `unit`: by how much one's number is larger than the one's before it. The size is the same whichever are shown. */
+function makeAxis(count, cell, { focus, shown: [first, last], context, ghosts = [], unit = 1 }) {
   const axis = { count, cell, context, focus, unit, at: new Map(), cuts: [], shown: [], begin: 0, size: 0 };
-  const outside = count - (keep[1] - keep[0] + 1);
-  const kept = outside > MOST_CONTEXT ? KEPT : count;
-  const first = Math.max(0, keep[0] - kept), last = Math.min(count - 1, keep[1] + kept);
+  const isCut = last - first + 1 < count;
   let x = 0;
   const add = (i, size) => { axis.at.set(i, [x, size]); axis.shown.push(i); x += size; };
   const cut = (from, to) => { axis.cuts.push({ x, from, to }); x += CUT; };
@@ -41,7 +37,7 @@ function makeAxis(count, cell, { focus = [0, count - 1], keep = focus, context =
   const after = ghosts.filter((g) => g >= count);
   if (after.length) x += GHOST_GAP;
   for (const i of after) add(i, cell);
-  axis.size = x;
+  axis.size = x + (isCut ? CUT * (2 - axis.cuts.length) : 0);
   return axis;
 }
 

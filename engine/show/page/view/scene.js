@@ -1,57 +1,17 @@
 /* The data: the lab's arrays, in its panels; shared arrays beside the one that they are filled
- * from; the threads of the block. layoutScene() makes the grids anew when a phase begins, when the
- * lens moves, or when the page gets another size; paintScene() marks what a step did.
+ * from; the threads of the block. layoutScene() makes the grids anew when other elements come into
+ * focus, or when the page gets another size; paintScene() marks what a step did.
  *
- * The whole picture is in the window. Where its numbers would be too small to be read, each array
- * gets a lens: a few rows and columns, around what the selected thread accessed last, are in full
- * size, the others small. */
+ * The whole picture is in the window: of an array with more than WHOLE rows or columns only PART of
+ * them, around what the selected thread accessed last. Where their numbers would be too small to be read, a lens is
+ * there: a few rows and columns are in full size, the others small. */
 
-const GAP = 16;           /* between grids */
-const MOST_KEPT = 40;     /* rows or columns that are never left out */
-const MOST_VALUES = 2400; /* cells with a number in them */
+const GAP = 16;              /* between grids */
+const WHOLE = 80, PART = 32; /* rows or columns */
 
 /* --- what is in focus ------------------------------------------------------------------------- */
 
-const emptyRange = () => [Infinity, -Infinity];
-const isEmpty = ([first, last]) => first > last;
-const widen = (range, i) => { range[0] = Math.min(range[0], i); range[1] = Math.max(range[1], i); };
-const union = (a, b) => [Math.min(a[0], b[0]), Math.max(a[1], b[1])];
-
-/* Rows and columns of the lab's arrays that the block accesses, in each phase and in all. */
-function findExtents(run) {
-  const make = () => run.globals.map(() => ({ rows: emptyRange(), cols: emptyRange() }));
-  const all = make(), phases = run.phases.map(make);
-  for (const a of run.accesses) {
-    if (a.array.role === 'shared' || !isInside(a)) continue;
-    const { row, col } = cellOf(a), { number } = a.array;
-    for (const extents of [all, phases[phaseAt(run, a.step)]]) {
-      if (!extents) continue; /* an interval that is in no phase */
-      widen(extents[number].rows, row);
-      widen(extents[number].cols, col);
-    }
-  }
-  if (run.isCut)
-    for (const extents of [all, ...phases])
-      run.globals.forEach((array, i) => completeExtent(run, array, extents[i]));
-  return { all, phases };
-}
-
-/* Of a run that was stopped, or a recording that was cut, only a corner of the block's part may
- * have been accessed: shown is as much as it has threads. */
-function completeExtent({ launch, block }, array, { rows, cols }) {
-  if (launch.block[1] === 1 || array.dims.length !== 2) return;
-  [rows, cols].forEach((range, axis) => {
-    const by = array.by.indexOf(axis), size = launch.block[by === NONE ? 1 - axis : by];
-    const accessed = isEmpty(range) ? 0 : range[0] - range[0] % size;
-    const first = by === NONE ? accessed : block[by] * size;
-    const last = Math.min(first + size, array.dims[axis]) - 1;
-    if (first <= last && range[0] >= first && range[1] <= last) range.splice(0, 2, first, last);
-  });
-}
-
-const extentsOf = (run) => (run.extents ||= findExtents(run));
-
-/* After the last phase its elements stay in focus. */
+/* After the last phase it is still the last one. */
 function phaseNear(run, step) {
   if (!run.phases.length) return NONE;
   const phase = phaseAt(run, step);
@@ -65,19 +25,9 @@ function linedUp(run, array, axis) {
   return run.globals.filter((other) => lead(other) === lead(array));
 }
 
-/* What is to be seen of an axis at a step: what the block accesses in this phase of the arrays that
- * line up; if that is nothing, what it accesses at all; else, and of shared arrays, the whole. */
-function rangeAt(run, step, group, axis) {
-  const { all, phases } = extentsOf(run), whole = [0, group[0][axis] - 1];
-  const rangeIn = (extents) =>
-    group.map(({ number }) => extents?.[number]?.[axis] || emptyRange()).reduce(union);
-  const ranges = [phases[phaseNear(run, step)], all].map(rangeIn);
-  return ranges.find((range) => !isEmpty(range)) || whole;
-}
-
 /* By array the cell of it that the selected thread accessed last, or will first, and when; for a
  * copy in shared memory also the element that it was copied from. Of an output that is missing or
- * wrong the first element, unless the thread stores one itself. */
+ * wrong the first element, unless the thread stores one itself; of others what the block accesses. */
 function cellsAt({ run, selection }, step) {
   const cells = new Map(), amiss = firstAmiss(run);
   const see = (place, a) => {
@@ -88,6 +38,8 @@ function cellsAt({ run, selection }, step) {
     if (a.array.role === 'shared' && a.origin) see(a.origin, a);
   }
   if (amiss && !cells.has(amiss.array)) see(amiss, { number: run.accesses.length });
+  for (const array of run.arrays)
+    for (const offset of cells.has(array) ? [] : array.accesses.keys()) see({ array, offset }, { step: Infinity, number: NONE });
   return cells;
 }
 
@@ -99,24 +51,23 @@ function partOf([first, last], at, most) {
   return [begin, begin + most - 1];
 }
 
-/* Of all arrays and of the threads the rows and columns that are never left out, and those in full
- * size; `lens`: how many these may be. */
+/* Of all arrays and of the threads the rows and columns that are shown, and those in full size; `lens`:
+ * how many these may be. */
 function focusOf(scene, step, lens) {
   const { run, selection } = scene, cells = cellsAt(scene, step), shape = threadShape(run);
-  const part = (range, at = range[0]) => {
-    const keep = partOf(range, at, MOST_KEPT);
-    return { keep, focus: partOf(keep, at, lens) };
+  const part = (count, at = 0) => {
+    const shown = partOf([0, count - 1], at, count > WHOLE ? PART : count);
+    return { shown, focus: partOf(shown, at, lens) };
   };
   const axisOf = (array, axis, index) => {
-    const group = linedUp(run, array, axis);
-    const seen = group.map((each) => cells.get(each)).filter(Boolean);
-    return part(rangeAt(run, step, group, axis), seen.sort((x, y) => y.when - x.when)[0]?.[index]);
+    const seen = linedUp(run, array, axis).map((each) => cells.get(each)).filter(Boolean);
+    return part(array[axis], seen.sort((x, y) => y.when - x.when)[0]?.[index]);
   };
   const [row, col] = cellOfThread(run, selection.thread);
   return {
     arrays: run.arrays.map((array) =>
       ({ rows: axisOf(array, 'rows', 'row'), cols: axisOf(array, 'cols', 'col') })),
-    threads: { rows: part([0, shape.rows - 1], row), cols: part([0, shape.cols - 1], col) },
+    threads: { rows: part(shape.rows, row), cols: part(shape.cols, col) },
   };
 }
 
@@ -200,16 +151,14 @@ function planGrids(run, { arrays, threads }, { cell, context, lens }) {
 const widest = (plans) => Math.max(0, ...plans.map((g) => g.width));
 const stackHeight = (plans) => plans.reduce((sum, g) => sum + g.height + GAP, 0);
 
-/* Gives each plan its x and y, and returns where columns and rows of panels begin, at `least`
- * there: what is in the last of them stays where it is while the parts of the others in focus
- * change. */
-function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
+/* Gives each plan its x and y. */
+function arrange(run, plans, { cells, beside }) {
   const of = (names) => names.map((name) => plans.get(name)), lastRow = cells.length - 1, lastCol = cells[0].length - 1;
   const widthOf = (col) => widest(of(cells.flatMap((row) => row[col]))) + GAP;
   const heightOf = (row) => Math.max(...cells[row].map((names) => stackHeight(of(names))));
   const x = [Math.max(...[...plans.values()].map((plan) => labelBeyond(plan.rows)))], y = [0];
-  for (let c = 0; c < lastCol; c++) x.push(Math.max(least.x[c + 1] || 0, x[c] + widthOf(c)));
-  for (let r = 0; r < lastRow; r++) y.push(Math.max(least.y[r + 1] || 0, y[r] + heightOf(r)));
+  for (let c = 0; c < lastCol; c++) x.push(x[c] + widthOf(c));
+  for (let r = 0; r < lastRow; r++) y.push(y[r] + heightOf(r));
   const top = (r, list) => (r < lastRow ? y[r + 1] - stackHeight(list) : y[r]);
   cells.forEach((row, r) => row.map(of).forEach((list, c) =>
     stack(list, (plan) => (c < lastCol ? x[c + 1] - GAP - plan.width : x[c]), top(r, list))));
@@ -217,7 +166,7 @@ function arrange(run, plans, { cells, beside }, least = { x: [], y: [] }) {
   const right = x[lastCol] + widthOf(lastCol);
   beside.map(of).reduce((end, list, r) => stack(list, () => right, Math.max(end, top(r, list))), 0);
   const end = (at, size) => Math.max(...[...plans.values()].map((g) => g[at] + g[size])) + 4;
-  return { plans, x, y, width: end('x', 'width'), height: end('y', 'height') };
+  return { plans, width: end('x', 'width'), height: end('y', 'height') };
 }
 
 function lineUp(run, plans) {
@@ -239,40 +188,34 @@ function stack(plans, x, y) {
 
 const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1.5; /* pixels: cells, and those outside of a lens */
 const THREAD = 20, SMALL_THREAD = 8, WIDE = 16; /* in a lens; in blocks of more columns than WIDE */
-const LENSES = [Infinity, 4, 3, 2];  /* rows and columns in full size; Infinity: there is no lens */
+const LENSES = [Infinity, 8, 4, 3, 2]; /* rows and columns in full size; Infinity: there is no lens */
 
-/* The picture at a step with cells of these sizes. */
-function pictureOf(scene, step, sizes, least) {
-  const { run, panels } = scene, plans = planGrids(run, focusOf(scene, step, sizes.lens), sizes);
-  return arrange(run, plans, panels, least);
+/* The picture at a step with cells of these sizes: as large at all steps. */
+function pictureOf({ run, panels }, focus, sizes) {
+  return arrange(run, planGrids(run, focus, sizes), panels);
 }
 
-/* The largest cells with which the pictures of all phases fit, all of the same size; else of a lens
- * and around it. Where nothing fits, they scroll: numbers stay large enough to be read. And where
- * panels begin, so that they stay there. */
-function chooseLayout(scene) {
-  const { run, room } = scene, steps = [NONE, ...phaseStarts(run)];
+/* The largest cells with which the picture fits; else of a lens and around it. Where nothing fits, it
+ * scrolls: numbers stay large enough to be read. */
+function chooseSizes(scene) {
+  const { run, room } = scene;
   /* In which the values of all arrays but outputs can be read, whose sums may be longer. */
   const least = leastCell(Math.max(...[...run.inputs, ...run.shared].map(leastRoom)));
-  const fits = (sizes) => steps.every((step) => {
-    const { width, height } = pictureOf(scene, step, sizes);
+  const fits = (sizes) => {
+    const { width, height } = pictureOf(scene, focusOf(scene, NONE, sizes.lens), sizes);
     return width <= room.width && height <= room.height;
-  });
+  };
   const all = LENSES.flatMap((lens) => sizesOf(lens, least)), sizes = all.find(fits) || all.at(-1);
   const most = Math.min(sizes.cell, LARGEST_CONTEXT);
   while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
-  const pictures = steps.map((step) => pictureOf(scene, step, sizes));
-  const begin = (axis) =>
-    pictures[0][axis].map((_, i) => Math.max(...pictures.map((each) => each[axis][i])));
-  return { sizes, least: { x: begin('x'), y: begin('y') } };
+  return sizes;
 }
 
 /* From the largest one down. */
 function sizesOf(lens, least) {
-  const sizes = (cell, context) => ({ cell, context, lens });
   const cells = Array.from({ length: LARGEST - least + 1 }, (_, i) => LARGEST - i);
-  if (lens === Infinity) return [...cells.map((cell) => sizes(cell, cell)), sizes(least, SMALLEST_CONTEXT)];
-  return cells.filter((cell) => cell <= leastCell(4)).map((cell) => sizes(cell, SMALLEST_CONTEXT));
+  if (lens === Infinity) return cells.map((cell) => ({ cell, context: cell, lens }));
+  return cells.filter((cell) => cell <= leastCell(4)).map((cell) => ({ cell, context: SMALLEST_CONTEXT, lens }));
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
@@ -308,13 +251,12 @@ function layoutScene(scene) {
   const { state: { step }, measured } = scene, size = sizeKey(scene);
   if (size !== measured) {
     Object.assign(scene, { measured: size, room: roomFor(scene) });
-    scene.layout = chooseLayout(scene);
+    scene.sizes = chooseSizes(scene);
   }
-  const { sizes, least } = scene.layout;
-  const key = JSON.stringify([focusOf(scene, step, sizes.lens), size]);
+  const focus = focusOf(scene, step, scene.sizes.lens), key = JSON.stringify([focus, size]);
   if (key === scene.key) return;
   scene.key = key;
-  drawScene(scene, pictureOf(scene, step, sizes, least), sizes);
+  drawScene(scene, pictureOf(scene, focus, scene.sizes), scene.sizes);
 }
 
 function drawScene(scene, { plans, width, height }, { cell }) {
@@ -349,7 +291,6 @@ function paintEverywhere(scene, kind, places) {
 
 function paintScene(scene) {
   layoutScene(scene);
-  scene.valuesLeft = MOST_VALUES;
   const { shared, inputs, outputs } = scene.run;
   for (const array of shared) paintShared(scene, array);
   for (const array of inputs) paintInput(scene, array);
@@ -415,9 +356,28 @@ function paintOutput(scene, array) {
     if (array.wrongMap.has(offset) && (isStored || isEnd)) kinds.push('wrong');
     return kinds;
   });
-  const { rows, cols } = extentsOf(run).all[array.number];
-  outline(grid, 'own', isEmpty(rows) ? null : boxOf(grid.rows, grid.cols, rows, cols));
+  outline(grid, 'own', boxOf(grid.rows, grid.cols, ...(array.part ||= ownPart(run, array))));
 }
+
+/* The rows and the columns of an output that the block accesses. */
+function ownPart(run, array) {
+  const part = [[Infinity, -Infinity], [Infinity, -Infinity]];
+  for (const offset of array.accesses.keys()) {
+    const place = { array, offset }, { row, col } = cellOf(place);
+    if (isInside(place))
+      [row, col].forEach((i, axis) => { part[axis] = [Math.min(part[axis][0], i), Math.max(part[axis][1], i)]; });
+  }
+  return run.isCut && run.launch.block[1] > 1 && array.dims.length === 2 ? part.map(completed(run, array)) : part;
+}
+
+/* Of a run that was stopped, or a recording that was cut, only a corner of the block's part may
+ * have been accessed: it is as large as the block has threads. */
+const completed = ({ launch, block }, { dims, by }) => (range, axis) => {
+  const way = by.indexOf(axis), size = launch.block[way === NONE ? 1 - axis : way];
+  const first = way === NONE ? Math.min(range[0] - range[0] % size, 0) : block[way] * size;
+  const last = Math.min(first + size, dims[axis]) - 1;
+  return range[0] > range[1] || (range[0] >= first && range[1] <= last) ? [first, last] : range;
+};
 
 /* The page opens without them. */
 const sumAt = ({ run, step }, { array, offset }) =>
@@ -430,11 +390,11 @@ function cellValue(state, place) {
   return done ? [soFar, 'in-register'] : [value, ''];
 }
 
-/* Values where there is room, until there are enough of them; and which cells of the last row are
- * none. Not in the context of a lens. */
+/* Values where there is room, so not in the context of a lens; and which cells of the last row are
+ * none. */
 function writeGrid(scene, grid) {
   const { array, rows, cols } = grid, fit = textFit(cols.cell, longestValue(array)), all = drawnCells(grid);
-  const hasRoom = scene.valuesLeft > 0 && fit.room >= leastRoom(array), values = [];
+  const hasRoom = fit.room >= leastRoom(array), values = [];
   const isFull = (axis, i) => axis.at.get(i)[1] >= axis.cell;
   paint(grid, 'void', all.filter(({ place }) => place.offset >= array.words).map(({ cell }) => cell));
   for (const { cell: [row, col], place } of hasRoom ? all : []) {
@@ -442,7 +402,6 @@ function writeGrid(scene, grid) {
     const [value, kind] = cellValue(scene.state, place), text = formatShort(value, fit.room);
     if (text) values.push([row, col, text, kind]);
   }
-  scene.valuesLeft -= values.length;
   writeValues(grid, values, fit.size);
 }
 
