@@ -186,7 +186,7 @@ function stack(plans, x, y) {
   return y;
 }
 
-const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1.5; /* pixels: cells, and those outside of a lens */
+const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1; /* pixels: cells, and those outside of a lens */
 const THREAD = 20, SMALL_THREAD = 8, WIDE = 16; /* in a lens; in blocks of more columns than WIDE */
 const LENSES = [Infinity, 8, 4, 3, 2]; /* rows and columns in full size; Infinity: there is no lens */
 
@@ -207,7 +207,7 @@ function chooseSizes(scene) {
   };
   const all = LENSES.flatMap((lens) => sizesOf(lens, least)), sizes = all.find(fits) || all.at(-1);
   const most = Math.min(sizes.cell, LARGEST_CONTEXT);
-  while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.5 })) sizes.context += 0.5;
+  while (sizes.context < most && fits({ ...sizes, context: sizes.context + 0.25 })) sizes.context += 0.25;
   return sizes;
 }
 
