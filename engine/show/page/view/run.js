@@ -258,6 +258,13 @@ function findPhases(run) {
 
 const phaseAt = (run, step) => (step < 0 ? 0 : run.steps[step].interval.phase);
 
+/* After the last phase it is still the last one. */
+function phaseNear(run, step) {
+  if (!run.phases.length) return NONE;
+  const phase = phaseAt(run, step);
+  return phase !== NONE ? phase : step > run.phases[0].first ? run.phases.length - 1 : 0;
+}
+
 /* --- the state after a step ------------------------------------------------------------------- */
 
 /* Steps 0 to `step` are done; NONE: none. Of that one only lanes up to `lane`; NONE: all. */

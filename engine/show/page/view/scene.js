@@ -2,21 +2,14 @@
  * from; the threads of the block. layoutScene() makes the grids anew when other elements come into
  * focus, or when the page gets another size; paintScene() marks what a step did.
  *
- * The whole picture is in the window: of an array with more than WHOLE rows or columns only PART of
- * them, around what the selected thread accessed last. Where their numbers would be too small to be read, a lens is
- * there: a few rows and columns are in full size, the others small. */
+ * The whole picture is in the window: of an array with more than WHOLE rows or columns PART of them,
+ * around what the selected thread accessed last. Where their numbers would be too small to be read,
+ * there is a lens: a few rows and columns are in full size, the others small. */
 
 const GAP = 16;              /* between grids */
 const WHOLE = 80, PART = 32; /* rows or columns */
 
 /* --- what is in focus ------------------------------------------------------------------------- */
-
-/* After the last phase it is still the last one. */
-function phaseNear(run, step) {
-  if (!run.phases.length) return NONE;
-  const phase = phaseAt(run, step);
-  return phase !== NONE ? phase : step > run.phases[0].first ? run.phases.length - 1 : 0;
-}
 
 /* The arrays whose rows, or columns, line up with those of this one, and itself. */
 function linedUp(run, array, axis) {
@@ -38,8 +31,8 @@ function cellsAt({ run, selection }, step) {
     if (a.array.role === 'shared' && a.origin) see(a.origin, a);
   }
   if (amiss && !cells.has(amiss.array)) see(amiss, { number: run.accesses.length });
-  for (const array of run.arrays)
-    for (const offset of cells.has(array) ? [] : array.accesses.keys()) see({ array, offset }, { step: Infinity, number: NONE });
+  for (const array of run.arrays.filter((each) => each.accesses.size && !cells.has(each)))
+    see({ array, offset: array.accesses.keys().next().value }, { number: NONE });
   return cells;
 }
 
@@ -190,7 +183,7 @@ const LARGEST = 46, LARGEST_CONTEXT = 12, SMALLEST_CONTEXT = 1; /* pixels: cells
 const THREAD = 20, SMALL_THREAD = 8, WIDE = 16; /* in a lens; in blocks of more columns than WIDE */
 const LENSES = [Infinity, 8, 4, 3, 2]; /* rows and columns in full size; Infinity: there is no lens */
 
-/* The picture at a step with cells of these sizes: as large at all steps. */
+/* The picture with this in focus and cells of these sizes: as large at all steps. */
 function pictureOf({ run, panels }, focus, sizes) {
   return arrange(run, planGrids(run, focus, sizes), panels);
 }
