@@ -220,6 +220,12 @@ def test_kernel_that_does_not_end(checker: Builder, tmp_path: Path, name: str) -
     assert page.stat().st_size < 5_000_000
 
 
+def test_more_accesses_than_a_page_holds(checker: Builder, tmp_path: Path) -> None:
+    """Shown are those with which each thread began, although threads without a barrier run one after the other."""
+    data = walk(checker("gcc -O1", faulty("18_sum_not_reset")), tmp_path / "page.html", status=1)
+    assert data["left_out"] > 100_000 and {each.thread for each in accesses(data)} == set(range(64))
+
+
 def test_make_walk(checker: Builder) -> None:
     """SHAPE, BLOCK and LAUNCH reach the checker, and no older run's page is left."""
     folder = checker("gcc -O1", TILED).parent

@@ -28,6 +28,24 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 
+HOOKS = """const {run, state, selection} = app;
+const find = (which) => run.arrays.find(({number, name}) => [number, name].includes(which));
+window.walk = {
+    goto: (step, lane) => goTo(app, {step, lane}),
+    get step() { return state.step; },
+    get lane() { return state.lane; },
+    get thread() { return selection.thread; },
+    get loads() { return loadsSoFar(state); },
+    steps: run.steps.length,
+    state: (which, array = find(which)) => [...Array(array.words).keys()].map((offset) => {
+        const place = {array, offset}, store = storeAt(state, place);
+        return {offset, value: valueAt(state, place), isStored: store !== null}; }).filter(({value}) => value !== undefined),
+    about: (which, offset) => describePlace(state, {array: find(which), offset}),
+    sums: (thread) => sumsOf(run, thread).map((sum) => ({followed: sum.followed, ...sumSoFar(state, sum)})),
+};"""
+"""What tests ask and do beside what a reader sees and can do, by the page's own functions."""
+
+
 class Page:
     """A page of the walkthrough, opened; `again`: also if it is open already."""
 
@@ -38,6 +56,7 @@ class Page:
             driver.get("about:blank")
             driver.get(file.as_uri() + fragment)
             self.wait_for(lambda: self.js("return document.body.dataset.ready"))
+            self.js(HOOKS)
 
     def js(self, script: str, *args: object) -> Any:
         return self.driver.execute_script(script, *args)
@@ -164,11 +183,11 @@ def test_the_end_is_c_as_computed(tiled: Opened) -> None:
                slider.dispatchEvent(new Event('input', {bubbles: true}));""")
     assert page.step == len(data["steps"]) - 1
     shown = {each["offset"]: each["value"] for each in page.js("return walk.state('C')")
-             if each["writer"]}  # fmt: skip
+             if each["isStored"]}  # fmt: skip
     assert len(shown) == 256
     assert all(data["arrays"][2]["final"][offset] == value for offset, value in shown.items())
     sums = page.js("return walk.sums(17)")
-    assert [(each["followed"], each["done"], each["sum"]) for each in sums] == [
+    assert [(each["followed"], each["done"], each["value"]) for each in sums] == [
         (True, 36, data["arrays"][2]["final"][21])]  # fmt: skip
     loads = sum(len(each.values) for each in accesses(data) if each.array < 2 and not each.write)
     assert page.js("return walk.loads") == loads

@@ -206,7 +206,9 @@ static void record_walk(const struct check_options *o, const struct outcome *sho
     if (room->walked.result == WALK_NO_DISK) machine(o, no_disk);
 }
 
-/* Runs the shape with these values. False: it did not go as `shown` did. */
+/* Runs the shape with these values. False: it did not go as `shown` did. Counting keeps the threads
+ * of a warp together: a page without room for all accesses has those that each of them began with.
+ */
 static bool try_walk(const struct check_options *given, const struct outcome *shown,
                      struct shape shape, int fill, struct outcome *room) {
     struct check_options o = *given;

@@ -1,47 +1,5 @@
 /* The page: what is selected, where time is, and what is drawn then. */
 
-/* For tests and the curious, read-only but for goto():
- *     walk.goto(step, lane)   shows the state after the step (-1: before the first one); with a lane
- *                             (0 to 31) only of it and the lanes below have run
- *     walk.step, walk.lane    what is shown; lane -1: the whole step
- *     walk.steps              how many steps there are
- *     walk.thread, walk.line  what is selected
- *     walk.state(array)       the array's values now, by number or name: [{offset, element, value,
- *                             writer: {thread, step} or null}, ...], of what is known
- *     walk.about(array, offset)    what the page says about this element now, in lines
- *     walk.sums(thread)       [{element, followed, done, terms, sum, stored}, ...]
- *     walk.loads              loads of inputs so far by this block
- *     walk.run                the data, decoded */
-function makeHooks(app) {
-  const { run, state, selection } = app;
-  const find = (which) => run.arrays.find((array) => array.number === which || array.name === which);
-  return Object.freeze({
-    goto: (step, lane) => goTo(app, { step, lane }),
-    get step() { return state.step; },
-    get lane() { return state.lane; },
-    get steps() { return run.steps.length; },
-    get thread() { return selection.thread; },
-    get line() { return selection.line; },
-    get loads() { return loadsSoFar(state); },
-    get run() { return run; },
-    state: (which) => stateOf(state, find(which)),
-    about: (which, offset) => describePlace(state, { array: find(which), offset }),
-    sums: (thread) => sumsOf(run, thread).map((sum) => summarize(state, sum)),
-  });
-}
-
-function stateOf(state, array) {
-  return range(0, array.words).map((offset) => ({ array, offset })).map((place) => {
-    const { thread, step } = storeAt(state, place) || {}, writer = step === undefined ? null : { thread, step };
-    return { offset: place.offset, element: elementName(place), value: valueAt(state, place), writer };
-  }).filter(({ value }) => value !== undefined);
-}
-
-function summarize(state, sum) {
-  const { done, value } = sumSoFar(state, sum), { store, followed, terms } = sum;
-  return { element: elementName(store), followed, done, terms: terms.length, sum: value, stored: store.value };
-}
-
 /* --- moving ----------------------------------------------------------------------------------- */
 
 /* null: there is nothing to go to. */
@@ -338,8 +296,8 @@ function start() {
    * first barrier, where the shared arrays are full; else with the first step. */
   app.state.step = run.finding ? run.finding.step ?? run.last : barriers(run)[0] ?? 0;
   readFragment(app);
-  window.walk = makeHooks(app);
   document.body.dataset.ready = 'true';
+  return app;
 }
 
-start();
+const app = start(); /* by this name tests know it */
