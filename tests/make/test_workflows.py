@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from conftest import REPOSITORY, Tree, finished, need, script
 
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"uses: [\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+(\.\d+){2}")
-RUN = re.compile(r'make (?P<target>[a-z-]+)|(?:sudo )?\.ci/run(?: "\$TARGET")?')
+RUN = re.compile(r'make (?P<target>[a-z-]+)|tar -cf [a-z]+\.tar [a-z]+|(?:sudo )?\.ci/run(?: "\$TARGET")?')
 
 every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 
@@ -106,19 +107,27 @@ def run_steps(workflow: dict[str, Any], checkout: Path, env: dict[str, str], exp
 def test_grade_grades_a_class(fresh_tree: Tree, tmp_path: Path) -> None:
     need("g++")
     submissions = fresh_tree.path / "submissions/lab 2"
-    for name in ("alice", "bob (late)", "nobody"):
+    odd = 'Who? me: <3>\n"*|'
+    for name in ("alice", "bob (late)", "nobody", odd):
         (submissions / name).mkdir(parents=True)
+    (submissions / odd / f"{odd}.txt").touch()
     for kernel, name in (("instructor/solutions/2_tiled.cu", "alice"), ("kernel.cu", "bob (late)")):
         shutil.copy(fresh_tree.path / kernel, submissions / name / "kernel.cu")
-    run_steps(load(REPOSITORY / ".github/workflows/grade.yml"), fresh_tree.path, environment_of_a_runner(tmp_path), {
+    path = REPOSITORY / ".github/workflows/grade.yml"
+    run_steps(load(path), fresh_tree.path, environment_of_a_runner(tmp_path), {
         "inputs.folder": "lab 2", "inputs.suite": "public", "inputs.gpu && 'cuda' || 'cpu'": "cpu"})
     with open(fresh_tree.path / "results/gradebook.csv", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    assert list(rows) == ["alice", "bob (late)", "nobody"]
+    assert list(rows) == ["alice", "bob (late)", "nobody", 'Who? me: <3> "*|']
     assert rows["alice"]["points"] == rows["alice"]["possible"] != ""
     assert rows["bob (late)"]["points"] == "0" and rows["nobody"]["state"] == "unusable"
     assert list((fresh_tree.path / "results/records/alice").glob("*/result.json"))
-    assert "3 students" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert "4 students" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    [kept] = [step["with"]["path"] for step in steps(path) if "upload-artifact" in step.get("uses", "")]
+    assert re.fullmatch(r"[\w.]+", kept), "else a name within may be one that upload-artifact refuses"
+    with tarfile.open(fresh_tree.path / kept) as packed:
+        assert {f"results/{each.relative_to(fresh_tree.path / 'results')}" for each in
+                (fresh_tree.path / "results").rglob("*")} <= {*packed.getnames()}
 
 
 # ---- .github/sandbox.sh --------------------------------------------------------------------------
