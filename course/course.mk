@@ -7,10 +7,10 @@
 ## make grade SUBMISSION=path SUITE=all     one submission; hidden cases, too
 ## make grade-class     a folder of submissions: CLASS=path; QUEUE=slurm: as a job
 ##                      array, SLURM='options of sbatch'
-##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
+##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION QUEUE SLURM
 ## make regrade         show what today's cases would change; ACCEPT=1: apply it
 ##                                                                      ACCEPT
-##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM
+##      CLASS LAB SUITE RESULTS SEED JOBS LIMIT PROTECTION QUEUE SLURM
 ## make grade-class-summary     for workflows: docs/ci.md       RESULTS
 ## make grade-summary, grade-annotations   for workflows: docs/ci.md  RESULTS NAME
 ## make sandbox         ... install bubblewrap, and allow it namespaces
@@ -19,10 +19,10 @@
 class_lab = $(if $(filter LAB,$(GIVEN)),--lab="$$LAB")
 grade-class regrade: course-packages parts-beside-pip
 	case $${ACCEPT-1} in 1) ;; *) echo "ACCEPT=$$ACCEPT: must be 1, or not given" >&2; exit 2 ;; esac; \
-	set -f; exec $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
+	exec $(python) -m course $(patsubst %-class,%,$@) --class "$${CLASS-class}" $(call option,SUITE,suite) $(class_lab) \
 	    $(call option,RESULTS,results) $(call option,SEED,seed) $(call option,JOBS,jobs) $(call option,LIMIT,limit) \
 	    $(call option,PROTECTION,protection) $(call option,QUEUE,queue) $${SLURM+--slurm="$$SLURM"} \
-	    $${ACCEPT:+--accept} $(grade_backend) $$GRADE_ARGS
+	    $${ACCEPT:+--accept} $(grade_backend)
 course-packages:
 	$(python) -i grader course
 grade-class-summary:

@@ -41,7 +41,8 @@ def test_what_decides_a_grade_is_taken_by_the_graders_alone() -> None:
     takers = {word: {target for target in targets if not refusal(target, word)}
               for word in ("SEED", "PROTECTION", "SUITE", "GRADE_ARGS", "NAME", "CLASS",
                            "SUBMISSION")}
-    assert takers == dict.fromkeys(("PROTECTION", "SUITE", "GRADE_ARGS"), {*GRADERS, "regrade"}) | {
+    assert takers == dict.fromkeys(("PROTECTION", "SUITE"), {*GRADERS, "regrade"}) | {
+        "GRADE_ARGS": {"grade"},  # of a class each option has a variable
         "SEED": {*GRADERS, "regrade", "hidden", "mutants"},  # of cases and defects that are drawn
         "NAME": {"grade", "grade-summary", "grade-annotations"},
         "CLASS": {"grade-class", "regrade"}, "SUBMISSION": {"grade"},
@@ -86,7 +87,7 @@ BUILDS = {name: "program" for name in (*HOW_IT_IS_BUILT, "KERNEL", "INCLUDE")} |
     "PYTHON": "no packages", "VENV": "old packages", "SHAPE": "walk", "BLOCK": "walk", "LAUNCH": "walk",
     "CUDA_FLAGS": "cuda", "NVCC": "cuda", "ARCH": "cuda", "LAB": "program"}
 OTHERS = {"grade": "SUBMISSION SUITE RESULTS NAME SEED JOBS LIMIT PROTECTION GRADE_ARGS",
-          "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION GRADE_ARGS QUEUE SLURM",
+          "regrade": "CLASS SUITE RESULTS SEED JOBS LIMIT PROTECTION QUEUE SLURM",
           "cases": "CASES_ARGS JOBS", "mutants": "MUTANTS_ARGS", "release": "DIR TILE RELEASE_ARGS",
           "grade-summary": "RESULTS NAME", "grade-class-summary": "RESULTS",
           "bench-charts": "LADDER GRID_JSON", "bench-counts": "KERNELS SHAPES"}
