@@ -69,7 +69,7 @@ ENOUGH_TO_TELL = 20  # submissions, from which follows how long all take
 
 # ---- kernels and what they declare ---------------------------------------------------------------
 
-LOSES = re.compile(r"^ \* loses: +(.*?) *$", re.MULTILINE)
+LOSES = re.compile(r"^[ /*]*loses: *(.*?) *$", re.MULTILINE)
 
 
 def declared(lab: Lab, path: Path, group: str) -> str:
@@ -83,7 +83,7 @@ def declared(lab: Lab, path: Path, group: str) -> str:
     if len(found) != 1 or found[0] not in declarable(lab):
         where = path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path.name
         raise BadInput(f"{where}: its first comment has to say once what it loses: "
-                       f"` * loses:    correct`, or one of {', '.join(declarable(lab))}")
+                       f"`loses: correct`, or one of {', '.join(declarable(lab))}")
     return found[0]
 
 

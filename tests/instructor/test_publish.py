@@ -607,6 +607,10 @@ def test_heads(tmp_path: Path) -> None:
     assert declared(" * tries:    1\n * named:    wrong", "cheat") == ""
     assert declared(" * loses:    tiled", "cheat") == "tiled"
     assert declared(" * fails:    speed\n * loses:    tiled", "cheat") == "tiled"
+    for head in ("/* loses: nothing */", "/* loses:nothing*/", "/*\nloses: nothing\n*/\n/* loses: tiled */", "// x\n// loses: nothing",
+                 "/**\r\n * loses:    nothing\r\n */"):
+        path.write_text(head)
+        assert prove_cases.declared(LAB, path, "solution") == "nothing", head
     for head in ("", " * loses:    a bit", " * loses:    tiled\n * loses:    tiled"):
         with pytest.raises(BadInput, match="x.cu: its first comment has to say once what it loses"):
             declared(head, "faulty")
