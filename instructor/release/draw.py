@@ -2,8 +2,9 @@
 says.
 
 instructor/hidden/NAME.toml is a suite (docs/grading.md) whose sizes are ranges: m = [65, 96], or n = "m" for
-as many; `avoid = 16` allows no multiple of that. What is drawn gets its sizes into its name. In: a seed,
-which nobody can guess. Out: testcases/hidden/NAME.toml; the same seed draws the same.
+as many; `avoid = 16` allows no multiple of that. What is drawn gets its sizes into its name. If a file that students
+get has some of it, as `make release` would find, all is drawn again. In: a seed, which nobody can guess. Out:
+testcases/hidden/NAME.toml; the same seed draws the same, as long as these files are the same.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from typing import Any
 from grader.cases.read import load_suites, read_toml
 from grader.errors import BadInput
 from grader.lab import Lab
+from instructor.release.layout import published_texts
+from instructor.release.leaks import leaks_of
 from instructor.release.repository import REPOSITORY
 
 TRIES = 1000
+DRAWS = 20  # of which students get a part of one in seven, by chance
 HEAD = "# Drawn by `make hidden` from instructor/hidden/{name}: nobody has seen these cases.\n\n"
 
 
@@ -36,19 +40,30 @@ def suites(lab: Lab, seed: str, folder: Path) -> Path:
                        "testcases/hidden with ranges for sizes, such as n = [65, 95] (docs/instructor.md)")
     shutil.copytree(lab.testcases / "public", folder / "public")
     (folder / "hidden").mkdir()
+    texts = published_texts()
+    for time in range(DRAWS):
+        write(lab, kinds, f"{number} {time}" if time else f"{number}", folder)
+        found = leaks_of(load_suites(lab, "all", folder), texts)
+        if not found:
+            return folder
+    raise BadInput(f"{os.path.relpath(place, REPOSITORY)}: in {DRAWS} draws there was always something that "
+                   f"`make release` would refuse, at last {found[0]}; {found[0].instead}")
+
+
+def write(lab: Lab, kinds: list[Path], seed: str, folder: Path) -> None:
+    """One draw. Raises BadInput."""
     used = {frozenset(item.params.items()) for suite in load_suites(lab, "public") for item in suite.items}
     for path in kinds:
         table = read_toml(path)
         if "performance" in table:
             raise BadInput(f"{path}: performance: shapes for speed are not drawn")
-        rng = random.Random(f"{path.name} {number}")
+        rng = random.Random(f"{path.name} {seed}")
         try:
             table["case"] = [drawn(case, rng, lab, used, path) for case in table.get("case", [])]
         except (KeyError, TypeError, ValueError) as error:
             raise BadInput(f"{path}: a case cannot be drawn: {error!r}; each has a name, a fill, and of each parameter "
                            "a number, a range [least, most], or the name of another one") from None
         (folder / "hidden" / path.name).write_text(HEAD.format(name=path.name) + toml(table), encoding="utf-8")
-    return folder
 
 
 def publish(lab: Lab, folder: Path) -> list[Path]:

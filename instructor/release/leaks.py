@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -208,6 +208,13 @@ def secrets_of(hidden: Sequence[Suite], public: Sequence[Suite]) -> Secrets:
                     "cannot be distinguished from other numbers")
                 secrets.not_searched.append(f"{suite.name}/{case.name}: {written} {why}")
     return secrets
+
+
+def leaks_of(suites: Sequence[Suite], texts: Mapping[str, str]) -> list[Leak]:
+    """Of the hidden ones of all suites of a lab; by a file's name what it says."""
+    secrets = secrets_of([suite for suite in suites if suite.hidden], [suite for suite in suites if not suite.hidden])
+    return [leak for name, text in texts.items()
+            for leak in (*secrets.search("(a file's name)", name), *secrets.search(name, text))]
 
 
 # ---- code of solutions ---------------------------------------------------------------------------

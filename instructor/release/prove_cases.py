@@ -57,6 +57,8 @@ from instructor.faulty import faults
 from instructor.faulty.mistakes import seeded
 from instructor.release import draw
 from instructor.release.graded import KEPT, Graded, Missing
+from instructor.release.layout import published_texts
+from instructor.release.leaks import leaks_of
 from instructor.release.proof import GROUPS, Kernel, Proof, Proved, declarable, large
 from instructor.release.repository import REPOSITORY
 
@@ -469,6 +471,8 @@ def run(arguments: argparse.Namespace, folder: Path, start: float) -> int:
         suites = cases_of(lab, drawn)
         timed = [each for suite in suites for each in suite.performance]
         mistakes = without_a_gate(suites) + unknown_limits(lab, suites)
+        if not drawn:
+            mistakes += map(str, leaks_of(suites, published_texts()))
         if arguments.files:
             show_files(suites, timed, mistakes)
             return 1 if mistakes else 0

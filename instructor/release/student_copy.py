@@ -3,7 +3,7 @@
     python -m instructor.release.student_copy [--lab LAB] [--tile N] [--uncommitted] DIR
 
 DIR is new, or an empty directory. It takes what git tracks (without git: everything but what is built),
-lays the lab's folder over the root (layout.py), leaves out what LEFT_OUT names, and then checks the
+lays the lab's folder over the root, leaves out what LEFT_OUT names (layout.py), and then checks the
 copy: it searches every file for any lab's hidden cases and code of solutions (leaks.py) and for names of
 files and targets that the copy lacks (names.py), follows every link of every page, and builds, checks
 and grades a second copy as a student would. DIR appears only if all of that succeeds; otherwise each
@@ -16,7 +16,6 @@ machine is at fault; 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import json
 import os
 import re
@@ -27,7 +26,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from string import Template
 
 from rich.console import Console
@@ -38,7 +37,7 @@ from grader.cases.read import load_suites
 from grader.errors import BadInput, MachineFault
 from grader.lab import Lab
 from grader.process import completed
-from instructor.release.layout import is_in, laid_over
+from instructor.release.layout import OTHER_README, TEACHING, is_in, labs_in, published, why_left_out
 from instructor.release.leaks import COMMENT, Code, Leak, Secrets, secrets_of
 from instructor.release.names import Names
 from instructor.release.prove_cases import kernels
@@ -47,44 +46,8 @@ from instructor.release.tile import USUAL, change, tile_in
 
 # ---- what a student's copy is --------------------------------------------------------------------
 
-# A folder or a file, and why students do not get it.
-LEFT_OUT = {
-    "course": "grades a class",
-    "grader/exporters": "for course platforms",
-    "grader/conftest.py": "grades with pytest, as docs/grading.md says",
-    "grader/test_submission.py": "the same",
-    "grader/pytest.ini": "the same",
-    "instructor": "solutions, faulty kernels, cheats",
-    "labs": "other assignments, with solutions",
-    "tests": "the tests of this project; they use instructor/",
-    "testcases/hidden": "hidden cases",
-    "docs/instructor.md": "lists the hidden cases",
-    "docs/measured.md": "for maintainers; runs of the solutions, among others",
-    "docs/grading.md": "for who grades; docs/points.md is for students",
-    "docs/security.md": "for who grades",
-    "docs/clock.md": "for who grades",
-    "docs/ci.md": "course platforms and workflows",
-    "docs/maintainer.md": "for maintainers",
-    "docs/lab.md": "for who writes another lab",
-    "docs/ladder.md": "explains the solutions",
-    "docs/ladder": "its charts",
-    "CONTRIBUTING.md": "for maintainers",
-    "CHANGELOG.md": "for maintainers",
-    ".ci": "runs the tests of this project",
-    ".github": "workflows, and what they need",
-    ".clang-format": "for who edits the engine",
-    ".editorconfig": "for who edits the engine",
-    "results": "grades",
-}
-
 # What handout.md says until an instructor has written where, and by when, to hand in.
 TO_BE_FILLED_IN = "[to be filled in by the instructor]"
-
-# What README.md says from here on is for people who have the folders that a student's copy lacks.
-TEACHING = "\n## Teaching\n"
-
-# The README of a copy for another lab, which has no README.md of its own.
-README = Path(__file__).with_name("other_lab.md")
 
 MAKE_SECONDS = 600  # far above what any target takes
 WIDTH = 80
@@ -96,11 +59,6 @@ class Refused(Exception):
     def __init__(self, *reasons: str):
         super().__init__(*reasons)
         self.reasons = reasons
-
-
-def why_left_out(name: str) -> str:
-    """The entry of LEFT_OUT that the file is, or is in; empty for a file that is published."""
-    return next((entry for entry in LEFT_OUT if is_in(name, entry)), "")
 
 
 def files_of_project(lab: str, uncommitted: bool) -> list[str]:
@@ -119,11 +77,6 @@ def files_of_project(lab: str, uncommitted: bool) -> list[str]:
     return tracked
 
 
-def published(lab: str, names: Iterable[str]) -> dict[str, str]:
-    """Names in the copy, sorted, and which of these each is."""
-    return {name: source for name, source in sorted(laid_over(lab, names).items()) if not why_left_out(name)}
-
-
 def student_readme(text: str) -> str:
     """README.md as far as TEACHING, and without the command that tests the project.
 
@@ -139,7 +92,7 @@ def readme_of_another_lab(name: str, handout: Path) -> str:
     if not handout.is_file():
         raise Refused("handout.md: the lab has none; it is what students read first")
     heading = handout.read_text(encoding="utf-8").partition("\n")[0]
-    return Template(README.read_text(encoding="utf-8")).substitute(
+    return Template((REPOSITORY / OTHER_README).read_text(encoding="utf-8")).substitute(
         heading=heading, name=name, build=f"make && ./{name} ".ljust(23))
 
 
@@ -183,8 +136,7 @@ def search(target: Path, files: dict[str, str], everything: list[str], lab: Lab)
             texts[name] = (target / name).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             found.append(Leak(name, 0, "not text in UTF-8, so it cannot be searched"))
-    folders = ["lab", *(str(PurePosixPath(name).parent) for name in everything
-                        if fnmatch.fnmatchcase(name, "labs/*/lab.c"))]
+    folders = labs_in(everything)
     secrets = {folder: hidden for folder in folders if (hidden := secrets_in(folder))}
     wrapper = re.compile(rf"void\s+({'|'.join(said_by(folders, 'call.cu', CALLED))})\s*\(")
     code = Code((path for folder in ("instructor", "labs", "tests") for path in (REPOSITORY / folder).rglob("*.cu")

@@ -87,6 +87,24 @@ def test_no_shape_is_drawn_twice_or_public(tmp_path: Path) -> None:
         assert set(shapes) & public == {"34 34 34"}  # on purpose: with numbers that cannot be guessed
 
 
+def test_what_students_get_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But other sizes, always the same; if there are none, it says what the release would refuse."""
+    made = {case.name: case.shape for suite in hidden(tmp_path / "first") for case in suite.cases}
+    wide = next(name for name in made if name.startswith("wide-"))
+    texts = draw.published_texts()
+    tile = next(name for name in texts if name.startswith("TILE=32: handout"))
+    assert "labs/scan/handout.md" in texts and texts[tile] != texts["handout.md"]
+    for name in ("README.md", "a new page.md", tile):
+        text = f"{texts.get(name, '')}\n{made[wide]}\n"
+        monkeypatch.setattr(draw, "published_texts", lambda name=name, text=text: {**texts, name: text})
+        first, again = ([case.name for suite in hidden(tmp_path / f"{name[:4]} {time}") for case in suite.cases]
+                        for time in range(2))
+        assert first == again and wide not in first and made.keys() & {*first} == {"square-random-34-34-34"}
+    monkeypatch.setattr(draw, "published_texts", lambda: {"a.md": "\nMore rows than a block may have threads"})
+    with pytest.raises(BadInput, match='in 20 draws .* refuse, at last a.md:2: says "more rows than'):
+        hidden(tmp_path / "none")
+
+
 def test_ranges_that_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = {"name": "x", "m": [16, 16], "k": 1, "n": "m", "avoid": 16, "fill": "random"}
     with pytest.raises(BadInput, match="f.toml: x: its ranges have no sizes that are left"):
@@ -155,6 +173,11 @@ def test_sound_cases_are_written_and_others_are_not(fresh_tree: Tree) -> None:
     assert drawn.startswith("# Drawn by `make hidden`") and drawn != example
     ended = call(place, "--groups", "starter", "--jobs", "1")
     assert "grading 0 submissions" in ended.stderr and "1 are as they were" in ended.stderr
+    with open(place / "docs/look.md", "a") as page:
+        page.write(" x ".join(re.findall(r"\d+", re.search(r'"wide-.*"', drawn)[0])))  # type: ignore[index]
+    ended = call(place, "--files")
+    assert ended.returncode == 1
+    assert re.search(r"not sound: docs/look.md:\d+: has the sizes of .*/wide-", ended.stdout), ended.stdout
 
 
 # ---- what is kept --------------------------------------------------------------------------------

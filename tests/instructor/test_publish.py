@@ -607,8 +607,8 @@ def test_heads(tmp_path: Path) -> None:
     assert declared(" * tries:    1\n * named:    wrong", "cheat") == ""
     assert declared(" * loses:    tiled", "cheat") == "tiled"
     assert declared(" * fails:    speed\n * loses:    tiled", "cheat") == "tiled"
-    for head in ("/* loses: nothing */", "/* loses:nothing*/", "/*\nloses: nothing\n*/\n/* loses: tiled */", "// x\n// loses: nothing",
-                 "/**\r\n * loses:    nothing\r\n */"):
+    for head in ("/* loses: nothing */", "/* loses:nothing*/", "/*\nloses: nothing\n*/\n/* loses: tiled */",
+                 "// x\n// loses: nothing", "/**\r\n * loses:    nothing\r\n */"):
         path.write_text(head)
         assert prove_cases.declared(LAB, path, "solution") == "nothing", head
     for head in ("", " * loses:    a bit", " * loses:    tiled\n * loses:    tiled"):
