@@ -70,7 +70,7 @@ class Filling:
             if standing.student in self.twice:
                 self.left_out(standing, "more than one row could be theirs")
             elif standing.student not in placed:
-                self.left_out(standing, "no row is theirs")
+                self.left_out(standing, "no row matches")
         return list(dict.fromkeys(self.remarks))
 
 

@@ -18,6 +18,7 @@ from .record import SOURCE
 from .jobs.results import Job, Key, Results, last_try, not_taken, record_of, seen_of
 from .roster import Roster, claim_of, read_roster
 from .settings import Settings, ours
+from .text import counted
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
@@ -130,6 +131,9 @@ def gather(settings: Settings, results: Results) -> Class:
             handed_in.setdefault(student.folder, []).append(noted)
     if settings.moodle:
         date(handed_in, students, times(settings.moodle, settings.zone))
+    if roster.students and not any(student.enrolled for student in students.values()):
+        raise BadInput(f"{settings.roster}: none of {counted(len(hand_ins), 'hand-in')} is of a student who is named "
+                       f"here; the first is {hand_ins[0].source}")
     students |= {student.folder: student for student in roster.students}
     for each in handed_in.values():
         each.sort(key=lambda one: (one.submitted or LONG_AGO, one.source))

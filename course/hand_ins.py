@@ -20,7 +20,7 @@ from . import canvas, gradescope, moodle
 from .archive import Archive, beside_hand_ins, made, of_the_system, opened, read_file
 from .errors import BadInput
 from .model import Claim, Files, HandIn
-from .text import printable
+from .text import listed, printable
 
 KERNEL = "kernel.cu"
 """A folder with it at the top is one student's."""
@@ -82,11 +82,18 @@ def in_folder(folder: Path, zone: tzinfo, ours: Container[Path]) -> list[HandIn]
         raise BadInput(f"{printable(str(folder))}: holds no hand-ins (folders, .cu files, zips, or "
                        "a download of Canvas, Moodle or Gradescope)")
     downloads = [entry for entry in entries if is_download(entry)]
-    if len(downloads) == len(entries):
+    if downloads == entries:
         return [hand_in for entry in entries for hand_in in within(entry, zone)]
-    return [hand_in for entry in entries
-            for hand_in in ([in_disguise(folder, entry)] if entry in downloads
-                            else of_a_student(folder, entry, zone))]
+    if platforms := downloads or [entry for entry in entries if is_part(entry)]:
+        others = [entry for entry in entries if entry not in platforms]
+        raise BadInput(f"{printable(str(folder))}: a platform's download ({named(platforms)}) is beside something else "
+                       f"({named(others)}); move either elsewhere, or let `submissions` in class.toml name the "
+                       "download; if it is one student's own zip, move it into a folder named after the student")
+    return [hand_in for entry in entries for hand_in in of_a_student(folder, entry, zone)]
+
+
+def named(entries: Sequence[Path]) -> str:
+    return listed([f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries])
 
 
 def visible(folder: Path) -> list[Path]:
@@ -107,12 +114,10 @@ def is_download(entry: Path) -> bool:
         return False  # the student's row says so
 
 
-def in_disguise(folder: Path, entry: Path) -> HandIn:
-    """Among students' own zips one could name its files like a platform's, and so hand in for
-    others."""
-    return HandIn((Claim(word=entry.stem),), source(folder, entry),
-                  problem="looks like a platform's download among single students' hand-ins; if "
-                          "it is one, give its path alone")
+def is_part(entry: Path) -> bool:
+    """Of a download that was unpacked."""
+    name = f"{entry.name}/a file" if entry.is_dir() else entry.name
+    return bool(canvas.parsed(name) or moodle.FILE.fullmatch(name))
 
 
 def of_a_student(folder: Path, entry: Path, zone: tzinfo) -> list[HandIn]:

@@ -11,7 +11,7 @@ In: standings. Raises MachineFault where something cannot be written; each file 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from . import canvas, moodle
@@ -24,6 +24,8 @@ from .settings import Settings
 from .text import counted
 
 FEEDBACK, LEADERBOARD = "feedback", "leaderboard.html"
+FOR_OTHERS = (LEADERBOARD, "canvas.csv", "moodle.csv")
+"""Where class.toml asks for them."""
 
 
 def write_all(settings: Settings, standings: Sequence[Standing], folder: Path,
@@ -32,14 +34,22 @@ def write_all(settings: Settings, standings: Sequence[Standing], folder: Path,
     then there is nothing to import."""
     write_tables(settings, standings, folder)
     filled = gradebooks(settings, standings)
+    remove_of_earlier_runs(settings, standings, folder, () if stopped else filled)
     if stopped:
-        with faults_of(folder):
-            for name in filled:
-                (folder / name).unlink(missing_ok=True)
         return [f"{name} is not written before all are graded" for name in filled]
     for name, each in filled.items():
         write_text(folder / name, each.content)
     return [f"{name}: {note}" for name, each in filled.items() for note in each.notes]
+
+
+def remove_of_earlier_runs(settings: Settings, standings: Sequence[Standing], folder: Path,
+                           filled: Collection[str]) -> None:
+    """What this run does not write: who publishes the folder would publish it, too."""
+    kept = {folder / FEEDBACK / f"{each.student.folder}.html" for each in standings}
+    kept |= {folder / name for name in (*filled, *[LEADERBOARD] * settings.leaderboard)}
+    with faults_of(folder):
+        for path in {*(folder / FEEDBACK).glob("*.html"), *(folder / name for name in FOR_OTHERS)} - kept:
+            path.unlink(missing_ok=True)
 
 
 def gradebooks(settings: Settings, standings: Sequence[Standing]) -> dict[str, Filled]:

@@ -59,6 +59,10 @@ def standing_of(student: Student, attempts: Sequence[Attempt], settings: Setting
 def with_points(standing: Standing, settings: Settings) -> Standing:
     counted_one = (best if settings.attempts == "best" else by_time)(standing, settings)
     standing = replace(standing, counted=counted_one)
+    times = {each.hand_in.submitted for each in standing.attempts} - {None}
+    if settings.attempts != "best" and len(times) < len(standing.attempts) > 1:
+        standing = with_note(standing, f"{len(standing.attempts)} hand-ins, not each with a time of its own: "
+                                       "which is the last?", True)
     if counted_one.problem:
         return with_note(replace(standing, state="unusable"), counted_one.problem, True)
     can_count = attempts_to_grade(standing.attempts, settings, standing.override)
@@ -77,7 +81,8 @@ def with_points(standing: Standing, settings: Settings) -> Standing:
     if faults or counted_one.old:
         standing = with_note(standing, "points from an earlier run", True)
     if late.unknown:
-        standing = with_note(standing, "late, but not known by how much: give the time in overrides.csv", True)
+        what = "give the time in overrides.csv" if settings.deadline else "class.toml has no deadline"
+        standing = with_note(standing, f"late, but not known by how much: {what}", True)
     elif settings.deadline and counted_one.hand_in.submitted is None and counted_one.hand_in.late is None:
         standing = replace(standing, time_unknown=True)
     if record.refusal or record.needs_review:
@@ -118,12 +123,11 @@ def best(standing: Standing, settings: Settings) -> Attempt:
 def lateness(attempt: Attempt, standing: Standing, settings: Settings) -> Lateness:
     """Extensions move the deadline; the grace does not, it only forgives a little; late days come
     off before anything is deducted."""
-    override, rule = standing.override, settings.late
-    if settings.deadline is None:
-        return Lateness()
-    submitted = attempt.hand_in.submitted
+    override, rule, submitted = standing.override, settings.late, attempt.hand_in.submitted
     if submitted is None:
         return Lateness(unknown=bool(attempt.hand_in.late))
+    if settings.deadline is None:
+        return Lateness()
     extension = timedelta(days=override.extension if override else 0)
     after = submitted - (settings.deadline + extension)
     if after <= timedelta(minutes=rule.grace):

@@ -132,6 +132,9 @@ def read_settings(folder: Path, results: Path | None = None) -> Settings:
         return folder / named
 
     files = {key: path(key) for key in ("roster", "overrides", "canvas", "moodle")}
+    files["roster"] = files["roster"] or files["canvas"] or files["moodle"]
+    if "late" in given.model_fields_set and not deadline:
+        mistakes.append(f"{where}: [late] needs a deadline")
     refuse(mistakes)
     suite = given.suite if given.suite in WHOLE else str(folder / given.suite)
     return Settings(**dict(given) | files | {

@@ -2,13 +2,16 @@
 write and gradebook_importer.rb reads."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from downloads import KERNEL, NAMES, alone, cells, excused, got, graded, student, table, zipped
+from downloads import KERNEL, NAMES, alone, cells, excused, got, graded, student, table, write, zipped
 
 from course import canvas, output
+from course.gather import gather
+from course.jobs.results import Results
 from course.model import Claim, HandIn
 from course.roster import read_roster
 from course.errors import BadInput
@@ -101,6 +104,41 @@ def test_a_run_that_was_stopped_leaves_nothing_to_import(tmp_path: Path) -> None
     assert results / "canvas.csv" not in output.places(settings)
 
 
+def test_what_an_earlier_run_left_is_removed(tmp_path: Path) -> None:
+    """Pages of who is no longer in the class, and what class.toml no longer asks for."""
+    gradebook(tmp_path, *ROWS)
+    (tmp_path / "class.toml").write_text('canvas = "gradebook.csv"\nassignment = "51"\nleaderboard = true\n')
+    results = tmp_path / "results"
+    asked = read_settings(tmp_path)
+    output.write_all(asked, [graded(student("bob smith"), 25.0), graded(student("leaderboard"), 1.0)], results)
+
+    def written() -> set[str]:
+        return {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
+
+    tables = {"gradebook.csv", "attempts.csv", "class.md", "class.html"}
+    pages = {"feedback/bob smith.html", "feedback/leaderboard.html"}
+    assert written() == {*tables, *pages, "canvas.csv", "leaderboard.html"}
+    output.write_all(asked, [graded(student("Bob Smith", "bsmith"), 25.0)], results)
+    assert written() == {*tables, "feedback/bsmith.html", "canvas.csv", "leaderboard.html"}
+    (tmp_path / "class.toml").write_text("")
+    output.write_all(read_settings(tmp_path), [graded(student("leaderboard"), 1.0)], results)
+    assert written() == {*tables, "feedback/leaderboard.html"}
+
+
+def test_without_a_roster_the_gradebook_is_one(tmp_path: Path) -> None:
+    gradebook(tmp_path, *ROWS)
+    (tmp_path / "class.toml").write_text('canvas = "gradebook.csv"\nassignment = "51"\n')
+    for name in ("ada1", "bh"):
+        write(tmp_path / "submissions" / f"{name}.cu")
+    asked = read_settings(tmp_path)
+    standings = [replace(each, points=5.0) for each in gather(asked, Results(tmp_path / "results")).standings(None)
+                 if each.attempts]
+    assert [each.student.name for each in standings] == ["Ada Lovelace", "Bob Hopper"]
+    assert asked.canvas
+    content, notes = canvas.fill(asked.canvas, standings, "51")
+    assert notes == [] and [row[5] for row in cells(content)[3:5]] == ["5", "5"]
+
+
 def test_points_go_into_their_column(tmp_path: Path) -> None:
     """Only what Canvas needs is there; who has no points of ours keeps Canvas's, because an empty
     cell would delete them."""
@@ -136,8 +174,8 @@ def test_whose_points_are_in_no_row_is_noted(tmp_path: Path) -> None:
     content, notes = canvas.fill(gradebook(tmp_path, *ROWS), standings, "51")
     assert cells(content)[3][5] == "50"
     assert notes == ["Points Possible is 100, and here it is 100 or 40",
-                     "Eve Stranger (eve), 1 points: no row is theirs",
-                     "Ada Lovelace (ada2), 1 points: no row is theirs"]
+                     "Eve Stranger (eve), 1 points: no row matches",
+                     "Ada Lovelace (ada2), 1 points: no row matches"]
     twins = [graded(student("Ada Lovelace", f"ada{number}"), number) for number in (1, 2)]
     content, notes = canvas.fill(gradebook(tmp_path, *ROWS), twins, "51")
     assert cells(content)[3][5] == ""

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from downloads import KERNEL, NAMES, UTC, alone, got, table, write, zip_of, zipped
 
 from course import archive
+from course.gather import gather
 from course.hand_ins import collect, time_of
+from course.jobs.results import Results
 from course.model import Claim
 from course.roster import Roster
 from course.errors import BadInput
 from course.archive import LARGEST
+from course.settings import read_settings
 
 # ---- a folder of students ------------------------------------------------------------------------
 
@@ -172,13 +175,34 @@ def test_downloads_in_a_folder_and_unpacked(tmp_path: Path) -> None:
     assert [each.claims[0].canvas_id for each in got(tmp_path / "unpacked")] == ["8", "7"]
 
 
-def test_a_student_cannot_hand_in_for_others(tmp_path: Path) -> None:
-    """By a zip whose files are named as Canvas names them, among zips of single students."""
-    zipped(tmp_path / "class" / "eve.zip", *CANVAS)
-    write(tmp_path / "class" / "bob.cu")
-    bob, eve = got(tmp_path / "class")
-    assert bob.files and eve.claims == (Claim(word="eve"),)
-    assert "looks like a platform's download" in eve.problem
+@pytest.mark.parametrize("download, beside", [
+    ("submissions.zip", "solution/kernel.cu"),  # of staff
+    ("submissions.zip", "results.bak/records/ada/kernel.cu"), ("submissions.zip", "lovelaceada_7_100_kernel.cu"),
+    ("lovelaceada_7_100_kernel.cu", "solution/kernel.cu"), ("lovelaceada_7_100_mine.zip", "notes.txt"),
+    ("Ada L_3_assignsubmission_file/kernel.cu", "bob.cu"), ("Ada L_3_assignsubmission_file_kernel.cu", "bob/kernel.cu"),
+    ("eve.zip", "bob.cu"),  # a student's, to hand in for others
+])  # fmt: skip
+def test_a_download_stands_alone(tmp_path: Path, download: str, beside: str) -> None:
+    """Beside anything else it would be taken for one student's, and nothing be left of the others' points."""
+    zipped(tmp_path / download, *CANVAS)
+    assert got(tmp_path)
+    write(tmp_path / beside)
+    with pytest.raises(BadInput) as refused:
+        collect([tmp_path], UTC)
+    for name in (download, beside):
+        first, slash, _ = name.partition("/")
+        assert first + slash in str(refused.value)
+
+
+def test_hand_ins_of_nobody_in_the_class_end_the_run(tmp_path: Path) -> None:
+    """It is another roster, or something that is no longer recognized as a platform's download."""
+    (tmp_path / "roster.csv").write_text("login\nada\n")
+    write(tmp_path / "submissions/submissions.zip", zip_of(*CANVAS)[:-30])
+    write(tmp_path / "submissions/solution/kernel.cu")
+    with pytest.raises(BadInput, match="roster.csv: none of 2 hand-ins is of a student who is named here; the first"):
+        gather(read_settings(tmp_path), Results(tmp_path / "results"))
+    write(tmp_path / "submissions/ada.cu")
+    assert len(gather(read_settings(tmp_path), Results(tmp_path / "results")).students) == 3
 
 
 def test_a_damaged_download_is_named(tmp_path: Path) -> None:

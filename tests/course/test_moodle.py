@@ -127,7 +127,7 @@ def test_rows_that_moodle_would_not_take_stay(tmp_path: Path) -> None:
         "Ada Lovelace (ada), 90 points: Moodle says that the grade cannot be changed",
         "Bob Hopper (bob), 90 points: above Moodle's maximum grade 40, which Moodle would skip",
         "Eve (eve), excused: a worksheet cannot excuse; do it in Moodle",
-        "Nobody (nobody), 7 points: no row is theirs"]
+        "Nobody (nobody), 7 points: no row matches"]
 
 
 def test_everything_else_stays(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,21 @@ def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
         known = replace(attempt, hand_in=replace(attempt.hand_in, late=late))
         found = standing_of(ADA, [known], settings(tmp_path), None)
         assert (found.late, len(found.notes), found.needs_human) == (said, int(late), late)
+    (tmp_path / "class.toml").write_text("")
+    found = standing_of(ADA, [known], read_settings(tmp_path), None)
+    assert found.late == "late" and found.needs_human and "no deadline" in found.notes[0]
+
+
+@pytest.mark.parametrize("rule, made, unclear", [
+    ("last", [(None, 10), (None, 30), (None, 20)], True), ("last", [(None, 10), (-1, 30)], True),
+    ("last", [(-1, 10), (-1, 30)], True), ("last-in-time", [(None, 10), (None, None)], True),
+    ("last", [(None, 10)], False), ("last", [(-2, 10), (-1, 30)], False), ("best", [(None, 10), (None, 30)], False),
+])  # fmt: skip
+def test_which_is_the_last_is_asked_where_times_do_not_say(tmp_path: Path, rule: str, made: list[Any],
+                                                           unclear: bool) -> None:
+    found = graded(tmp_path, f'attempts = "{rule}"', *made)
+    assert any("which is the last?" in note for note in found.notes) == unclear
+    assert found.needs_human or not unclear
 
 
 def test_a_time_by_hand_is_that_of_the_last_attempt(tmp_path: Path) -> None:

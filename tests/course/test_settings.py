@@ -56,6 +56,7 @@ def test_a_value_that_lateness_cannot_have(tmp_path: Path, key: str) -> None:
     ("canvas = 'a.csv'", "canvas = 'a.csv': there is no such file in this folder"),
     ("roster = '.'", "roster = '.': there is no such file in this folder"),
     ("moodle = \"a\\u0000\"", "moodle = 'a\\x00': there is no such file in this folder"),
+    ("[late]\ndeduct = 10", "[late] needs a deadline"), ("late = {}", "[late] needs a deadline"),
     ("[late", "not TOML: Expected ']'"),
 ])
 def test_a_mistake(tmp_path: Path, text: str, says: str) -> None:
