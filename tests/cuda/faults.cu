@@ -92,6 +92,20 @@ FAULT(use_after_free) {
     ends_with(cudaErrorIllegalAddress);
 }
 
+/* Managed memory that was freed; host code could access it, too. */
+// expect: {HERE}: illegal memory access: read from address 0x[0-9a-f]+,
+// expect:     in 4000 bytes of device memory that were freed
+// expect:     thread \(0,0,0\) of block \(0,0,0\), in read_managed
+__global__ void read_managed(const float *x, float *y) {
+    *y = x[999]; // HERE
+}
+FAULT(use_after_free_of_both) {
+    float *x = visible<float>(1000), *y = device<float>(1000);
+    OK(cudaFree(x));
+    read_managed<<<1, 1>>>(x, y);
+    ends_with(cudaErrorIllegalAddress);
+}
+
 /* A float4 at an address that is no multiple of 16. A GPU always refuses it; a CPU only where the
  * compiler moves all four at once, as it does here. */
 // expect: {HERE}: misaligned vector access.*

@@ -83,6 +83,10 @@ FOUND = {  # what is done, some of the finding, and words of it
         (f"to[t] = 0; __syncthreads(); __pipeline_commit(); __pipeline_commit(); {COPY} __pipeline_commit();"
          f"__syncthreads(); {LOOK_ASIDE} {DONE}",
          {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
+    "another's, which is an earlier thread's and one group ahead of the reader's":
+        (f"to[t] = 0; __syncthreads(); {copy('to[t + 16]', 'A[t]', 4)} __pipeline_commit();"
+         f"if (t == 0) {COPY} __syncwarp(0xFFFF); if (t == 15) {LOOK_ASIDE} __syncwarp(0xFFFF); {DONE}",
+         {"kind": "shared-race", "element": "to[0]", "access": "read"}, "overwrites it from the moment it begins"),
     "another's, where this thread has copied in an earlier block only":
         (f"if (blockIdx.x < gridDim.x - 1) {{ {COPY} {DONE} }} else {{ to[t] = 0; __syncthreads();"
          f"__pipeline_commit(); __pipeline_commit(); if (t > 7) {COPY} __pipeline_commit(); __syncthreads();"

@@ -37,7 +37,7 @@ MISTAKES = {  # of the host's code: what it does, and where the kernel meets it
     "bad-launch": ("kernel<<<grid, dim3(64, 32)>>>(d_in, d_out, n);", ""),
     "failed-call": ("cudaMemcpy(out, d_out, out_bytes + 4, cudaMemcpyDeviceToHost);", ""),
     "device-pointer-on-host": ("out[0] = d_out[0];", ""),
-    "leak": ("float *spare; cudaMalloc(&spare, in_bytes);", ""),
+    "leak": ("float *spare[2]; for (int j = 0; j < 2; j++) cudaMalloc(&spare[j], 400);", ""),
     "host-pointer-on-device": ("kernel<<<grid, block>>>(in, d_out, n);", "in[n =="),
     "freed-memory": ("cudaFree(d_in); kernel<<<grid, block>>>(d_in, d_out, n);", "in[n =="),
     "host-fault": ("*(volatile int *)8 = 1;", ""),
@@ -51,6 +51,10 @@ HOST = {  # what the host does behind the launch
     "launches again": "kernel<<<1, block>>>(d_out, d_in, grid);",
     "goes on": "volatile int on = 1; while (on) {}",
     "waits": 'puts("waits"); fflush(stdout); getchar();',
+    "handles signals": "const struct sigaction hears = handler(); sigaction(SIGALRM, &hears, nullptr);\n"
+                       "setitimer(ITIMER_REAL, &soon, nullptr);\n"
+                       "for (int j = 0; j < 200; j++) kernel<<<grid, block>>>(d_in, d_out, n);\n"
+                       "setitimer(ITIMER_REAL, &never, nullptr);",
     "makes a process": "if (fork() == 0) exit(0); wait(nullptr);",
 }
 OUT = "cudaMalloc(&d_out, out_bytes);"
@@ -65,6 +69,9 @@ MALLOCS = [  # how it allocates, and what elements of d_in and d_out are called
 ]
 MAKE = """\
 #define MAKE cudaMalloc
+const itimerval soon = {{0, 1000}, {0, 1000}}, never = {};
+void hear(int) {}
+struct sigaction handler() { struct sigaction action = {}; action.sa_handler = hear; return action; }
 float *make(size_t bytes) {
     float *made;
     cudaMalloc(&made, bytes);
@@ -83,7 +90,8 @@ def cases(argument: int, codes: list[str]) -> str:
 # reads outside, of 999 one does, which ends this thread alone, and each block stores outside.
 PROGRAM = edited(
     REDUCTION,
-    ("#include <cstdio>\n", "#include <csignal>\n#include <cstdio>\n#include <sys/wait.h>\n#include <unistd.h>\n"),
+    ("#include <cstdio>\n", "#include <csignal>\n#include <cstdio>\n#include <sys/time.h>\n#include <sys/wait.h>\n"
+                           "#include <unistd.h>\n"),
     ("in[i] : 0;", "in[n == 1000 ? i + 1000 : n == 999 && i == 5 ? i + n : i] : 0;"),
     ("out[blockIdx.x] =", "out[blockIdx.x + (n == 999 ? 8 : 0)] ="),
     ("int main", MAKE),
@@ -217,6 +225,7 @@ def test_mistakes_of_the_hosts_code_are_named_at_their_lines() -> None:
     for kind, (code, at) in MISTAKES.items():
         found = the_engine().findings(PROGRAM, *arguments(500, kind))["findings"]
         assert (kind, line_of(at or code)) in [(one["kind"], one["line"]) for one in found]
+        assert kind != "leak" or "2 allocations, 800 bytes in all" in found[0]["detail"][0]
     found = the_engine().findings(PROGRAM, *arguments(1000, "host-fault"))["findings"]
     assert [one["kind"] for one in found] == ["out-of-bounds", "host-fault"]
 
@@ -249,6 +258,10 @@ def test_a_signal_that_several_threads_get_stops_it_once() -> None:
                 ctypes.CDLL(None).tgkill(child, int(thread), signal.SIGTERM)
             said.append(running.communicate(timeout=60)[1])
     assert all(OUTSIDE in each for each in said), said
+
+
+def test_a_launch_ends_where_the_host_handles_signals_meanwhile() -> None:
+    assert "no mistakes found" in run(500, "handles signals", status=0).stderr
 
 
 def test_processes_that_the_program_makes_are_not_watched() -> None:
@@ -311,6 +324,11 @@ __global__ void diverges(int *a) {
     else { a[t] = 4; __syncthreads(); } // odd threads behind
 }
 
+__global__ void two_masks(int *a) {
+    const unsigned mask = threadIdx.x == 4 ? 0xF0 : 0xFF;
+    if (threadIdx.x < 8) a[threadIdx.x] = __shfl_sync(mask, 1, 4); // here they wait
+}
+
 __device__ __noinline__ void store(int (*row)[4], int i) { (*row)[i] = i; }
 
 __global__ void two_mistakes(int *a) {
@@ -333,6 +351,7 @@ int main(int count, char **words) {
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
+    else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
     else up_sweep<<<1, 64>>>(b, words[1][0] == 'a');
@@ -378,6 +397,12 @@ def test_threads_at_two_barriers_whichever_is_reached_first() -> None:
     places = {(one["kind"], *sorted((one["line"], one["other"]["line"]))) for one in found}
     first, second = line_of_many("// odd threads"), line_of_many("// even threads first")
     assert places == {("divergent-barrier", line, line + 1) for line in (first, second)}
+
+
+def test_lanes_of_a_warp_that_wait_for_each_other_are_at_no_barrier() -> None:
+    (found,) = the_engine().findings(MANY, "warp")["findings"]
+    assert (found["kind"], found["line"]) == ("deadlock", line_of_many("// here they wait"))
+    assert found["other"] is None, found
 
 
 def test_an_index_outside_is_found_before_what_other_threads_do_next() -> None:

@@ -134,6 +134,17 @@ __global__ void flag(int *flag, int *out) {
     }
 }
 
+// More barriers than epochs have numbers for; the last read is of a word that was stored long before, or never.
+__global__ void barriers(int *out, int looked_at) {
+    __shared__ int words[3];
+    const int t = threadIdx.x;
+    for (int i = 0; i < 262200; i++) {
+        if (t == 0 && i % 200000 == 1000) words[i / 200000] = i;
+        __syncthreads();
+    }
+    out[t] = words[looked_at]; // the last read
+}
+
 int main(int argc, char **argv) {
     const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
     const int launches = argc > 4 ? atoi(argv[4]) : 1, width = argc > 5 ? atoi(argv[5]) : 1;
@@ -159,6 +170,7 @@ int main(int argc, char **argv) {
     case 6: lanes<<<1, 32>>>(out, a, b); break;
     case 7: two_of_each<<<1, 64>>>(out); break;
     case 8: flag<<<2, 1>>>(count, out); break;
+    case 9: barriers<<<1, 2>>>(out, a); break;
     }
     cudaFree(in);
     cudaFree(count);
@@ -166,7 +178,7 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG = range(9)
+LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG, BARRIERS = range(10)
 NOTHING, RACE, IN_SHARED = "no mistakes found", "race between blocks on", "race on shared memory"
 
 
@@ -220,3 +232,9 @@ def test_lanes_of_two_warps_meet() -> None:
 
 def test_a_flag_that_was_seen_is_stored_to() -> None:
     check(FLAG, 0, said=NOTHING)
+
+
+def test_numbers_of_barriers_begin_again() -> None:
+    for word in (0, 1):
+        check(BARRIERS, word, said=NOTHING)
+    check(BARRIERS, 2, said="read of uninitialized shared memory", line="// the last read")

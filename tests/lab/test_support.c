@@ -590,6 +590,10 @@ TEST(the_float32_gate) {
     struct verdict v = judge(VERIFY_FULL);
     CHECK(!v.passed && v.not_float32 && v.wrong == 0);
     CHECK(fabs(v.max_error_u - 32.5) < 0.2);
+    char said[MESSAGE_SIZE];
+    lab_truth.say_precision(&v, said);
+    CHECK_THAT(strstr(said, "errors are up to 32.") && strstr(said, "below 32 u (rms 4 u)"), "%s",
+               said);
     f.problem.comparison = COMPARE_BOUND;
     CHECK(judge(VERIFY_FULL).passed);
     f.problem.comparison = COMPARE_FLOAT32;

@@ -110,6 +110,12 @@ def test_what_a_wrong_result_is_instead(tree: Tree, old: str, new: str, formula:
     assert " ".join(shown.split()).count(said["finding"]["cause"]["what"]) == 1, shown
 
 
+def test_what_fits_the_first_element_alone_is_no_explanation(tree: Tree) -> None:
+    text = replaced(NAIVE.read_text(), ["out[i] = sum;", "out[i] = i ? sum + 1 : 0;"], "exclusive")
+    status, said = run(tree, "scan", text, "scan-check", "1000")
+    assert (status, said["finding"]["kind"], said["finding"]["formula"]) == (1, "wrong-result", None), said
+
+
 def test_a_launch_that_was_stopped_stored_nothing_for_the_last_time(tree: Tree) -> None:
     """In the run that shows the line of such a result: on sizes that are prime. No line, then."""
     said = {}

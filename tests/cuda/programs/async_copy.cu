@@ -109,6 +109,18 @@ __global__ void leaves_many(const float *in, float *seen) {
     for (int i = 0; i < 3; ++i) take(&to[i], &seen[i]);
 }
 
+/* More of them than before, when some have arrived. */
+__global__ void goes_on(const float *in, float *out) {
+    __shared__ float to[24];
+    for (int i = 0; i < 24; ++i) {
+        __pipeline_memcpy_async(&to[i], &in[i], 4);
+        if (i == 9 || i == 14 || i == 23) __pipeline_commit();
+        if (i == 14) __pipeline_wait_prior(1);
+    }
+    __pipeline_wait_prior(0);
+    for (int i = 0; i < 24; ++i) out[i] = to[i];
+}
+
 int main() {
     float *in = visible<float>(TILE * TILES), *out = visible<float>(256);
     for (int i = 0; i < TILE * TILES; ++i) in[i] = i % TILE + 1;
@@ -141,5 +153,8 @@ int main() {
     RUN(leaves_many<<<1, 1>>>(in, out));
     EXPECT(out[0] + out[1], 2.0f);
     CHECK(out[2] == -1 || (!late && out[2] == 1));
+
+    RUN(goes_on<<<1, 1>>>(in, out));
+    for (int i = 0; i < 24; ++i) EXPECT(out[i], in[i]);
     return verdict();
 }

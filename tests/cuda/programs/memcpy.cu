@@ -80,6 +80,7 @@ static void errors() {
         FAILS(cudaMemcpy(a, b, 400, direction), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(a, d, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     FAILS(cudaMemcpy(d, a, 400, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    FAILS(cudaMemcpy(e, d + 50, 400, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     /* More bytes than there are. */
     const size_t too_many = (size_t)1 << 30;
     static char large[1 << 20];

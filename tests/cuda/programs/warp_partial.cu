@@ -30,7 +30,8 @@ __global__ void part_then_all(int *out) {
     out[lane] = sum;
 }
 
-/* 40 threads: the second warp has 8 lanes. */
+/* 40 threads: the second warp has 8 lanes. Those that it lacks are not waited for, whatever mask
+ * names them. */
 __global__ void last_warp(unsigned *out) {
     unsigned mask = threadIdx.x < 32 ? 0xFFFFFFFFu : 0xFFu;
     unsigned sum = 1;
@@ -39,7 +40,7 @@ __global__ void last_warp(unsigned *out) {
         if (threadIdx.x % 32 + offset < __popc(mask)) sum += other;
     }
     if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
-    out[2 + threadIdx.x] = __ballot_sync(mask, 1);
+    out[2 + threadIdx.x] = __ballot_sync(0xFFFFFFFFu, 1);
 }
 
 /* A mask may name lanes that have returned; they are not waited for, whether they return before the

@@ -24,8 +24,8 @@ from grader.record.student import student_view
 from grader.run.outcome import Outcome
 from grader.text import harmless
 from grader.verdict import repair
-from grader.verdict.points import (judge_case, marks_of, needs_review, no_points, refused, repair_marks, skipped,
-                                   speed_points, timing_of, totals, used_up, wants_checked, wants_counts)
+from grader.verdict.points import (behind_gate, judge_case, marks_of, needs_review, no_points, refused, repair_marks,
+                                   skipped, speed_points, timing_of, totals, used_up, wants_checked, wants_counts)
 
 FULL = ["memory", "tiled"]
 
@@ -178,6 +178,16 @@ def test_what_the_loads_cost(criterion: str, limits: dict[str, float], counted: 
     assert test.reason.startswith(reason) and bool(test.reason) == bool(reason)
     assert not reason.startswith("only 9 threads") or "an element of C" in test.hint
     assert criterion != "tiled" or test.loads and test.loads.most == 78608 // limits.get("reuse", 4)
+
+
+def test_behind_a_gate_each_criterion_keeps_the_reason_for_which_it_was_lost() -> None:
+    gate = judge_case(case("okapi"), *runs("wrong"))
+    lost = judge_case(full_case(), *runs("leak", loads=runs("naive")[1].loads))
+    seen = behind_gate(lost, gate)
+    correct, memory, tiled = (each.reason for each in lost.criteria)
+    assert not correct and memory == lost.reason != tiled
+    assert [each.reason for each in seen.criteria] == [memory, memory, tiled]
+    assert (seen.score, seen.status, seen.reason) == (0, "failed", memory)
 
 
 def test_the_record_has_the_loads_that_were_counted() -> None:
