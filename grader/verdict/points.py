@@ -131,7 +131,7 @@ def needs_review(items: Sequence[Test | Timing], limit: float) -> list[str]:
 def speed_points(asked: Performance, ratio: float) -> float:
     """In a straight line from 0 at `none` to all at `full`; whole hundredths, as they are shown."""
     part = (ratio - asked.none) / (asked.full - asked.none)
-    return round(asked.points * min(max(part, 0.0), 1.0), 2) if part < 1 else asked.points
+    return round(asked.points * max(part, 0.0), 2) if part < 1 else asked.points
 
 
 # ---- what a whole suite keeps or loses -----------------------------------------------------------
