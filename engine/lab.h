@@ -184,8 +184,6 @@ extern const struct lab_lessons lab_lessons;
 
 /* --- what is right ---------------------------------------------------------------------------- */
 
-enum verify_mode { VERIFY_FULL, VERIFY_QUICK, VERIFY_NONE };
-
 /* One set of inputs, and how strictly the outputs are judged. */
 struct lab_case {
     struct shape shape;
@@ -222,39 +220,43 @@ struct wrong_element {
     double got, expected, bound; /* bound: |got - expected| may be so large */
 };
 
-enum { FIRST_WRONG = 8, MAP_ROWS = 20, MAP_COLS = 60, MAP_CELL = 16 };
+enum { FIRST_WRONG = 8, MAP_ROWS = 20, MAP_COLS = 60 };
 
-/* A cell of the map. */
-enum cell {
-    CELL_RIGHT = '.',
-    CELL_PARTLY_WRONG = 'x',
-    CELL_WRONG = 'X',
-    CELL_PARTLY_UNWRITTEN = 'u',
-    CELL_UNWRITTEN = 'U',
-    CELL_UNKNOWN = ' ', /* --verify quick compared nothing there */
-};
+/* What an element is; in a cell of the map, the set of what its elements are. */
+enum element_state { IS_RIGHT = 1, IS_WRONG = 2, IS_UNWRITTEN = 4 };
 
 struct verdict {
     bool passed;
-    int array; /* the output that boxes, map and list are of */
-    enum verify_mode mode;
+    int array;          /* the output that boxes, map and list are of */
     bool exact;         /* elements have to be equal */
-    uint64_t compared;  /* elements held against the reference, unwritten ones included */
-    uint64_t unwritten; /* elements that no thread wrote (of all outputs, in each mode) */
-    uint64_t wrong;     /* elements that were written, and wrong */
+    uint64_t compared;  /* elements of all outputs */
+    uint64_t unwritten; /* those that no thread wrote */
+    uint64_t wrong;     /* those that were written, and are wrong */
     uint64_t nan;       /* those of them that are NaN */
-    int suspect_rows;   /* quick: rows that fail Freivalds' check but were not compared */
     bool not_float32;   /* COMPARE_FLOAT32: all within the bound, but less precise than float32 */
-    double
-        max_error_u; /* |C - ref| / (u G) over the compared, finite elements with G > 0: largest */
+    double max_error_u; /* |C - ref| / (u G) over the finite elements with G > 0: largest */
     double rms_error_u; /* and root of the mean square */
     int first_count;    /* the first wrong elements in row-major order */
     struct wrong_element first[FIRST_WRONG];
     struct box wrong_box, unwritten_box;
-    /* A map of the output, one enum cell per cell_rows x cell_cols elements. */
+    /* A map of the output: a cell has what cell_rows x cell_cols elements are. */
     int map_rows, map_cols, cell_rows, cell_cols;
-    char map[MAP_ROWS][MAP_COLS];
+    unsigned char map[MAP_ROWS][MAP_COLS];
 };
+
+/* form/verdict.c: of an output so large, of which no element is known yet. Cells of the map are
+ * multiples of `cell` elements in each direction. */
+void verdict_begin(struct verdict *verdict, int array, int64_t rows, int64_t cols, int cell);
+/* One more element that is not right: counts, the boxes, and the first wrong ones, of which the
+ * caller adds the values. */
+void verdict_note(struct verdict *verdict, enum element_state state, int row, int col);
+/* One more element. */
+static inline void verdict_add(struct verdict *v, enum element_state state, int row, int col) {
+    v->map[row / v->cell_rows][col / v->cell_cols] |= (unsigned char)state;
+    if (state != IS_RIGHT) verdict_note(v, state, row, col);
+}
+/* What another thread has found of other elements of the same output. */
+void verdict_merge(struct verdict *verdict, const struct verdict *other);
 
 /* What a wrong C is instead of A B, found by computing what common mistakes would give. */
 struct explanation {
@@ -304,7 +306,7 @@ struct lab_truth {
     /* Or a verdict of its own, and reference is null: compares outputs with what they should be,
      * for these inputs. False: no memory; *verdict is then meaningless. */
     bool (*verify)(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                   enum verify_mode mode, struct verdict *verdict);
+                   struct verdict *verdict);
     /* Whether an element of the first output, by its number, is wrong; *right is what it should be.
      * For the page; null: reference and bound say so, or none is marked. */
     bool (*is_wrong)(const struct shape *shape, const void *const arrays[LAB_ARRAYS],
@@ -344,7 +346,7 @@ extern const struct lab_truth lab_truth;
 /* The same, or what is usual: form/description.c, form/verdict.c. Naive loads: 0 where they are not
  * known. */
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                  enum verify_mode mode, struct verdict *verdict);
+                  struct verdict *verdict);
 /* The first elements of the first output that were written and are wrong: how many, up to `most`.
  */
 int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,

@@ -82,19 +82,17 @@ struct problem {
     int m, n, k;
     const float *A, *B, *C;
     enum comparison comparison;
-    uint64_t seed; /* chooses what --verify quick samples */
+    uint64_t seed; /* chooses the sample of a large C that is explained */
 };
 
-/* Compare C with the reference. Full: every element. Quick, for sizes where that takes too long:
- * the corners of every 16 x 16 tile, some rows and columns in full, Freivalds' check on every row,
- * and every element for being NaN or unwritten. None: nothing, passed stays false.
- * The verdict does not depend on the number of threads (but for the last bits of rms_error_u).
- * False: no memory; *verdict is then meaningless. */
-bool verify(const struct problem *problem, enum verify_mode mode, struct verdict *verdict);
+/* Compares every element of C with the reference. The verdict does not depend on the number of
+ * threads (but for the last bits of rms_error_u). False: no memory; *verdict is then meaningless.
+ */
+bool verify(const struct problem *problem, struct verdict *verdict);
 
 /* --- verdict/: what a wrong C is instead ------------------------------------------------------ */
 
-/* Explain the verdict of verify(), any mode but none, on the same problem. Returns how many
+/* Explain the verdict of verify() on the same problem. Returns how many
  * explanations there are, the one that covers most first; 0 when nothing fits, and when several
  * explanations fit equally well (constant inputs), so that what is said can be believed. Large
  * products are judged by a sample of their elements. */

@@ -40,9 +40,9 @@ static struct problem problem_of(const struct lab_case *c, const void *const arr
 }
 
 static bool verify_product(const struct lab_case *c, const void *const arrays[LAB_ARRAYS],
-                           enum verify_mode mode, struct verdict *verdict) {
+                           struct verdict *verdict) {
     const struct problem problem = problem_of(c, arrays);
-    return verify(&problem, mode, verdict);
+    return verify(&problem, verdict);
 }
 
 static int explain_product(const struct lab_case *c, const void *const arrays[LAB_ARRAYS],

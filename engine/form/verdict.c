@@ -1,12 +1,71 @@
-/* The verdict on a lab's outputs, where the lab gives what they should be: see lab_truth.reference.
- * One output after the other; boxes, map and list are of the first one with something wrong. */
+/* The verdict on a lab's outputs: what any one is made of; and where the lab gives what they should
+ * be (lab_truth.reference), one output after the other. Boxes, map and list are of the first one
+ * with something wrong. */
 #include "../lab.h"
 #include "../report/element_type.h"
+#include "../report/text/numbers.h"
 #include "../report/text/text.h"
 #include "../report/words/print.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- what any verdict is made of -------------------------------------------------------------- */
+
+/* So large that there are at most so many cells. */
+static int cell_size(int64_t size, int cells, int unit) {
+    return (int)round_up(((size_t)size - 1) / (size_t)cells + 1, (size_t)unit);
+}
+
+void verdict_begin(struct verdict *v, int array, int64_t rows, int64_t cols, int cell) {
+    *v = (struct verdict){.array = array,
+                          .compared = (uint64_t)rows * (uint64_t)cols,
+                          .wrong_box = empty_box(),
+                          .unwritten_box = empty_box(),
+                          .cell_rows = cell_size(rows, MAP_ROWS, cell),
+                          .cell_cols = cell_size(cols, MAP_COLS, cell)};
+    v->map_rows = (int)((rows - 1) / v->cell_rows + 1);
+    v->map_cols = (int)((cols - 1) / v->cell_cols + 1);
+}
+
+static bool is_before(const struct wrong_element *a, const struct wrong_element *b) {
+    return a->row < b->row || (a->row == b->row && a->col < b->col);
+}
+
+/* Keeps the FIRST_WRONG smallest places, in any order of arrival. */
+static void first_add(struct verdict *v, struct wrong_element place) {
+    int to = v->first_count;
+    if (to == FIRST_WRONG && !is_before(&place, &v->first[--to])) return;
+    v->first_count = to + 1;
+    for (; to > 0 && is_before(&place, &v->first[to - 1]); to--) v->first[to] = v->first[to - 1];
+    v->first[to] = place;
+}
+
+void verdict_note(struct verdict *v, enum element_state state, int row, int col) {
+    const bool wrong = state == IS_WRONG;
+    ++*(wrong ? &v->wrong : &v->unwritten);
+    box_add(wrong ? &v->wrong_box : &v->unwritten_box, row, col);
+    if (wrong) first_add(v, (struct wrong_element){.row = row, .col = col});
+}
+
+static void box_merge(struct box *box, const struct box *other) {
+    if (other->row_first > other->row_last) return;
+    box_add(box, other->row_first, other->col_first);
+    box_add(box, other->row_last, other->col_last);
+}
+
+void verdict_merge(struct verdict *to, const struct verdict *from) {
+    to->wrong += from->wrong;
+    to->nan += from->nan;
+    to->unwritten += from->unwritten;
+    box_merge(&to->wrong_box, &from->wrong_box);
+    box_merge(&to->unwritten_box, &from->unwritten_box);
+    for (int i = 0; i < from->first_count; i++) first_add(to, from->first[i]);
+    for (int i = 0; i < MAP_ROWS; i++)
+        for (int j = 0; j < MAP_COLS; j++) to->map[i][j] |= from->map[i][j];
+}
+
+/* --- of a lab with a reference ---------------------------------------------------------------- */
 
 static bool is_output(int i) { return role_is_output(lab.arrays[i].role); }
 
@@ -78,74 +137,41 @@ static bool is_right(const struct output *o, int64_t i) {
     return fabs(value_at(o, o->got, i) - value_at(o, o->right, i)) <= bound && bound > 0;
 }
 
-static void map_begin(struct verdict *v, const struct output *o) {
-    const int64_t rows = o->elements / o->cols;
-    v->cell_rows = (int)((rows + MAP_ROWS - 1) / MAP_ROWS);
-    v->cell_cols = (int)((o->cols + MAP_COLS - 1) / MAP_COLS);
-    v->map_rows = (int)((rows + v->cell_rows - 1) / v->cell_rows);
-    v->map_cols = (int)((o->cols + v->cell_cols - 1) / v->cell_cols);
-    memset(v->map, CELL_UNKNOWN, sizeof v->map);
-}
-
-/* What a cell shows when one more of its elements is so: wrong before unwritten before right. */
-static void map_add(struct verdict *v, const struct output *o, int64_t i, enum cell state) {
-    char *cell = &v->map[i / o->cols / v->cell_rows][i % o->cols / v->cell_cols];
-    if (*cell == CELL_UNKNOWN || *cell == (char)state)
-        *cell = (char)state;
-    else if (state == CELL_WRONG || *cell == CELL_WRONG || *cell == CELL_PARTLY_WRONG)
-        *cell = CELL_PARTLY_WRONG;
-    else
-        *cell = CELL_PARTLY_UNWRITTEN;
-}
-
-static void add_wrong(struct verdict *v, const struct output *o, int64_t i) {
-    const double got = value_at(o, o->got, i);
-    v->wrong++;
-    v->nan += isnan(got);
-    if (v->array != o->number) return;
-    const int row = (int)(i / o->cols), col = (int)(i % o->cols);
-    box_add(&v->wrong_box, row, col);
-    if (v->first_count < FIRST_WRONG)
-        v->first[v->first_count++] =
-            (struct wrong_element){row, col, got, value_at(o, o->right, i), bound_at(o, i)};
-}
-
 static void compare(struct verdict *v, const struct output *o) {
-    const bool shown = !v->wrong && !v->unwritten;
-    if (shown) {
-        v->array = o->number;
-        map_begin(v, o);
-    }
+    struct verdict own;
+    verdict_begin(&own, o->number, o->elements / o->cols, o->cols, 1);
     for (int64_t i = 0; i < o->elements; i++) {
-        enum cell state = CELL_RIGHT;
-        if (is_unwritten(o, i)) {
-            state = CELL_UNWRITTEN;
-            v->unwritten++;
-            if (shown) box_add(&v->unwritten_box, (int)(i / o->cols), (int)(i % o->cols));
-        } else if (!is_right(o, i)) {
-            state = CELL_WRONG;
-            add_wrong(v, o, i);
-        }
-        if (shown) map_add(v, o, i, state);
+        const enum element_state state = is_unwritten(o, i) ? IS_UNWRITTEN
+                                         : is_right(o, i)   ? IS_RIGHT
+                                                            : IS_WRONG;
+        verdict_add(&own, state, (int)(i / o->cols), (int)(i % o->cols));
+        own.nan += state == IS_WRONG && isnan(value_at(o, o->got, i));
     }
-    v->compared += (uint64_t)o->elements;
+    for (struct wrong_element *e = own.first; e < own.first + own.first_count; e++) {
+        const int64_t i = e->row * o->cols + e->col;
+        e->got = value_at(o, o->got, i);
+        e->expected = value_at(o, o->right, i);
+        e->bound = bound_at(o, i);
+    }
+    struct verdict *shown = v->wrong || v->unwritten ? v : &own, *added = shown == v ? &own : v;
+    shown->wrong += added->wrong;
+    shown->nan += added->nan;
+    shown->unwritten += added->unwritten;
+    shown->compared += added->compared;
+    *v = *shown;
 }
 
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                  enum verify_mode mode, struct verdict *v) {
-    if (lab_truth.verify) return lab_truth.verify(which, arrays, mode, v);
+                  struct verdict *v) {
+    if (lab_truth.verify) return lab_truth.verify(which, arrays, v);
     void *right[LAB_ARRAYS] = {NULL};
-    *v = (struct verdict){.mode = mode,
-                          .exact = !lab_truth.bound,
-                          .array = lab_first_output(&lab),
-                          .wrong_box = empty_box(),
-                          .unwritten_box = empty_box()};
-    if (mode == VERIFY_NONE) return true;
+    *v = (struct verdict){.array = lab_first_output(&lab)};
     const bool enough = make_right(which, arrays, right);
     for (int i = 0; enough && i < lab_arrays(&lab); i++) {
         const struct output o = output_of(which, arrays, right, i);
         if (is_output(i)) compare(v, &o);
     }
+    v->exact = !lab_truth.bound;
     v->passed = !v->wrong && !v->unwritten;
     free_right(right);
     return enough;

@@ -68,8 +68,7 @@ bool study_new(struct study *s, const struct problem *p, const struct verdict *v
     const int rows = box.row_last - box.row_first + 1, cols = box.col_last - box.col_first + 1;
     const int col_count = min_int(cols, max_int((int)sqrt(most), most / rows));
     const int row_count = min_int(rows, most / col_count);
-    s->complete = (s->whole || v->mode == VERIFY_FULL) &&
-                  box_elements(&box) == (uint64_t)row_count * (uint64_t)col_count;
+    s->complete = box_elements(&box) == (uint64_t)row_count * (uint64_t)col_count;
     int *row = spread(box.row_first, box.row_last, row_count, random64(key, 0));
     int *col = spread(box.col_first, box.col_last, col_count, random64(key, 1));
     const bool enough = study_elements(s, row, row_count, col, col_count);

@@ -161,11 +161,9 @@ def test_repeat(tiled):
 
 
 def test_verify(tiled, untouched):
-    for mode in ("full", "quick"):
-        run = run_sgemm(tiled, 300, "--verify", mode, "--json")
-        assert run.status == 0
-        assert run.json["compared"] == 300 * 300 if mode == "full" else 0 < run.json["compared"] < 300 * 300
-        assert run_sgemm(untouched, 300, "--verify", mode).status == 1
+    run = run_sgemm(tiled, 300, "--verify", "full", "--json")
+    assert run.status == 0 and run.json["compared"] == 300 * 300
+    assert run_sgemm(untouched, 300, "--verify", "full").status == 1
     # Nothing was compared, so the text must not look like a success.
     run = run_sgemm(untouched, 34, "--verify", "none")
     assert run.status == 0 and "NOT VERIFIED" in run.stdout and "PASSED" not in run.output
@@ -600,7 +598,7 @@ RUN_KEYS = {
     "gflops", "inputs_changed", "guard_writes",
 }
 VERDICT_KEYS = {
-    "compared", "wrong", "nan", "unwritten", "suspect_rows", "not_float32", "max_error_u",
+    "compared", "wrong", "nan", "unwritten", "not_float32", "max_error_u",
     "rms_error_u", "first_wrong", "explanations",
 }
 STAGE_KEYS = ["setup", "allocate", "to_device", "launch", "from_device", "verify"]

@@ -58,8 +58,8 @@ static float from_bits(uint32_t bits) {
     return value;
 }
 
-static void judge_mode(enum verify_mode mode) {
-    CHECK(verify(&f.problem, mode, &f.verdict));
+static void judge(void) {
+    CHECK(verify(&f.problem, &f.verdict));
     f.count = explain(&f.problem, &f.verdict, f.explanations);
     CHECK(f.count >= 0 && f.count <= EXPLANATIONS);
     for (int i = 0; i < f.count; i++) {
@@ -71,8 +71,6 @@ static void judge_mode(enum verify_mode mode) {
         CHECK_THAT(e->explained <= e->of && e->explained > 0, "'%s'", e->text);
     }
 }
-
-static void judge(void) { judge_mode(VERIFY_FULL); }
 
 /* There is an explanation of this name, among others if any; its text says this. */
 static const struct explanation *expect(const char *formula, const char *say) {
@@ -476,9 +474,6 @@ TEST(right_results_are_not_explained) {
     judge();
     CHECK(f.verdict.passed);
     expect_nothing();
-    SET_C(0);
-    judge_mode(VERIFY_NONE);
-    expect_nothing();
 }
 
 /* Beside |A||B|, which grows with k, numbers of the size of A B look like rounding errors. */
@@ -682,15 +677,13 @@ TEST(what_is_no_product_or_several_mistakes_has_no_part_of_them) {
     expect_nothing();
 }
 
-/* ---- large, and quick ---- */
+/* ---- large ---- */
 
 TEST(large_products_are_sampled) {
     set_problem(FILL_RANDOM, 1500, 1600, 20);
     SET_C(part(i, j, 0, 16));
-    for (int quick = 0; quick <= 1; quick++) {
-        judge_mode(quick ? VERIFY_QUICK : VERIFY_FULL);
-        const struct explanation *e = expect("k-cut", "the first 16 of 20 values");
-        CHECK_THAT(strstr(e->text, "wrong elements that were looked at."), "'%s'", e->text);
-        CHECK(f.count == 1 && e->explained == e->of && e->of > 1000);
-    }
+    judge();
+    const struct explanation *e = expect("k-cut", "the first 16 of 20 values");
+    CHECK_THAT(strstr(e->text, "wrong elements that were looked at."), "'%s'", e->text);
+    CHECK(f.count == 1 && e->explained == e->of && e->of > 1000);
 }

@@ -84,18 +84,18 @@ TEST(bad_options) {
         "--seed 18446744073709551616");
     bad("--fill zap", "random, ones-twos, identity, index, exact, extremes, counting");
     BAD("from 1 to", "--repeat 0", "--repeat -1", "--repeat 9999999999");
-    bad("--verify maybe", "full, quick or none");
+    bad("--verify maybe", "full or none");
     BAD("seconds above 0", "--timeout 0", "--timeout -1", "--timeout nan", "--timeout inf",
         "--timeout 1e9", "--timeout 1.2.3", "--timeout .");
 }
 
 TEST(options_values) {
-    struct options o = good("--seed 0xFFFFFFFFFFFFFFFF --fill exact --repeat 7 --verify quick "
+    struct options o = good("--seed 0xFFFFFFFFFFFFFFFF --fill exact --repeat 7 --verify none "
                             "--timeout 2.5 --json 5");
     CHECK(o.which.seed == UINT64_MAX);
     CHECK_INT(o.which.fill, FILL_EXACT);
     CHECK_INT(o.repeat, 7);
-    CHECK_INT(o.verify, VERIFY_QUICK);
+    CHECK_INT(o.verify, VERIFY_NONE);
     CHECK(o.timeout == 2.5);
     CHECK(o.json && !o.help);
     CHECK(good("--seed 18446744073709551615").which.seed == UINT64_MAX);
@@ -382,9 +382,9 @@ TEST(reference_takes_any_rows_and_columns) {
 
 /* ---- verification: what passes ---- */
 
-static struct verdict judge(enum verify_mode mode) {
+static struct verdict judge(void) {
     struct verdict verdict;
-    CHECK(verify(&f.problem, mode, &verdict));
+    CHECK(verify(&f.problem, &verdict));
     return verdict;
 }
 
@@ -427,13 +427,12 @@ static void check_orders(enum fill fill, int m, int n, int k) {
     set_product(fill, 11, m, n, k);
     for (int order = 0; order < ORDERS; order++) {
         multiply((enum order)order);
-        struct verdict v = judge(VERIFY_FULL);
+        struct verdict v = judge();
         CHECK_THAT(v.passed, "%s, %s, m %d n %d k %d: %llu wrong, errors up to %g u",
                    lab.fills[fill].name, order_names[order], m, n, k, (unsigned long long)v.wrong,
                    v.max_error_u);
         CHECK(v.compared == (uint64_t)m * (uint64_t)n);
         CHECK(v.wrong == 0 && v.unwritten == 0 && v.nan == 0 && v.first_count == 0);
-        CHECK(judge(VERIFY_QUICK).passed);
     }
 }
 
@@ -452,15 +451,15 @@ TEST(known_products_pass) {
                                314, 356, 398, 440, 426, 484, 542, 600};
     set_product(FILL_ONES_TWOS, 0, 34, 34, 34);
     for (int i = 0; i < 34 * 34; i++) f.C[i] = 68;
-    CHECK(judge(VERIFY_FULL).passed);
+    CHECK(judge().passed);
     f.C[5] = nextafterf(68, 100);
-    struct verdict v = judge(VERIFY_FULL);
+    struct verdict v = judge();
     CHECK(!v.passed && v.wrong == 1 && v.first[0].expected == 68.0 && v.first[0].bound == 0);
     set_product(FILL_COUNTING, 0, 4, 4, 4);
     memcpy(f.C, counted, sizeof counted);
-    CHECK(judge(VERIFY_FULL).passed);
+    CHECK(judge().passed);
     f.C[0] = nextafterf(90, 0);
-    CHECK(!judge(VERIFY_FULL).passed);
+    CHECK(!judge().passed);
 }
 
 TEST(exact_comparison_only_where_float32_is_exact) {
@@ -490,11 +489,10 @@ TEST(nan_and_infinity_fail) {
     for (int i = 0; i < 3; i++) {
         multiply(SEQUENTIAL);
         f.C[33] = values[i];
-        struct verdict v = judge(VERIFY_FULL);
+        struct verdict v = judge();
         CHECK(!v.passed && v.wrong == 1 && v.unwritten == 0);
         CHECK_INT(v.nan, i == 0);
         CHECK(v.first[0].row == 1 && v.first[0].col == 3);
-        CHECK(!judge(VERIFY_QUICK).passed);
     }
 }
 
@@ -506,13 +504,12 @@ TEST(zeros_are_compared_too) {
     for (int comparison = COMPARE_BOUND; comparison <= COMPARE_EXACT; comparison++) {
         f.problem.comparison = (enum comparison)comparison;
         f.C[3] = 0;
-        struct verdict v = judge(VERIFY_FULL);
+        struct verdict v = judge();
         CHECK(v.passed && v.compared == 4);
         f.C[3] = 1e-30f;
-        CHECK_INT(judge(VERIFY_FULL).wrong, 1);
-        CHECK(!judge(VERIFY_QUICK).passed);
+        CHECK_INT(judge().wrong, 1);
         f.C[3] = NAN;
-        CHECK_INT(judge(VERIFY_FULL).wrong, 1);
+        CHECK_INT(judge().wrong, 1);
     }
 }
 
@@ -523,22 +520,19 @@ static void poison(float *value) {
 
 TEST(unwritten_is_not_wrong_and_not_nan) {
     set_product(FILL_RANDOM, 2, 50, 60, 20);
-    for (int quick = 0; quick <= 1; quick++) {
-        enum verify_mode mode = quick ? VERIFY_QUICK : VERIFY_FULL;
-        for (int i = 0; i < 3000; i++) poison(&f.C[i]);
-        struct verdict v = judge(mode);
-        CHECK(!v.passed && v.unwritten == 3000 && v.wrong == 0 && v.nan == 0);
-        CHECK(v.unwritten_box.row_last == 49 && v.unwritten_box.col_last == 59);
-        multiply(SEQUENTIAL);
-        poison(&f.C[48 * 60 + 7]);
-        poison(&f.C[48 * 60 + 9]);
-        f.C[10 * 60 + 1] = NAN; /* as C += x leaves behind: another NaN */
-        v = judge(mode);
-        CHECK(!v.passed && v.unwritten == 2 && v.wrong == 1 && v.nan == 1);
-        CHECK(v.unwritten_box.row_first == 48 && v.unwritten_box.row_last == 48);
-        CHECK(v.unwritten_box.col_first == 7 && v.unwritten_box.col_last == 9);
-        CHECK(v.wrong_box.row_first == 10 && v.wrong_box.col_last == 1);
-    }
+    for (int i = 0; i < 3000; i++) poison(&f.C[i]);
+    struct verdict v = judge();
+    CHECK(!v.passed && v.unwritten == 3000 && v.wrong == 0 && v.nan == 0);
+    CHECK(v.unwritten_box.row_last == 49 && v.unwritten_box.col_last == 59);
+    multiply(SEQUENTIAL);
+    poison(&f.C[48 * 60 + 7]);
+    poison(&f.C[48 * 60 + 9]);
+    f.C[10 * 60 + 1] = NAN; /* as C += x leaves behind: another NaN */
+    v = judge();
+    CHECK(!v.passed && v.unwritten == 2 && v.wrong == 1 && v.nan == 1);
+    CHECK(v.unwritten_box.row_first == 48 && v.unwritten_box.row_last == 48);
+    CHECK(v.unwritten_box.col_first == 7 && v.unwritten_box.col_last == 9);
+    CHECK(v.wrong_box.row_first == 10 && v.wrong_box.col_last == 1);
 }
 
 /* C += x on the poison: no kernel may leave the poison's own bits by computing. */
@@ -548,7 +542,7 @@ TEST(adding_to_poison_is_wrong) {
     poison(&f.C[4]);
     volatile float poisoned = f.C[4];
     f.C[4] = poisoned + 1.0f;
-    struct verdict v = judge(VERIFY_FULL);
+    struct verdict v = judge();
     CHECK(v.unwritten == 0 && v.wrong == 1 && v.nan == 1);
 }
 
@@ -561,14 +555,14 @@ TEST(the_bound_is_gamma_of_k_plus_2) {
     naive(2, 1, &ref, &G);
     double bound = gamma_bound(102) * G;
     f.C[9] = (float)(ref + 0.999 * bound);
-    CHECK(judge(VERIFY_FULL).passed);
+    CHECK(judge().passed);
     f.C[9] = (float)(ref + 1.001 * bound);
-    struct verdict v = judge(VERIFY_FULL);
+    struct verdict v = judge();
     CHECK(!v.passed && v.wrong == 1);
     CHECK(fabs(v.first[0].bound / bound - 1) < 1e-9 && fabs(v.first[0].expected - ref) < 1e-12);
     CHECK(v.first[0].got == f.C[9]);
     f.C[9] = (float)(ref - 1.001 * bound);
-    CHECK(!judge(VERIFY_FULL).passed);
+    CHECK(!judge().passed);
     const struct lab_case which = {.shape = {{4, 4, 100}}, .fill = FILL_RANDOM, .seed = 6};
     const void *const arrays[LAB_ARRAYS] = {f.A, f.B, f.C};
     struct wrong_element wrong[16];
@@ -585,9 +579,9 @@ TEST(the_float32_gate) {
     multiply(IN_DOUBLE);
     naive(2, 1, &ref, &G);
     f.C[81] = (float)(ref + 31.5 * UNIT_ROUNDOFF * G);
-    CHECK(judge(VERIFY_FULL).passed);
+    CHECK(judge().passed);
     f.C[81] = (float)(ref + 32.5 * UNIT_ROUNDOFF * G);
-    struct verdict v = judge(VERIFY_FULL);
+    struct verdict v = judge();
     CHECK(!v.passed && v.not_float32 && v.wrong == 0);
     CHECK(fabs(v.max_error_u - 32.5) < 0.2);
     char said[MESSAGE_SIZE];
@@ -595,14 +589,14 @@ TEST(the_float32_gate) {
     CHECK_THAT(strstr(said, "errors are up to 32.") && strstr(said, "below 32 u (rms 4 u)"), "%s",
                said);
     f.problem.comparison = COMPARE_BOUND;
-    CHECK(judge(VERIFY_FULL).passed);
+    CHECK(judge().passed);
     f.problem.comparison = COMPARE_FLOAT32;
     for (int above = 0; above <= 1; above++) {
         for (int i = 0; i < 1600; i++) {
             naive(i / 40, i % 40, &ref, &G);
             f.C[i] = (float)(ref + (above ? 4.2 : 3.8) * UNIT_ROUNDOFF * G);
         }
-        v = judge(VERIFY_FULL);
+        v = judge();
         CHECK(v.passed == !above && v.not_float32 == above);
     }
 }
@@ -612,10 +606,8 @@ TEST(infinity_fails_where_the_bound_is_infinite) {
     const float results[] = {0x1p25f, INFINITY, NAN};
     set_product(FILL_ONES_TWOS, 0, 1, 3, 1 << 24);
     memcpy(f.C, results, sizeof results);
-    for (int mode = VERIFY_FULL; mode <= VERIFY_QUICK; mode++) {
-        struct verdict v = judge((enum verify_mode)mode);
-        CHECK(!v.passed && v.wrong == 2 && v.nan == 1 && v.compared == 3);
-    }
+    const struct verdict v = judge();
+    CHECK(!v.passed && v.wrong == 2 && v.nan == 1 && v.compared == 3);
 }
 
 TEST(first_wrong_are_in_order_for_any_number_of_threads) {
@@ -624,14 +616,14 @@ TEST(first_wrong_are_in_order_for_any_number_of_threads) {
     for (int i = 0; i < 400 * 700; i += 977) f.C[i] += 1;
     f.C[5] += 1;
     set_threads(1);
-    const struct verdict one = judge(VERIFY_FULL);
+    const struct verdict one = judge();
     CHECK_INT(one.first_count, FIRST_WRONG);
     CHECK(one.first[0].row == 0 && one.first[0].col == 0 && one.first[1].col == 5);
     for (int i = 2; i < FIRST_WRONG; i++)
         CHECK(one.first[i].row * 700 + one.first[i].col == (i - 1) * 977);
     for (int threads = 2; threads <= 7; threads++) {
         set_threads(threads);
-        const struct verdict many = judge(VERIFY_FULL);
+        const struct verdict many = judge();
         CHECK(fabs(many.rms_error_u / one.rms_error_u - 1) < 1e-12);
         CHECK(many.wrong == one.wrong && many.max_error_u == one.max_error_u);
         CHECK(memcmp(many.first, one.first, sizeof one.first) == 0);
@@ -646,17 +638,22 @@ TEST(the_map_and_the_boxes) {
     multiply(SEQUENTIAL);
     f.C[3 * 100 + 20] += 1;
     poison(&f.C[40 * 100 + 40]);
+    f.C[40 * 100 + 60] += 1; /* beside one that was not written, and right ones */
+    poison(&f.C[40 * 100 + 61]);
     for (int i = 16; i < 32; i++)
         for (int j = 96; j < 100; j++) f.C[i * 100 + j] += 1;      /* all of a narrow cell */
     for (int at = 48 * 100; at < 50 * 100; at++) poison(&f.C[at]); /* cells of two rows */
-    struct verdict v = judge(VERIFY_FULL);
+    f.C[49 * 100 + 97] = 1e9f; /* in one of them nothing is right */
+    struct verdict v = judge();
     CHECK(v.cell_rows == 16 && v.cell_cols == 16 && v.map_rows == 4 && v.map_cols == 7);
-    CHECK(memcmp(v.map[0], ".x.....", 7) == 0);
-    CHECK(memcmp(v.map[1], "......X", 7) == 0);
-    CHECK(memcmp(v.map[2], "..u....", 7) == 0);
-    CHECK(memcmp(v.map[3], "UUUUUUU", 7) == 0);
-    CHECK(v.wrong == 16 * 4 + 1 && v.unwritten == 201);
-    CHECK(v.wrong_box.row_first == 3 && v.wrong_box.row_last == 31);
+    enum { R = IS_RIGHT, W = IS_WRONG, U = IS_UNWRITTEN };
+    const unsigned char map[4][7] = {{R, W | R, R, R, R, R, R},
+                                     {R, R, R, R, R, R, W},
+                                     {R, R, U | R, U | W | R, R, R, R},
+                                     {U, U, U, U, U, U, U | W}};
+    for (int row = 0; row < 4; row++) CHECK(memcmp(v.map[row], map[row], 7) == 0);
+    CHECK(v.wrong == 16 * 4 + 3 && v.unwritten == 201);
+    CHECK(v.wrong_box.row_first == 3 && v.wrong_box.row_last == 49);
     CHECK(v.wrong_box.col_first == 20 && v.wrong_box.col_last == 99);
     CHECK(v.unwritten_box.row_first == 40 && v.unwritten_box.col_first == 0);
 }
@@ -667,72 +664,13 @@ TEST(the_map_fits_a_terminal) {
         const int m = i % 2 ? 1 : sizes[i / 2], n = i % 2 ? sizes[i / 2] : 1;
         set_product(FILL_ONES_TWOS, 0, m, n, 1);
         for (int at = 0; at < m * n; at++) f.C[at] = 2;
-        struct verdict v = judge(VERIFY_FULL);
+        struct verdict v = judge();
         CHECK(v.passed && v.map_rows <= MAP_ROWS && v.map_cols <= MAP_COLS);
         CHECK(v.cell_rows % 16 == 0 && v.cell_cols % 16 == 0);
         CHECK((int64_t)v.map_rows * v.cell_rows >= m && (int64_t)v.map_cols * v.cell_cols >= n);
         for (int cell = 0; cell < v.map_rows * v.map_cols; cell++)
-            CHECK_INT(v.map[cell / v.map_cols][cell % v.map_cols], CELL_RIGHT);
+            CHECK_INT(v.map[cell / v.map_cols][cell % v.map_cols], IS_RIGHT);
     }
-}
-
-/* ---- quick ---- */
-
-TEST(quick_compares_few_and_passes) {
-    set_product(FILL_RANDOM, 5, 700, 900, 40);
-    multiply(FOUR_SUMS);
-    struct verdict v = judge(VERIFY_QUICK);
-    CHECK(v.passed && v.suspect_rows == 0);
-    CHECK(v.compared > 20000 && v.compared < 700 * 900 / 5);
-}
-
-/* With each seed, so that no luck of the sample is needed. */
-static void check_quick_finds(const char *what) {
-    for (uint64_t seed = 1; seed <= 5; seed++) {
-        f.problem.seed = seed;
-        struct verdict v = judge(VERIFY_QUICK);
-        CHECK_THAT(!v.passed && v.wrong > 0 && v.first_count > 0, "%s not found with seed %d", what,
-                   (int)seed);
-    }
-}
-
-TEST(quick_finds_what_students_get_wrong) {
-    enum { M = 333, N = 250, K = 70 };
-    const int corners[][2] = {{0, 0}, {16, 15}, {160, 175}, {332, 249}, {332, 0}};
-    set_product(FILL_RANDOM, 5, M, N, K);
-    multiply(SEQUENTIAL);
-    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++) {
-        /* by so little that no sum over the row shows it */
-        double ref, G;
-        naive(corners[i][0], corners[i][1], &ref, &G);
-        float *corner = &f.C[corners[i][0] * N + corners[i][1]], right = *corner;
-        *corner = (float)(ref + 3 * gamma_bound(K + 2) * G);
-        check_quick_finds("a wrong corner");
-        *corner = right;
-    }
-    f.C[117 * N + 100] += 10; /* in the middle of a tile: Freivalds */
-    check_quick_finds("a grossly wrong element");
-    for (int j = 0; j < N; j++) f.C[117 * N + j] = 0;
-    check_quick_finds("a row of zeros");
-    multiply(SEQUENTIAL);
-    for (int i = 0; i < M; i++) f.C[i * N + 101] *= 1.01f;
-    check_quick_finds("a wrong column");
-}
-
-/* By the least that there is, where a sum over the row may be off by far more in float32. */
-TEST(quick_is_exact_for_exact_inputs) {
-    set_product(FILL_EXACT, 5, 333, 250, 70);
-    multiply(SEQUENTIAL);
-    f.C[117 * 250 + 100] += 1; /* in the middle of a tile */
-    check_quick_finds("a wrong integer");
-}
-
-TEST(quick_counts_rows_that_it_did_not_compare) {
-    set_product(FILL_EXACT, 5, 500, 64, 20);
-    multiply(SEQUENTIAL);
-    for (int i = 0; i < 500; i++) f.C[i * 64 + 7] += 5; /* every row wrong in one column */
-    struct verdict v = judge(VERIFY_QUICK);
-    CHECK(!v.passed && v.suspect_rows > 300 && v.suspect_rows <= 500 - 64);
 }
 
 /* ---- report: its text is tested in test_driver.py ---- */

@@ -145,7 +145,7 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     struct finding finding = {};
     struct explained explained = {};
     data_judged(sent, back, arrays);
-    if (!truth_verify(&sent->which, arrays, VERIFY_FULL, &verdict))
+    if (!truth_verify(&sent->which, arrays, &verdict))
         fault_of_machine("no memory to compare the result");
     if (!judge_verdict(&sent->which, arrays, &verdict, &finding, &explained)) return;
     struct finding failed;

@@ -23,6 +23,8 @@ enum exit_status {
     EXIT_MACHINE = 3, /* the machine is at fault: no GPU, no memory, driver */
 };
 
+enum verify_mode { VERIFY_FULL, VERIFY_NONE };
+
 struct options {
     struct lab_case which;
     bool sized; /* sizes were given */

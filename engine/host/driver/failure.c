@@ -146,8 +146,8 @@ static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
     struct how_many wrong = how_many(v->wrong, v->compared);
     wrong.text[0] = (char)toupper((unsigned char)wrong.text[0]);
-    fprintf(report->out, "%s of %s%s %s wrong.\n", wrong.text, output_name(report),
-            v->mode == VERIFY_QUICK ? " that were compared" : "", is_or_are(v->wrong));
+    fprintf(report->out, "%s of %s %s wrong.\n", wrong.text, output_name(report),
+            is_or_are(v->wrong));
     if (v->nan) print_nan(report);
     print_box(report, &v->wrong_box, v->wrong);
     print_first(report);
@@ -158,16 +158,27 @@ static const struct {
     char cell;
     const char *color, *meaning;
 } legend[] = {
-    {CELL_RIGHT, "\33[0;32m", ". correct"},
-    {CELL_PARTLY_WRONG, "\33[0;31m", "x some wrong"},
-    {CELL_WRONG, "\33[0;31;1m", "X all wrong"},
-    {CELL_PARTLY_UNWRITTEN, "\33[0;33m", "u some never written"},
-    {CELL_UNWRITTEN, "\33[0;33;1m", "U none written"},
-    {CELL_UNKNOWN, "\33[0m", "blank not compared"},
+    {'.', "\33[0;32m", ". correct"},        {'x', "\33[0;31m", "x some wrong"},
+    {'X', "\33[0;31;1m", "X all wrong"},    {'u', "\33[0;33m", "u some never written"},
+    {'U', "\33[0;33;1m", "U none written"},
 };
 
-static void print_cells(const char *cells, int count, bool color, FILE *out) {
-    for (int j = 0; j < count; j++) {
+/* A row of the map, as characters. */
+static struct map_row { char cells[MAP_COLS + 1]; } map_row(const struct verdict *v, int row) {
+    static const char character[] = {[IS_RIGHT] = '.',
+                                     [IS_WRONG] = 'X',
+                                     [IS_WRONG | IS_RIGHT] = 'x',
+                                     [IS_UNWRITTEN] = 'U',
+                                     [IS_UNWRITTEN | IS_RIGHT] = 'u',
+                                     [IS_UNWRITTEN | IS_WRONG] = 'x',
+                                     [IS_UNWRITTEN | IS_WRONG | IS_RIGHT] = 'x'};
+    struct map_row made = {""};
+    for (int j = 0; j < v->map_cols; j++) made.cells[j] = character[v->map[row][j]];
+    return made;
+}
+
+static void print_cells(const char *cells, bool color, FILE *out) {
+    for (int j = 0; cells[j]; j++) {
         const bool change = j == 0 || cells[j - 1] != cells[j];
         for (int l = 0; color && change && l < LENGTH(legend); l++)
             if (legend[l].cell == cells[j]) fputs(legend[l].color, out);
@@ -185,14 +196,14 @@ static void print_map(const struct report *report) {
     fprintf(report->out, "%d %s:\n", v->cell_cols, rows ? "columns" : "elements");
     for (int i = 0; i < v->map_rows; i++) {
         fprintf(report->out, "%s%10d |", i == 0 && rows ? " row" : "    ", i * v->cell_rows);
-        print_cells(v->map[i], v->map_cols, color, report->out);
+        print_cells(map_row(v, i).cells, color, report->out);
         fputs("|\n", report->out);
     }
     fputs("   ", report->out);
     for (int l = 0; l < LENGTH(legend); l++) {
         bool used = false;
         for (int i = 0; i < v->map_rows; i++)
-            used |= memchr(v->map[i], legend[l].cell, (size_t)v->map_cols) != NULL;
+            used |= strchr(map_row(v, i).cells, legend[l].cell) != NULL;
         if (used) fprintf(report->out, "  %s", legend[l].meaning);
     }
     fputc('\n', report->out);
@@ -213,10 +224,6 @@ void report_failure(const struct report *report) {
     print_damage(report);
     if (v->unwritten) print_unwritten(report, elements);
     if (v->wrong) print_wrong(report);
-    if (v->suspect_rows)
-        fprintf(report->out, "%d more row%s of %s fail%s Freivalds' check.\n", v->suspect_rows,
-                plural((uint64_t)v->suspect_rows), output_name(report),
-                v->suspect_rows == 1 ? "s" : "");
     if (v->not_float32 && lab_truth.say_precision) {
         char text[MESSAGE_SIZE] = "";
         lab_truth.say_precision(v, text);
@@ -370,7 +377,6 @@ static void json_verdict(struct json *json, const struct verdict *v) {
     json_unsigned(json, "wrong", v->wrong);
     json_unsigned(json, "nan", v->nan);
     json_unsigned(json, "unwritten", v->unwritten);
-    json_value(json, "suspect_rows", "%d", v->suspect_rows);
     json_value(json, "not_float32", v->not_float32 ? "true" : "false");
     json_real(json, "max_error_u", v->max_error_u);
     json_real(json, "rms_error_u", v->rms_error_u);
@@ -412,7 +418,6 @@ static void json_explanations(struct json *json, const struct report *report) {
  *   inputs_changed           elements of each input that the kernel changed
  *   guard_writes             for each array: elements overwritten before and behind it
  *   compared, wrong, nan, unwritten    elements; nan are among the wrong ones
- *   suspect_rows             quick only: rows that fail Freivalds' check and have no wrong element
  *   not_float32              within the bound, but less precise than float32
  *   max_error_u, rms_error_u of |C - ref| / G, in units of u
  *   first_wrong              the first ones, by row and column: expected, got, bound

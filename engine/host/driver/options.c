@@ -63,7 +63,7 @@ static bool read_repeat(const char *value, void *repeat) {
     return true;
 }
 
-static const char *const verify_names[] = {"full", "quick", "none"};
+static const char *const verify_names[] = {"full", "none"};
 
 const char *verify_name(enum verify_mode mode) { return verify_names[mode]; }
 
@@ -216,8 +216,7 @@ const struct option_row options_of_run[] = {
      &lab.fills[0].name},
     {"--repeat", "N", AT(repeat), "timed launches (default: 10 on a GPU, 1 on the CPU backend)",
      read_repeat, "give a whole number from 1 to 1000000"},
-    {"--verify", "MODE", AT(verify), "full (default), quick (samples, for large sizes) or none",
-     read_verify, "choose full, quick or none"},
+    {"--verify", "MODE", AT(verify), "full (default) or none", read_verify, "choose full or none"},
     {"--timeout", "S", AT(timeout), "seconds one launch may take", read_timeout, wanted_timeout,
      &lab.time},
     {"--json", NULL, AT(json), "print one JSON object instead of text"},
