@@ -30,7 +30,7 @@ NOT_FOUND = [
     "float a = 1; int b(2);", "static float a; static __thread float b[4];", "a = b;",
     "a[1] = 2; x.y = z; p->q = 3; *p = 4; f(a); a++;", "return;", "goto out; out: ;", "using t = int;",
     "typedef float f;", "extern float e;", "delete p;", "auto &r = a;", "int (*f)(int);",
-    "a < b || c > d;", "if (m) x; else y;", "for (;;) break;", "dim3 grid(1, 2);", 'f("int a;");',
+    "a < b || c > d; a < b && c > d; a << b; a << b >> c; a >>= b; a == b;", "if (m) x; else y;", "for (;;) break;", "dim3 grid(1, 2);", 'f("int a;");',
     "auto f = [](int i) { return i; };",
 ]  # fmt: skip
 

@@ -15,136 +15,59 @@
  * something cannot be read or written.
  *
  * The order below: tokens, declarations, statements, functions, main. */
-#define _POSIX_C_SOURCE 200809L /* getdelim */
-#include <ctype.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static _Noreturn void trouble(const char *what) {
-    fprintf(stderr, "insert: %s\n", what);
-    exit(3);
-}
+#define _GNU_SOURCE
+#include "../../cuda/tokens.h"
 
 /* --- tokens ----------------------------------------------------------------------------------- */
 
-/* Where the text stands: # 12 "file" 1 3. Flag 3: a system header, or one of its macros in the
- * middle of a file that is none. */
-struct place {
-    int line;
-    const char *file; /* as the linemarker has it, with its quotes */
-    size_t file_length;
-    bool system;
-};
+static struct source source;
 
-static struct token {
-    const char *at;
-    size_t length;
-    struct place place;
-} * tokens;
-static size_t token_count;
+/* The tokens of the student's files, without directives, and macros of system headers included. */
+static struct code {
+    size_t token;
+    struct linemarker place;
+} * code;
+static size_t code_count, code_capacity;
 
-/* With room for one more behind `count`: there is always room for a power of two. */
-static void *with_room(void *list, size_t count, size_t size) {
-    if (count & (count - 1)) return list;
-    list = realloc(list, (count ? 2 * count : 1) * size);
-    if (!list) trouble("out of memory");
-    return list;
+static bool same_file(const struct linemarker *a, const struct linemarker *b) {
+    const size_t length = a->name_end - a->name;
+    return b->name_end - b->name == length &&
+           memcmp(source.text + a->name, source.text + b->name, length) == 0;
 }
 
-/* The end of a string or character literal that begins at `at`. */
-static const char *end_of_literal(const char *at) {
-    const char quote = *at++;
-    while (*at && *at != quote && *at != '\n') at += *at == '\\' && at[1] ? 2 : 1;
-    return *at ? at + 1 : at;
-}
-
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
-
-static const char *end_of_token(const char *at) {
-    static const char *const marks[] = {"<<=", ">>=", "->*", "...", "::", "->", "<<", "&&",
-                                        "||",  "++",  "--",  "==",  "!=", "<=", ">=", "+=",
-                                        "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^="};
-    if (*at == '"' || *at == '\'') return end_of_literal(at);
-    if (isdigit((unsigned char)*at) || (*at == '.' && isdigit((unsigned char)at[1]))) {
-        while (in_name(*at) || *at == '.' || (*at == '\'' && in_name(at[1])) ||
-               ((*at == '+' || *at == '-') && strchr("eEpP", at[-1])))
-            at++;
-        return at;
-    }
-    if (in_name(*at)) {
-        while (in_name(*at)) at++;
-        return at;
-    }
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (strncmp(at, marks[i], strlen(marks[i])) == 0) return at + strlen(marks[i]);
-    return at + 1;
-}
-
-static struct place after_marker(const char *at, struct place now) {
-    int line = 0, used = 0;
-    if (sscanf(at, "# %d \"%n", &line, &used) != 1 || !used) return now;
-    const char *file = at + used - 1, *end = end_of_literal(file);
-    const char *newline = end + strcspn(end, "\n");
-    const bool same =
-        (size_t)(end - file) == now.file_length && memcmp(file, now.file, now.file_length) == 0;
-    bool system = false;
-    for (const char *flag = end; flag < newline; flag++) system |= *flag == '3';
-    if (same) system = now.system; /* only a macro is another file's */
-    return (struct place){line - 1, file, (size_t)(end - file), system || file[1] == '<'};
-}
-
-/* Of the student's files alone. */
-static void read_tokens(const char *text) {
-    struct place place = {.file = "", .system = true};
-    bool begins = true; /* a line */
-    for (const char *at = text; *at;) {
-        if (*at == '\n') {
-            place.line++;
-            begins = true;
-            at++;
-        } else if (begins && *at == '#') {
-            place = after_marker(at, place);
-            at += strcspn(at, "\n");
-        } else if (place.system) {
-            at += strcspn(at, "\n");
-        } else if (isspace((unsigned char)*at)) {
-            at++;
-        } else {
-            const char *end = end_of_token(at);
-            tokens = with_room(tokens, token_count, sizeof *tokens);
-            tokens[token_count++] = (struct token){at, (size_t)(end - at), place};
-            begins = false;
-            for (; at < end; at++) place.line += *at == '\n';
+static void read_code(void) {
+    struct linemarker now = {.system = true}, m;
+    size_t at = 0;
+    for (size_t i = 0; i < source.count; i++) {
+        for (; at < source.tokens[i].start; at++) now.line += source.text[at] == '\n';
+        if (read_linemarker(&source, i, &m) && m.name != NONE) {
+            m.line--;
+            m.system = m.system || source.text[m.name] == '<';
+            if (same_file(&m, &now)) m.system = now.system; /* only a macro is another file's */
+            now = m;
+        } else if (source.tokens[i].kind != DIRECTIVE && !now.system) {
+            code = with_room(code, code_count, &code_capacity, sizeof *code);
+            code[code_count++] = (struct code){i, now};
         }
     }
 }
 
-static bool is(size_t i, const char *text) {
-    return i < token_count && strlen(text) == tokens[i].length &&
-           memcmp(tokens[i].at, text, tokens[i].length) == 0;
+/* Whether it is one of these. */
+static bool code_is(size_t i, const char *words) {
+    return i < code_count && is(&source, code[i].token, words);
 }
 
-static bool is_one_of(size_t i, const char *const *words) {
-    for (; *words; words++)
-        if (is(i, *words)) return true;
-    return false;
-}
+static bool is_name(size_t i) { return i < code_count && is_identifier(&source, code[i].token); }
 
-static bool is_name(size_t i) {
-    return i < token_count && in_name(*tokens[i].at) && !isdigit((unsigned char)*tokens[i].at);
-}
+static char bracket(size_t i) { return punctuator(&source, code[i].token); }
 
 /* Behind the bracket that closes the one at i; else i + 1. */
 static size_t behind(size_t i) {
-    static const char open[] = "([{", close[] = ")]}";
     size_t depth = 0;
-    if (i >= token_count || tokens[i].length != 1 || !strchr(open, *tokens[i].at)) return i + 1;
-    for (; i < token_count; i++) {
-        if (tokens[i].length != 1) continue;
-        depth += strchr(open, *tokens[i].at) != NULL;
-        depth -= strchr(close, *tokens[i].at) != NULL;
+    if (i >= code_count || !opens(bracket(i))) return i + 1;
+    for (; i < code_count; i++) {
+        depth += opens(bracket(i));
+        depth -= closes(bracket(i));
         if (!depth) return i + 1;
     }
     return i;
@@ -152,7 +75,7 @@ static size_t behind(size_t i) {
 
 /* From i on, the first such token outside of brackets; `end` where there is none. */
 static size_t find(size_t i, size_t end, const char *text) {
-    while (i < end && !is(i, text)) i = behind(i);
+    while (i < end && !code_is(i, text)) i = behind(i);
     return i < end ? i : end;
 }
 
@@ -160,26 +83,31 @@ static size_t find(size_t i, size_t end, const char *text) {
 
 /* In the order of the text. */
 static struct insertion {
-    const char *at; /* it comes before */
-    size_t name;    /* token */
+    size_t at;   /* it comes before this place in the text */
+    size_t name; /* of `code` */
     bool valued, in_for;
 } * insertions;
-static size_t insertion_count;
+static size_t insertion_count, insertion_capacity;
 
 static void insert(size_t before, size_t name, bool valued, bool in_for) {
-    insertions = with_room(insertions, insertion_count, sizeof *insertions);
-    insertions[insertion_count++] = (struct insertion){tokens[before].at, name, valued, in_for};
+    insertions = with_room(insertions, insertion_count, &insertion_capacity, sizeof *insertions);
+    insertions[insertion_count++] =
+        (struct insertion){source.tokens[code[before].token].start, name, valued, in_for};
 }
 
 static void print_insertion(const struct insertion *i, size_t number) {
-    const struct token *t = &tokens[i->name];
+    const struct token *t = &source.tokens[code[i->name].token];
+    const struct linemarker *m = &code[i->name].place;
+    const int length = (int)t->length, file_length = (int)(m->name_end - m->name);
+    const char *name = source.text + t->start, *file = source.text + m->name;
     if (i->in_for)
-        printf(" = ::emulator::no_value{%zuu, \"%.*s\", %.*s, %d}", number, (int)t->length, t->at,
-               (int)t->place.file_length, t->place.file, t->place.line);
+        printf(" = ::emulator::no_value{%zuu, \"%.*s\", \"%.*s\", %zu}", number, length, name,
+               file_length, file, m->line);
     else
-        printf(" ::emulator::in_scope emulator_local_%zu(%.*s, %zuu, %s, \"%.*s\", %.*s, %d); ",
-               number, (int)t->length, t->at, number, i->valued ? "true" : "false", (int)t->length,
-               t->at, (int)t->place.file_length, t->place.file, t->place.line);
+        printf(
+            " ::emulator::in_scope emulator_local_%zu(%.*s, %zuu, %s, \"%.*s\", \"%.*s\", %zu); ",
+            number, length, name, number, i->valued ? "true" : "false", length, name, file_length,
+            file, m->line);
 }
 
 /* --- declarations ----------------------------------------------------------------------------- */
@@ -188,41 +116,38 @@ static void print_insertion(const struct insertion *i, size_t number) {
 static size_t behind_arguments(size_t i, size_t end) {
     size_t at = i, depth = 0;
     do {
-        if (is(at, "<")) depth++;
-        if (is(at, ">")) depth--;
-        if (is(at, ">>")) depth = depth > 2 ? depth - 2 : 0;
-        if (is(at, ";") || is(at, "&&") || is(at, "||") || is(at, "=")) return i;
+        depth += code_is(at, "<");
+        depth -= code_is(at, ">");
+        if (code_is(at, "; = |") || (code_is(at, "&") && code_is(at + 1, "&"))) return i;
         at = behind(at);
     } while (depth && at < end);
     return depth ? i : at;
 }
 
 /* What has brackets, and is no function. */
-static const char *const with_brackets[] = {
-    "alignas", "decltype", "__attribute__", "__align__", "typeof", "__typeof__", NULL};
+static const char with_brackets[] = "alignas decltype __attribute__ __align__ typeof __typeof__";
 
 /* Behind what comes before a declaration's first name and its *; i where it is no declaration. */
 static size_t behind_type(size_t i, size_t end) {
-    static const char *const none[] = {
-        "return",        "goto",         "break",  "continue", "using",    "typedef",
-        "static",        "extern",       "throw",  "delete",   "new",      "asm",
-        "__asm__",       "thread_local", "friend", "template", "operator", "__thread",
-        "static_assert", "constexpr",    "public", "sizeof",   "else",     NULL};
+    static const char none[] =
+        "return goto break continue using typedef static extern throw delete new asm __asm__ "
+        "thread_local friend template operator __thread static_assert constexpr public sizeof else";
     const size_t begin = i;
     bool type = false;
     while (i < end) {
-        if (is_one_of(i, none)) return begin;
-        if (is_one_of(i, with_brackets) && is(i + 1, "(")) {
-            type |= is(i, "decltype") || is(i, "typeof") || is(i, "__typeof__");
+        if (code_is(i, none)) return begin;
+        if (code_is(i, with_brackets) && code_is(i + 1, "(")) {
+            type |= code_is(i, "decltype typeof __typeof__");
             i = behind(i + 1);
-        } else if (is(i, "[") && is(i + 1, "[")) {
+        } else if (code_is(i, "[") && code_is(i + 1, "[")) {
             i = behind(i);
-        } else if (is(i, "::")) {
+        } else if (code_is(i, "::")) {
             i++;
         } else if (is_name(i)) {
-            const size_t next = is(i + 1, "<") ? behind_arguments(i + 1, end) : i + 1;
-            const bool last = !is_name(next) && !is(next, "*") && !is(next, "&") &&
-                              !is(next, "::") && !(is(next, "[") && is(next + 1, "["));
+            const bool arguments = code_is(i + 1, "<") && !code_is(i + 2, "<"); /* x << y */
+            const size_t next = arguments ? behind_arguments(i + 1, end) : i + 1;
+            const bool last = !is_name(next) && !code_is(next, "* & ::") &&
+                              !(code_is(next, "[") && code_is(next + 1, "["));
             if (last) return type ? i : begin;
             type = true;
             i = next;
@@ -236,14 +161,14 @@ static size_t behind_type(size_t i, size_t end) {
 /* What declares names in the tokens from i to `end`, which is the statement's semicolon. */
 static void read_declarators(size_t i, size_t end, bool in_for) {
     while (i < end) {
-        while (is(i, "*") || is(i, "const") || is(i, "__restrict__") || is(i, "volatile")) i++;
+        while (code_is(i, "* const __restrict__ volatile")) i++;
         if (!is_name(i)) return;
         const size_t name = i++;
-        const bool array = is(i, "[");
-        while (is(i, "[")) i = behind(i);
-        if (i == end || is(i, ",")) {
+        const bool array = code_is(i, "[");
+        while (code_is(i, "[")) i = behind(i);
+        if (i == end || code_is(i, ",")) {
             if (!in_for || !array) insert(in_for ? i : end + 1, name, false, in_for);
-        } else if (!in_for && (is(i, "{") || (is(i, "=") && is(i + 1, "{")))) {
+        } else if (!in_for && (code_is(i, "{") || (code_is(i, "=") && code_is(i + 1, "{")))) {
             insert(end + 1, name, true, false);
         }
         i = find(i, end, ",") + 1;
@@ -252,7 +177,7 @@ static void read_declarators(size_t i, size_t end, bool in_for) {
 
 static void read_declaration(size_t i, size_t end, bool in_for) {
     const size_t declarators = behind_type(i, end);
-    if (declarators > i && end + 1 < token_count) read_declarators(declarators, end, in_for);
+    if (declarators > i && end + 1 < code_count) read_declarators(declarators, end, in_for);
 }
 
 /* struct { float a[16][16], b[16][16]; } shared; */
@@ -268,31 +193,31 @@ static void read_class(size_t i, size_t end) {
 
 /* Behind the block whose { is at i. In a switch no declaration may be jumped over. */
 static size_t read_block(size_t i, bool in_switch) {
-    static const char *const classes[] = {"struct", "class", "union", "enum", NULL};
+    static const char classes[] = "struct class union enum";
     bool declares = !in_switch; /* a declaration may begin here */
-    for (i++; i < token_count && !is(i, "}");) {
-        if (is(i, "{")) {
+    for (i++; i < code_count && !code_is(i, "}");) {
+        if (code_is(i, "{")) {
             i = read_block(i, false);
-        } else if (is(i, "if") || is(i, "while") || is(i, "switch") || is(i, "for")) {
-            const bool loop = is(i, "for"), cases = is(i, "switch");
-            i += is(i + 1, "constexpr") ? 2 : 1;
+        } else if (code_is(i, "if while switch for")) {
+            const bool loop = code_is(i, "for"), cases = code_is(i, "switch");
+            i += code_is(i + 1, "constexpr") ? 2 : 1;
             const size_t end = find(i + 1, behind(i) - 1, ";");
-            if (loop && is(end, ";")) read_declaration(i + 1, end, true);
+            if (loop && code_is(end, ";")) read_declaration(i + 1, end, true);
             i = behind(i);
-            if (cases && is(i, "{")) i = read_block(i, true);
-            declares = !in_switch && is(i, "{");
+            if (cases && code_is(i, "{")) i = read_block(i, true);
+            declares = !in_switch && code_is(i, "{");
             continue;
-        } else if (is(i, "else") || is(i, "do") || is(i, "try")) {
+        } else if (code_is(i, "else do try")) {
             i++;
             declares = false;
             continue;
-        } else if (is(i, "case") || is(i, "default") || (is_name(i) && is(i + 1, ":"))) {
-            i = find(i, token_count, ":") + 1;
+        } else if (code_is(i, "case default") || (is_name(i) && code_is(i + 1, ":"))) {
+            i = find(i, code_count, ":") + 1;
             continue;
         } else {
-            const size_t end = find(i, token_count, ";");
-            if (declares && is_one_of(i, classes)) read_class(i, end);
-            if (declares && !is_one_of(i, classes)) read_declaration(i, end, false);
+            const size_t end = find(i, code_count, ";");
+            if (declares && code_is(i, classes)) read_class(i, end);
+            if (declares && !code_is(i, classes)) read_declaration(i, end, false);
             i = end + 1;
         }
         declares = !in_switch;
@@ -306,29 +231,29 @@ static size_t read_block(size_t i, bool in_switch) {
 static bool is_function(size_t i, size_t brace) {
     bool parameters = false;
     for (; i < brace; i = behind(i)) {
-        if (is(i, "=")) return false;
-        if (is_one_of(i, with_brackets) && is(i + 1, "("))
+        if (code_is(i, "=")) return false;
+        if (code_is(i, with_brackets) && code_is(i + 1, "("))
             i++;
         else
-            parameters |= is(i, "(");
+            parameters |= code_is(i, "(");
     }
     return parameters;
 }
 
 /* Namespaces and classes have functions in them. */
 static bool has_functions(size_t i, size_t brace) {
-    static const char *const words[] = {"namespace", "struct", "class", "union", "extern", NULL};
+    static const char words[] = "namespace struct class union extern";
     for (; i < brace; i = behind(i))
-        if (is_one_of(i, words)) return true;
+        if (code_is(i, words)) return true;
     return false;
 }
 
 static void read_scope(void) {
     size_t begin = 0; /* of a declaration */
-    for (size_t i = 0; i < token_count;) {
-        if (is(i, ";") || is(i, "}")) {
+    for (size_t i = 0; i < code_count;) {
+        if (code_is(i, "; }")) {
             begin = ++i;
-        } else if (!is(i, "{")) {
+        } else if (!code_is(i, "{")) {
             i = behind(i);
         } else if (is_function(begin, i)) {
             begin = i = read_block(i, false);
@@ -342,28 +267,24 @@ static void read_scope(void) {
 
 /* --- input and output ------------------------------------------------------------------------- */
 
-static const char *read_all(FILE *file) {
-    char *text = NULL;
-    size_t room = 0;
-    const ssize_t length = getdelim(&text, &room, '\0', file);
-    if (!feof(file)) trouble("the text cannot be read"); /* or has a zero */
-    return length < 0 ? "" : text;
-}
-
 int main(int argc, char **argv) {
-    FILE *header = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!header) trouble("usage: insert local.h < kernel.ii > locals.ii");
-    const char *prelude = read_all(header), *text = read_all(stdin);
-    read_tokens(text);
+    static struct source header; /* until the program ends */
+    FILE *local = argc == 2 ? fopen(argv[1], "r") : NULL;
+    size_t done = 0;
+    if (!local) trouble("usage: insert local.h < kernel.ii > locals.ii");
+    read_input(&header, local);
+    read_input(&source, stdin);
+    tokenize(&source);
+    read_code();
     read_scope();
     if (!insertion_count) return 1;
-    printf("# 1 \"local.h\" 3\n%s\n", prelude);
+    printf("# 1 \"local.h\" 3\n%s\n", header.text);
     for (size_t i = 0; i < insertion_count; i++) {
-        fwrite(text, 1, (size_t)(insertions[i].at - text), stdout);
-        text = insertions[i].at;
+        fwrite(source.text + done, 1, insertions[i].at - done, stdout);
+        done = insertions[i].at;
         print_insertion(&insertions[i], i + 1);
     }
-    fputs(text, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout)) trouble("the text cannot be written");
+    fwrite(source.text + done, 1, source.length - done, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
     return 0;
 }
