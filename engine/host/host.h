@@ -32,10 +32,8 @@ struct host_layout {
 struct host_layout host_layout_of(const struct lab *lab, const struct shape *shape, bool guards);
 
 /* Bytes of host memory that a plain run and its verdict take with these parameters (device memory
- * not counted), and bytes that this process can still get: what Linux calls available, or less
- * where a control group allows less. SIZE_MAX when neither is known. */
+ * not counted). */
 size_t memory_needed(const struct shape *shape);
-size_t memory_available(void);
 
 /* --- data.c ----------------------------------------------------------------------------------- */
 

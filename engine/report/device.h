@@ -26,6 +26,11 @@ enum {
     SHARED_PER_BLOCK = 48 * 1024 /* bytes, without asking */
 };
 
+/* available.c: bytes that this process can still get: what Linux calls available, or less where a
+ * control group allows less. SIZE_MAX when neither is known. Without a GPU that is the device's
+ * memory, too. */
+size_t memory_available(void);
+
 /* --- launches --------------------------------------------------------------------------------- */
 
 /* What a GPU allows, as cudaDeviceProp has it. */

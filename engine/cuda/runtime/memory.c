@@ -5,46 +5,18 @@
 
 enum { PITCH_BYTES = 512 /* rows of cudaMallocPitch, as on a real GPU */ };
 
-/* --- what there is -----------------------------------------------------------------------------
- */
-
-static long long read_number(const char *path, const char *format) {
-    long long value = -1;
-    char line[256];
-    FILE *file = fopen(path, "re");
-    if (!file) return -1;
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, format, &value) == 1) break;
-    fclose(file);
-    return value;
-}
-
-/* A container's limit, where one is set: control groups, version 2. */
-static void apply_container_limit(size_t *free_bytes, size_t *total_bytes) {
-    long long limit = read_number("/sys/fs/cgroup/memory.max", "%lld");
-    long long used = read_number("/sys/fs/cgroup/memory.current", "%lld");
-    if (limit <= 0 || used < 0) return;
-    if ((size_t)limit < *total_bytes) *total_bytes = (size_t)limit;
-    size_t left = limit > used ? (size_t)(limit - used) : 0;
-    if (left < *free_bytes) *free_bytes = left;
-}
-
 /* The device's memory is this machine's. */
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     if (!free_bytes || !total_bytes) return error_set(cudaErrorInvalidValue);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    long long available = read_number("/proc/meminfo", "MemAvailable: %lld kB");
-    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * page;
-    *free_bytes =
-        available >= 0 ? (size_t)available * 1024 : (size_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    apply_container_limit(free_bytes, total_bytes);
+    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t available = memory_available();
+    *free_bytes = available < *total_bytes ? available : *total_bytes;
     return error_surface();
 }
 
 /* --- allocating and freeing ------------------------------------------------------------------- */
 
 static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind kind) {
-    size_t free_bytes, total_bytes;
     if (!pointer) return error_set(cudaErrorInvalidValue);
     if (far_device && kind != ALLOCATION_DEVICE) return error_set(cudaErrorNotSupported);
     if (far_device) return far_device->allocate(pointer, bytes);
@@ -52,8 +24,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind k
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     fault_install();
-    cudaMemGetInfo(&free_bytes, &total_bytes);
-    if (bytes <= free_bytes) *pointer = memory_allocate(bytes, kind);
+    if (bytes <= memory_available()) *pointer = memory_allocate(bytes, kind);
     if (!*pointer) return error_set(cudaErrorMemoryAllocation);
     if (observer) observer->allocated(*pointer, bytes, kind == ALLOCATION_DEVICE);
     return cudaSuccess;
