@@ -223,19 +223,12 @@ cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
                                                          dynamic_bytes);
 }
 
-template <class... P>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *blocks, void (*kernel)(P...), int threads, size_t dynamic_bytes, unsigned int flags) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel,
-                                                                  threads, dynamic_bytes, flags);
-}
-
 /* The largest block, of `limit` threads at most if that is not 0, of which a multiprocessor holds
- * the most threads, in *block; in *grid, how many such blocks the device holds. `dynamic_bytes`
- * gives the dynamic shared memory of a block of so many threads. */
-template <class Kernel, class Bytes>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int *grid, int *block, Kernel kernel, Bytes dynamic_bytes, int limit, unsigned int flags) {
+ * the most threads, in *block; in *grid, how many such blocks the device holds. */
+template <class Kernel>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Kernel kernel,
+                                                             size_t dynamic_bytes = 0,
+                                                             int limit = 0) {
     int warp, most, multiprocessors, held = 0;
     cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, 0);
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerBlock, 0);
@@ -243,8 +236,8 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlag
     if (limit > 0 && limit < most) most = limit;
     for (int whole = (most + warp - 1) / warp * warp; whole > 0; whole -= warp) {
         int threads = whole < most ? whole : most, blocks;
-        cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-            &blocks, (const void *)kernel, threads, dynamic_bytes(threads), flags);
+        cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, (const void *)kernel, threads, dynamic_bytes);
         if (error != cudaSuccess) return error;
         if (blocks * threads <= held) continue;
         held = blocks * threads;
@@ -252,27 +245,6 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlag
         *grid = blocks * multiprocessors;
     }
     return held ? cudaSuccess : cudaErrorInvalidConfiguration;
-}
-template <class Kernel, class Bytes>
-static inline cudaError_t
-cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Kernel kernel,
-                                               Bytes dynamic_bytes, int limit = 0) {
-    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-        grid, block, kernel, dynamic_bytes, limit, cudaOccupancyDefault);
-}
-template <class Kernel>
-static inline cudaError_t
-cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, Kernel kernel,
-                                            size_t dynamic_bytes = 0, int limit = 0,
-                                            unsigned int flags = cudaOccupancyDefault) {
-    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-        grid, block, kernel, [=](int) { return dynamic_bytes; }, limit, flags);
-}
-template <class Kernel>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Kernel kernel,
-                                                             size_t dynamic_bytes = 0,
-                                                             int limit = 0) {
-    return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, dynamic_bytes, limit);
 }
 
 template <class T>

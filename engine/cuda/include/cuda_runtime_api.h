@@ -111,8 +111,6 @@ typedef struct CUevent_st *cudaEvent_t;
 #define cudaHostAllocWriteCombined 0x04
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
-#define cudaOccupancyDefault 0x00
-#define cudaOccupancyDisableCachingOverride 0x01
 
 /* --- functions -------------------------------------------------------------------------------- */
 
@@ -190,10 +188,6 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 cudaError_t cudaFuncGetName(const char **name, const void *kernel); /* mangled */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int threads, size_t dynamic_bytes);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
-                                                                   int threads,
-                                                                   size_t dynamic_bytes,
-                                                                   unsigned int flags);
 
 /* What only the emulator has.
  *

@@ -316,12 +316,3 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     *blocks = most;
     return error_surface();
 }
-
-/* The flags are about a cache. */
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
-                                                                   int threads,
-                                                                   size_t dynamic_bytes,
-                                                                   unsigned int flags) {
-    if (flags > cudaOccupancyDisableCachingOverride) return error_set(cudaErrorInvalidValue);
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, dynamic_bytes);
-}

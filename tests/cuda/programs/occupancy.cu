@@ -17,8 +17,6 @@ template <int N> __global__ void with_shared(float *x) {
 extern __shared__ float dynamic[];
 __global__ void with_dynamic(float *x) { dynamic[threadIdx.x] = x[threadIdx.x]; }
 
-static size_t four_bytes_each(int threads) { return threads * sizeof(float); }
-
 static void proposals() {
     int grid = 0, block = 0, blocks = 0;
     cudaDeviceProp device;
@@ -39,20 +37,6 @@ static void proposals() {
     OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, with_dynamic, 40 * 1024));
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, with_dynamic, block, 40 * 1024));
     EXPECT(grid, blocks * device.multiProcessorCount);
-
-    int other_grid = 0, other_block = 0;
-    OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, with_dynamic,
-                                                      four_bytes_each));
-    OK(cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-        &other_grid, &other_block, with_dynamic, [](int threads) { return threads * 4; }, 0));
-    EXPECT(other_grid, grid);
-    EXPECT(other_block, block);
-    OK(cudaOccupancyMaxPotentialBlockSizeWithFlags(&other_grid, &other_block, plain, 0, 64,
-                                                   cudaOccupancyDefault));
-    EXPECT(other_block, 64);
-    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, plain, 64, 0,
-                                                              cudaOccupancyDefault));
-    EXPECT(other_grid, blocks * device.multiProcessorCount);
 }
 
 static void attributes() {
