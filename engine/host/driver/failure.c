@@ -154,58 +154,39 @@ static void print_wrong(const struct report *report) {
     if (lab_truth.say_fill) lab_truth.say_fill(&report->options.which, report->out);
 }
 
-static const struct {
-    char cell;
-    const char *color, *meaning;
-} legend[] = {
-    {'.', "\33[0;32m", ". correct"},        {'x', "\33[0;31m", "x some wrong"},
-    {'X', "\33[0;31;1m", "X all wrong"},    {'u', "\33[0;33m", "u some never written"},
-    {'U', "\33[0;33;1m", "U none written"},
-};
+/* Cells of the map by what their elements are, the character first. */
+static const char *const cells[] = {[IS_RIGHT] = ". correct",
+                                    [IS_WRONG | IS_RIGHT] = "x some wrong",
+                                    [IS_WRONG] = "X all wrong",
+                                    [IS_UNWRITTEN | IS_RIGHT] = "u some never written",
+                                    [IS_UNWRITTEN] = "U none written"};
 
-/* A row of the map, as characters. */
-static struct map_row { char cells[MAP_COLS + 1]; } map_row(const struct verdict *v, int row) {
-    static const char character[] = {[IS_RIGHT] = '.',
-                                     [IS_WRONG] = 'X',
-                                     [IS_WRONG | IS_RIGHT] = 'x',
-                                     [IS_UNWRITTEN] = 'U',
-                                     [IS_UNWRITTEN | IS_RIGHT] = 'u',
-                                     [IS_UNWRITTEN | IS_WRONG] = 'x',
-                                     [IS_UNWRITTEN | IS_WRONG | IS_RIGHT] = 'x'};
-    struct map_row made = {""};
-    for (int j = 0; j < v->map_cols; j++) made.cells[j] = character[v->map[row][j]];
-    return made;
-}
-
-static void print_cells(const char *cells, bool color, FILE *out) {
-    for (int j = 0; cells[j]; j++) {
-        const bool change = j == 0 || cells[j - 1] != cells[j];
-        for (int l = 0; color && change && l < LENGTH(legend); l++)
-            if (legend[l].cell == cells[j]) fputs(legend[l].color, out);
-        fputc(cells[j], out);
-    }
-    fputs(color ? "\33[0m" : "", out);
+/* Where some are wrong, it does not matter which of the others were written. */
+static int cell_at(const struct verdict *v, int row, int col) {
+    const int cell = v->map[row][col];
+    return cell & IS_WRONG && cell != IS_WRONG ? IS_WRONG | IS_RIGHT : cell;
 }
 
 static void print_map(const struct report *report) {
+    static const int legend[] = {IS_RIGHT, IS_WRONG | IS_RIGHT, IS_WRONG, IS_UNWRITTEN | IS_RIGHT,
+                                 IS_UNWRITTEN};
     const struct verdict *v = &report->verdict;
-    bool color = use_color(report->out);
     const bool rows = output_has_rows(report);
+    unsigned used = 0;
     fprintf(report->out, "\n%s, one character for ", output_name(report));
     if (rows) fprintf(report->out, "%d rows x ", v->cell_rows);
     fprintf(report->out, "%d %s:\n", v->cell_cols, rows ? "columns" : "elements");
     for (int i = 0; i < v->map_rows; i++) {
         fprintf(report->out, "%s%10d |", i == 0 && rows ? " row" : "    ", i * v->cell_rows);
-        print_cells(map_row(v, i).cells, color, report->out);
+        for (int j = 0; j < v->map_cols; j++) {
+            fputc(cells[cell_at(v, i, j)][0], report->out);
+            used |= 1u << cell_at(v, i, j);
+        }
         fputs("|\n", report->out);
     }
     fputs("   ", report->out);
-    for (int l = 0; l < LENGTH(legend); l++) {
-        bool used = false;
-        for (int i = 0; i < v->map_rows; i++)
-            used |= strchr(map_row(v, i).cells, legend[l].cell) != NULL;
-        if (used) fprintf(report->out, "  %s", legend[l].meaning);
-    }
+    for (int l = 0; l < LENGTH(legend); l++)
+        if (used >> legend[l] & 1) fprintf(report->out, "  %s", cells[legend[l]]);
     fputc('\n', report->out);
 }
 
