@@ -1,5 +1,5 @@
-/* DWARF versions 4 and 5, chapter 7: units, abbreviations, attributes. Every read is checked
- * against the end of its section; whatever does not fit ends the visit. */
+/* DWARF versions 4 and 5, in the 32-bit format, chapter 7: units, abbreviations, attributes. Every
+ * read is checked against the end of its section; whatever does not fit ends the visit. */
 #include "program.h"
 
 /* A part of a section that is read from the front. Past its end, reads give 0, or "", and `bad`
@@ -50,7 +50,6 @@ static const char *read_string(struct reader *r) {
 
 struct unit {
     struct image_section info, str, line_str;
-    size_t offset;  /* bytes of an offset into a section: 4, or 8 in the 64-bit format */
     size_t address; /* bytes of an address */
     struct reader entries;
 };
@@ -64,7 +63,7 @@ struct value {
 
 /* What of a value is of interest here: an address or an index is skipped. */
 enum { UNKNOWN, SKIPPED, CONSTANT, IMPLICIT, PRESENT, REFERENCE, BLOCK, STRING, STR, LINE_STR };
-enum { ADDRESS = 100, OFFSET, LEB };
+enum { OFFSET = 4, ADDRESS = 100, LEB };
 
 /* Forms by their numbers (7.5.6), but for those of one vendor's, with the bytes of a value, of an
  * offset in a section of strings, or of the length in front of a block. */
@@ -93,7 +92,6 @@ static const char *string_at(const struct image_section *section, uint64_t offse
 static uint64_t read_number(const struct unit *u, struct reader *r, size_t bytes) {
     switch (bytes) {
     case LEB: return read_leb(r);
-    case OFFSET: return read_fixed(r, u->offset);
     case ADDRESS: return read_fixed(r, u->address);
     default: return read_fixed(r, bytes);
     }
@@ -224,21 +222,16 @@ static void read_entries(struct unit *u, struct reader abbreviations,
  * kind that is known. */
 static bool read_head(struct unit *u, uint64_t *abbreviations) {
     struct reader r = reader_of(&u->info, 0);
-    uint64_t length = read_fixed(&r, 4);
-    u->offset = 4;
-    if (length == 0xffffffff) {
-        length = read_fixed(&r, 8);
-        u->offset = 8;
-    }
+    uint64_t length = read_fixed(&r, OFFSET);
     if (r.bad || length > (uint64_t)(r.end - r.at)) return false;
     r.end = r.at + length;
     uint64_t version = read_fixed(&r, 2);
     if (version == 5) {
         if (read_fixed(&r, 1) != 1) return false; /* not a compilation unit */
         u->address = (size_t)read_fixed(&r, 1);
-        *abbreviations = read_fixed(&r, u->offset);
+        *abbreviations = read_fixed(&r, OFFSET);
     } else {
-        *abbreviations = read_fixed(&r, u->offset);
+        *abbreviations = read_fixed(&r, OFFSET);
         u->address = (size_t)read_fixed(&r, 1);
     }
     u->entries = r;
