@@ -18,7 +18,8 @@
  *
  * It also refuses, in one line that names the place, what runs only on a GPU, what nvcc refuses in
  * the text of a file, and what is nested too deep for a compiler. It is given a file as it reads
- * without __CUDA_ARCH__ and with it, and takes each function from the text that is meant for it.
+ * without __CUDA_ARCH__ and with it, and takes the latter, where only functions for the device
+ * differ.
  *
  * It reads the preprocessor's output because macros are expanded there, and touches only text of
  * the student's files: system headers, the emulator's own among them, carry flag 3 on their
@@ -158,10 +159,6 @@ static bool opens_namespace(const struct source *s, size_t i) {
 
 static bool only_on_device(const struct piece *p) {
     return p->first != NONE && p->device && !p->host && p->parameters != NONE;
-}
-
-static bool only_on_host(const struct piece *p) {
-    return p->first != NONE && !p->device && p->body != NONE;
 }
 
 /* ---- Nesting --------------------------------------------------------------------------------- */
@@ -350,102 +347,46 @@ static void read_nesting(struct source *s) {
 
 /* ---- Two texts, with __CUDA_ARCH__ and without ----------------------------------------------- */
 
-/* What a file's text becomes, piece by piece. */
-struct merge {
-    const struct source *host, *device;
-    size_t copied; /* so much of the host's text is in `out` */
-    FILE *out;
-};
-
-/* Says that the line of token i of `s` comes next. */
-static void put_place(struct merge *m, const struct source *s, size_t i) {
-    if (i == NONE) return;
-    struct linemarker place = place_of(s, i);
-    fprintf(m->out, "\n# %zu \"", place.line);
-    if (place.name != NONE) fwrite(s->text + place.name, 1, place.name_end - place.name, m->out);
-    fputs("\"\n", m->out);
-}
-
-/* The host's text as far as token i, or to its end. */
-static void copy_host(struct merge *m, size_t i) {
-    size_t end = i == NONE ? m->host->length : m->host->tokens[i].start;
-    fwrite(m->host->text + m->copied, 1, end - m->copied, m->out);
-    m->copied = end;
-}
-
-static void insert_piece(struct merge *m, const struct piece *p, size_t before) {
-    const size_t start = m->device->tokens[p->first].start;
-    copy_host(m, before);
-    put_place(m, m->device, p->first);
-    fwrite(m->device->text + start, 1, end_of_token(m->device, p->last) - start, m->out);
-    fputc('\n', m->out);
-    put_place(m, m->host, before);
-}
-
-static void leave_out_piece(struct merge *m, const struct piece *p) {
-    copy_host(m, p->first);
-    m->copied = end_of_token(m->host, p->last);
-    put_place(m, m->host, p->last);
-}
-
 /* Whether two pieces are the same; if not, and there are two, *at is the first token of the host's
  * that is not the device's. */
-static bool same_piece(const struct merge *m, const struct piece *h, const struct piece *d,
-                       size_t *at) {
+static bool same_piece(const struct source *host, const struct piece *h,
+                       const struct source *device, const struct piece *d, size_t *at) {
     size_t i = h->first, j = d->first;
-    for (*at = i; i != NONE && j != NONE && same_token(m->host, i, m->device, j); *at = i) {
+    for (*at = i; i != NONE && j != NONE && same_token(host, i, device, j); *at = i) {
         if (i == h->last || j == d->last) return i == h->last && j == d->last;
-        i = next_token(m->host, i);
-        j = next_token(m->device, j);
+        i = next_token(host, i);
+        j = next_token(device, j);
     }
     return false;
 }
-
-static const char ARCH_FOR_BOTH[] =
-    "what depends on __CUDA_ARCH__ here is compiled once for host and device on the CPU backend; "
-    "test it inside __global__ or __device__ functions only";
 
 static struct piece piece_at(const struct source *s, size_t number) {
     return number < s->piece_count ? s->pieces[number] : (struct piece){.first = NONE};
 }
 
-/* Takes functions that only a GPU runs from the device's text, and all other text, which has to be
- * the same in both but for the host's own from the host's, and so system headers. */
-static void merge(struct source *host, const struct source *device) {
-    struct source merged = {0};
-    struct merge m = {host, device, 0, open_memstream(&merged.text, &merged.length)};
-    if (!m.out) trouble("out of memory");
+/* The device's text is compiled for both sides. So only functions that a GPU alone runs may be
+ * others in the host's. */
+static void refuse_arch(const struct source *host, const struct source *device) {
+    static const char FOR_BOTH[] =
+        "what depends on __CUDA_ARCH__ here is compiled once for host and device on the CPU "
+        "backend; test it inside __global__ or __device__ functions only";
     for (size_t i = 0, j = 0; i < host->piece_count || j < device->piece_count;) {
         const struct piece h = piece_at(host, i), d = piece_at(device, j);
         size_t different;
-        if (same_piece(&m, &h, &d, &different)) {
+        if (same_piece(host, &h, device, &d, &different)) {
             i++;
             j++;
         } else if (only_on_device(&d)) {
-            insert_piece(&m, &d, h.first);
             j++;
         } else if (only_on_device(&h)) {
-            leave_out_piece(&m, &h);
             i++;
-        } else if (only_on_host(&h)) {
-            i++;
-        } else if (only_on_host(&d)) {
-            j++;
         } else {
             bool earlier = h.first != NONE && d.first != NONE &&
                            place_of(device, d.first).line < place_of(host, h.first).line;
-            if (h.first == NONE || earlier) refuse(device, d.first, ARCH_FOR_BOTH);
-            refuse(host, different, ARCH_FOR_BOTH);
+            if (h.first == NONE || earlier) refuse(device, d.first, FOR_BOTH);
+            refuse(host, different, FOR_BOTH);
         }
     }
-    copy_host(&m, NONE);
-    if (fclose(m.out) != 0) trouble("out of memory");
-    free(host->text);
-    free(host->tokens);
-    free(host->pieces);
-    *host = merged;
-    tokenize(host);
-    read_nesting(host);
 }
 
 /* ---- Rule 1: what runs only on a GPU --------------------------------------------------------- */
@@ -1229,8 +1170,8 @@ static void rewrite(struct source *s) {
 static const char USAGE[] = "usage: rewrite [DEVICE.ii [MARKED.ii]] < preprocessed.ii > plain.ii\n"
                             "       rewrite --headers < preprocessed.ii\n";
 
-/* Merges the device's text into `host`, if they differ. */
-static void read_device(struct source *host, const char *name) {
+/* The text to compile: that of the device, which is read here, if it differs from the host's. */
+static struct source *read_device(struct source *host, const char *name) {
     static struct source device; /* until the program ends */
     FILE *in = fopen(name, "r");
     if (!in) {
@@ -1239,11 +1180,12 @@ static void read_device(struct source *host, const char *name) {
     }
     read_input(&device, in);
     fclose(in);
-    if (host->length != device.length || memcmp(host->text, device.text, host->length) != 0) {
-        tokenize(&device);
-        read_nesting(&device);
-        merge(host, &device);
-    }
+    if (host->length == device.length && memcmp(host->text, device.text, host->length) == 0)
+        return host;
+    tokenize(&device);
+    read_nesting(&device);
+    refuse_arch(host, &device);
+    return &device;
 }
 
 /* The text with the replacements; or, if that is wanted, the marked one. */
@@ -1280,16 +1222,16 @@ int main(int argc, char **argv) {
         fprintf(stderr, "rewrite: unexpected argument '%s'\n%s", argv[argc - 1], USAGE);
         return EXIT_USAGE;
     }
-    static struct source s; /* until the program ends */
-    read_input(&s, stdin);
-    tokenize(&s);
-    refuse_toolkit(&s);
+    static struct source host; /* until the program ends */
+    read_input(&host, stdin);
+    tokenize(&host);
+    refuse_toolkit(&host);
     if (argument[0] != '-') {
-        read_nesting(&s);
-        if (argc >= 2) read_device(&s, argument);
-        rewrite(&s);
-        if (argc == 3) write_marked(&s, argv[2]);
-        write_output(&s, stdout, false);
+        read_nesting(&host);
+        struct source *s = argc >= 2 ? read_device(&host, argument) : &host;
+        rewrite(s);
+        if (argc == 3) write_marked(s, argv[2]);
+        write_output(s, stdout, false);
         if (fflush(stdout) != 0 || ferror(stdout)) trouble("cannot write standard output");
     }
     return EXIT_OK;

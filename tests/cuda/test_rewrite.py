@@ -123,16 +123,14 @@ def test_headers_of_the_toolkit_are_refused(rewrite: Path, tmp_path: Path) -> No
 # What stands here is preprocessed twice. The result has markers that say where each line is from, or it is
 # the line at which the text is refused.
 ARCH = {
-    "functions that one of the two has": ("""\
+    "functions for the device that one of the two has": ("""\
 #ifdef __CUDA_ARCH__
 __device__ int d() { return 1; }
-int not_this() { return 2; }
 #else
-__device__ int nor_this() { return 3; }
-int h() { return 4; }
+__device__ int not_this() { return 3; }
 #endif
 int after;
-""", [(2, "int d() { return 1; }"), (6, "int h() { return 4; }"), (8, "int after;")]),
+""", [(2, "int d() { return 1; }"), (6, "int after;")]),
     "members": ("""\
 struct s {
     __device__ int d() {
@@ -150,8 +148,18 @@ struct s {
 #define N 2
 #endif
 __device__ int d() { return N; }
+""", [(6, "int d() { return 1; }")]),
+    "a macro that both use": ("""\
+#if __CUDA_ARCH__ >= 800
+#define N 1
+#else
+#define N 2
+#endif
+__device__ int d() { return N; }
 int h() { return N; }
-""", [(6, "int d() { return 1; }"), (7, "int h() { return 2; }")]),
+""", 7),
+    "a function of the host's": ("#ifndef __CUDA_ARCH__\nint h() { return 4; }\n#endif\n", 2),
+    "a function that is the host's": ("#ifdef __CUDA_ARCH__\nint not_this() { return 2; }\n#endif\n", 2),
     "a function for both": (
         "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\nreturn 1;\n#else\nreturn 2;\n"
         "#endif\n}\n", 5),
