@@ -719,6 +719,8 @@ def test_the_failure_shows_where(tree):
     shown = run_sgemm(tree.build(FAILING), 34).stdout
     assert "900 of the 1156 elements of C were never written.\n" in shown and "They" not in shown
     assert re.search(r"^ row +0 \|\.UU\|$", shown, re.MULTILINE)
+    shown = run_sgemm(tree.build(faulty("06_c_before")), 34).stdout  # nothing is right, the last element unwritten
+    assert re.search(r"^ +32 \|XXx\|$", shown, re.MULTILINE) and "   x some wrong  X all wrong\n" in shown
 
 
 def test_the_failure_shows_one_element(tree):
