@@ -126,6 +126,7 @@ static struct place ask(const char *const *arguments) {
 
 static struct place find(void *const *addresses, int count) {
     enum { FIXED = 6, MOST = 96, TEXT = 20 };
+    /* GNU's does not find each line of what clang has made. */
     static const char *const tools[] = {"addr2line", "llvm-addr2line"};
     char program[512], texts[MOST][TEXT];
     const char *arguments[FIXED + MOST + 1] = {NULL, "-C", "-f", "-i", "-e", program};
