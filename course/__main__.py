@@ -34,6 +34,7 @@ from .console import console_for, paragraph  # noqa: E402
 from .errors import BadInput, MachineFault  # noqa: E402
 from .files import faults_of, write  # noqa: E402
 from .gather import Class, gather  # noqa: E402
+from .hand_ins import unread  # noqa: E402
 from .jobs.grader import PASSED_ON, about, mistakes_in  # noqa: E402
 from .model import Standing  # noqa: E402
 from .policy import attempts_to_grade  # noqa: E402
@@ -182,6 +183,8 @@ def grade_class(given: argparse.Namespace) -> int:
     settings, results = asked.settings, Results(asked.settings.results)
     output.gradebooks(settings, [])  # a mistake in them shows before the first grade
     the_class = gather(settings, results)
+    for line in unread(settings.folder, settings.submissions):
+        say(line)
     with results.alone():
         key = key_of(given, asked, the_class, results.seed(asked.seed))
         refuse_other_cases(results, key)

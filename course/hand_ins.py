@@ -20,6 +20,7 @@ from . import canvas, gradescope, moodle
 from .archive import Archive, beside_hand_ins, made, of_the_system, opened, read_file
 from .errors import BadInput
 from .model import Claim, Files, HandIn
+from .settings import SUBMISSIONS
 from .text import listed, printable
 
 KERNEL = "kernel.cu"
@@ -112,6 +113,14 @@ def is_download(entry: Path) -> bool:
             return any(platform.recognizes(archive) for platform in PLATFORMS)
     except BadInput:
         return False  # the student's row says so
+
+
+def unread(folder: Path, submissions: Sequence[Path]) -> list[str]:
+    """A line for each download in the class's folder, where the hand-ins are those of submissions/ below."""
+    if list(submissions) != [folder / SUBMISSIONS]:
+        return []
+    return [f"{printable(str(entry))}: not read, because there is {SUBMISSIONS}/; `submissions` in class.toml can name "
+            "both" for entry in visible(folder) if is_download(entry)]
 
 
 def is_part(entry: Path) -> bool:

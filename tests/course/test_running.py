@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from downloads import zipped
 from fake_class import REPOSITORY, Class, interrupt, json_of, make_project, only, wait_for
 from records import make_record
 from course.jobs import results
@@ -81,6 +82,16 @@ def test_the_assignment(pupils: Class) -> None:
         folder = pupils.folder / f"results of {lab.replace('/', ' ')}"
         assert pupils.run(f"--results={folder}", *words).returncode == 0
         assert json_of(only([*folder.rglob("result.json")]))["lab"]["name"] == lab
+
+
+def test_a_download_beside_submissions_is_not_read_in_silence(pupils: Class) -> None:
+    pupils.add("alice", "score 3")
+    zipped(pupils.folder / "canvas.zip", ("lovelaceada_7_100_kernel.cu", b"score 4\n"))
+    for text, names in (("", {"alice"}), ("submissions = ['submissions', 'canvas.zip']", {"alice", "lovelaceada"})):
+        pupils.settings(text)
+        ended = pupils.run()
+        assert set(pupils.points()) == names
+        assert ended.returncode == 0 and ("canvas.zip: not read" in ended.stderr) == (not text)
 
 
 def test_what_the_grader_cannot_take_is_a_row(pupils: Class) -> None:
