@@ -115,9 +115,8 @@ def test_which_blocks_were_watched_is_said(program: Path) -> None:
         assert (" of 6400 blocks watched: the 9 that write, and a sample\n" in said) == (n == 35)
 
 
-@pytest.mark.parametrize("option", ["--counts", pytest.param("--phases", marks=pytest.mark.slow)])
-def test_counts_are_of_all_blocks(program: Path, option: str) -> None:
-    run = run_check(program, "--json", option, 34)
+def test_counts_are_of_all_blocks(program: Path) -> None:
+    run = run_check(program, "--json", "--counts", 34)
     assert blocks_of(run) == [None]
     assert run.json["counts"][0]["blocks_ended"] == 900
 
