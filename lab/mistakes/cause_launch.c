@@ -141,13 +141,26 @@ static bool comes_from_beyond(const struct situation *s, const struct filling *f
     return false;
 }
 
+/* Two threads store the same element of the tile at this line. Any other race comes of a barrier,
+ * or of threads that differ in z: how many there are in x and in y has no part in it. */
+static bool is_race_of_stores(const struct situation *s, const struct filling *f) {
+    const struct finding *found = &s->failed->finding;
+    const int line = f->store->place.line;
+    return s->recovery->trace->block[2] == 1 && found->at.access == FINDING_WRITE &&
+           found->other.access == FINDING_WRITE && found->at.line == line &&
+           found->other.line == line && strcmp(found->object.name, f->array->name) == 0;
+}
+
 /* Rows by threadIdx.y and columns by threadIdx.x, of which there are more than the array has. */
 static bool overflows(const struct situation *s, const struct filling *f) {
     const unsigned *block = s->recovery->trace->block;
     const struct index_formula *formula = &f->store->formula;
     const enum finding_kind kind = s->failed->finding.kind;
+    const unsigned threads = block[0] * block[1];
     long long x = 0, y = 0;
-    if (kind == FINDING_SHARED_RACE && (size_t)f->store->threads > f->stored)
+    if (kind == FINDING_SHARED_RACE && !is_race_of_stores(s, f)) return false;
+    if (kind == FINDING_SHARED_RACE && threads > f->stored &&
+        (unsigned)f->store->threads == threads)
         return true; /* several an element */
     if (!comes_from_beyond(s, f)) return false;
     for (int i = 0; i < formula->terms; i++) {
@@ -207,21 +220,32 @@ static bool tile_not_filled(const struct situation *s, const struct filling *f) 
     return true;
 }
 
+/* Along the rows (0) or columns (1) of C: how far apart blocks begin that follow each other in x or
+ * y, and how many of them one block stores. */
+static long long apart(const struct situation *s, int of, enum index_variable block) {
+    const struct layout *l = &s->store.layout;
+    return part_coefficient(of ? &l->col : &l->row, block);
+}
+
+static long long wide(const struct situation *s, int of) {
+    const struct recovered *a = s->store.access;
+    const struct layout *l = &s->store.layout;
+    return cause_extent(s, a, s->recovery->trace->grid, of ? &l->col : &l->row, ~LAYOUT_BLOCK) +
+           (of ? a->elements - 1 : 0);
+}
+
 /* Without a tile: blocks are further apart than they are wide. */
 static bool gaps_between_blocks(const struct situation *s) {
     if (!s->whole && !s->only_store) return false;
-    const unsigned *block = s->recovery->trace->block;
-    const struct index_formula *part[] = {&s->store.layout.row, &s->store.layout.col};
-    const unsigned *grid = s->recovery->trace->grid;
+    const unsigned *block = s->recovery->trace->block, *grid = s->recovery->trace->grid;
     if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
     for (int i = 0; i < 2; i++)
         for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
-            const long long apart = part_coefficient(part[i], (enum index_variable)v);
-            const long long wide = cause_extent(s, s->store.access, grid, part[i], ~LAYOUT_BLOCK);
-            if (apart <= wide || grid[v - INDEX_BLOCK_X] < 2) continue;
+            const long long on = apart(s, i, (enum index_variable)v);
+            if (on <= wide(s, i) || grid[v - INDEX_BLOCK_X] < 2) continue;
             cause_at_launch(s, CAUSE_BLOCK_SHAPE);
-            CAUSE_SAY(GAPS, W(block[0]), W(block[1]), ACCESS(s->store.access), W(wide),
-                      W(cause_directions[i]), W(apart), W(cause_directions[i]),
+            CAUSE_SAY(GAPS, W(block[0]), W(block[1]), ACCESS(s->store.access), W(wide(s, i)),
+                      W(cause_directions[i]), W(on), W(cause_directions[i]),
                       W(cause_directions[i]));
             return true;
         }
@@ -250,11 +274,12 @@ static bool block_depends_on_c(const struct situation *s) {
 
 bool cause_block_shape(const struct situation *s) {
     struct filling filling;
+    const bool is_race = s->failed->finding.kind == FINDING_SHARED_RACE;
     for (int i = 0; i < s->recovery->count; i++) {
         if (!find_filling(s, &s->recovery->access[i], &filling)) continue;
-        if (tile_too_small(s, &filling) || tile_not_filled(s, &filling)) return true;
+        if (tile_too_small(s, &filling) || (!is_race && tile_not_filled(s, &filling))) return true;
     }
-    return gaps_between_blocks(s) || block_depends_on_c(s);
+    return !is_race && (gaps_between_blocks(s) || block_depends_on_c(s));
 }
 
 /* --- a grid that does not cover C ------------------------------------------------------------- */
@@ -274,6 +299,22 @@ static bool covers(struct cover cover, struct shape shape) {
     return cover.rows >= shape_size(&shape, PARAM_M) && cover.cols >= shape_size(&shape, PARAM_N);
 }
 
+/* Each block begins where the one before ends: else it is an index that leaves out a part of C. */
+static bool blocks_adjoin(const struct situation *s) {
+    for (int i = 0; i < 2; i++)
+        for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
+            const long long on = apart(s, i, (enum index_variable)v);
+            if (on && on != wide(s, i)) return false;
+        }
+    return true;
+}
+
+/* What a grid can do that is too small, or whose x and y are exchanged. */
+static bool may_be_of_grid(enum finding_kind kind, bool exchanged) {
+    return kind == FINDING_UNWRITTEN || kind == FINDING_WRONG_RESULT ||
+           kind == FINDING_BAD_LAUNCH || (exchanged && kind == FINDING_OUT_OF_BOUNDS);
+}
+
 bool cause_grid(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
@@ -289,8 +330,9 @@ bool cause_grid(const struct situation *s) {
             return false;
     const struct cover cover = covered(s, s->launch->grid);
     const unsigned swapped[] = {s->launch->grid[1], s->launch->grid[0], s->launch->grid[2]};
-    if (covers(cover, failed->shape)) return false;
+    if (covers(cover, failed->shape) || !blocks_adjoin(s)) return false;
     const bool exchanged = covers(covered(s, swapped), failed->shape);
+    if (!may_be_of_grid(failed->finding.kind, exchanged)) return false;
     const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
     cause_at_launch(s, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL);
     if (exchanged)
