@@ -8,16 +8,21 @@
 /* What one thread did, or did not do, at one step of an access in one phase. */
 struct chance {
     int value[INDEX_VARIABLES];
-    long long at[2];             /* row and column of the element that the index gives */
-    long long of_c[2];           /* of the thread's element of C; -1: not known */
-    bool exists, done, returned; /* returned: not made, as the thread had returned */
-    bool other_exists;           /* the element that the thread would load of the other input */
+    long long at[2];   /* row and column of the element that the index gives */
+    long long of_c[2]; /* of the thread's element of C; -1: not known */
+    bool in[2];        /* row, column: is one of the matrix */
+    bool exists, done;
+    bool missing;  /* it exists and is not made, in a phase that the block went through: a loop may
+                      have ended before, of all its threads */
+    bool returned; /* and that is as the thread had returned */
+    bool other_exists; /* the element that the thread would load of the other input */
 };
 
 /* All chances of an access in the blocks of the trace. */
 struct chances {
     struct chance *chance;
     size_t count, skipped, outside; /* existing and not done; done and not existing */
+    const struct chance *missing;   /* the first one; null: there is none */
 };
 
 /* Row and column of the element that these variables mean. Returns whether there is one. */
@@ -69,6 +74,14 @@ static void find_made(const struct situation *s, const struct view *v, struct ma
     }
 }
 
+static bool has_passed(const struct trace *t, int block, int interval) {
+    size_t i = 0;
+    while (i < t->barrier_count &&
+           (t->barrier[i].block != block || (int)t->barrier[i].interval < interval))
+        i++;
+    return i < t->barrier_count;
+}
+
 static bool has_returned(const struct trace *t, int block, int interval, unsigned thread) {
     for (size_t i = 0; i < t->barrier_count; i++) {
         const struct trace_barrier *b = &t->barrier[i];
@@ -93,12 +106,33 @@ static struct chance chance_number(const struct situation *s, const struct view 
     if (s->store.access && s->store.layout.size == SIZE_N)
         element_of(s, &s->store, MATRIX_C, c.value, c.of_c);
     c.exists = element_of(s, v, matrix, c.value, c.at);
+    c.in[0] = c.at[0] >= 0 && c.at[0] < s->size[cause_rows[matrix]].value;
+    c.in[1] = c.at[1] >= 0 && c.at[1] < s->size[cause_columns[matrix]].value;
     c.other_exists = !other || !other->access || element_of(s, other, !matrix, c.value, elsewhere);
     const size_t element = c.exists ? (size_t)index_offset(&v->access->formula, c.value) : 0;
     c.done = made->chance[number] ||
              (c.exists && made->element[(size_t)block * made->elements + element]);
-    c.returned = c.exists && !c.done && has_returned(t, block, phase, thread);
+    c.missing = c.exists && !c.done && has_passed(t, block, phase);
+    c.returned = c.missing && has_returned(t, block, phase, thread);
     return c;
+}
+
+/* Whether the index is the formula's in all blocks: those at the grid's end need not have decided
+ * it (recover.c), where a guard leaves out steps, and may do something else in the same phase. */
+static bool is_as_recovered(const struct situation *s, const struct view *v) {
+    const struct recovery *r = s->recovery;
+    for (size_t i = v->access->first; i < r->trace->count; i++) {
+        struct index_sample sample;
+        if (r->of[i] != v->access - r->access) continue;
+        recover_sample(r, i, &sample);
+        bool found = index_offset(&v->access->formula, sample.value) == sample.offset;
+        for (int step = 0; step < v->access->steps && !found; step++) {
+            sample.value[INDEX_STEP] = step;
+            found = index_offset(&v->access->formula, sample.value) == sample.offset;
+        }
+        if (!found) return false;
+    }
+    return true;
 }
 
 /* In the order of blocks, intervals, threads and steps. False: not all was seen, or there is no
@@ -115,7 +149,9 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
             find_interval(&made.in, (int)t->access[i].interval);
     const size_t blocks = (size_t)t->block_count;
     *all = (struct chances){.count = blocks * made.in.count * made.threads * made.steps};
-    if (!t->complete || all->count > MOST || made.in.count == LENGTH(made.in.number)) return false;
+    if (!t->complete || all->count > MOST || made.in.count == LENGTH(made.in.number) ||
+        !is_as_recovered(s, v))
+        return false;
     made.chance = calloc(all->count + 1, 1);
     made.element = calloc(blocks * made.elements, 1);
     all->chance = malloc(all->count * sizeof *all->chance);
@@ -125,6 +161,7 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
         const struct chance c = chance_number(s, v, matrix, i, &made);
         all->chance[i] = c;
         all->skipped += c.exists && !c.done;
+        if (c.missing && !all->missing) all->missing = &all->chance[i];
         all->outside += !c.exists && c.done;
     }
     free(made.chance);
@@ -135,13 +172,13 @@ static bool find_chances(const struct situation *s, const struct view *v, int ma
 /* --- what the condition compares -------------------------------------------------------------- */
 
 /* Whether the access is made only where the row (0) or column (1) is less than the bound, and every
- * access that is left out although its element exists has it at the bound or beyond. */
+ * access that is left out has it at the bound or beyond, unless the other one is outside. */
 static bool is_compared(const struct chances *all, int of, long long bound) {
     size_t left_out = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct chance *c = &all->chance[i];
         if (c->done && c->at[of] >= bound) return false;
-        if (!c->done && c->exists && c->at[of] < bound) return false;
+        if (!c->done && c->in[!of] && c->at[of] < bound) return false;
         left_out += !c->done && c->at[of] >= bound;
     }
     return left_out > 0;
@@ -189,10 +226,10 @@ static bool says_bound(const struct situation *s, const struct view *v, int matr
 static bool says_returned(const struct situation *s, const struct view *v, int matrix,
                           const struct chances *all) {
     for (size_t i = 0; i < all->count; i++)
-        if (all->chance[i].exists && !all->chance[i].done && !all->chance[i].returned) return false;
+        if (all->chance[i].missing && !all->chance[i].returned) return false;
     cause_at_access(s, CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(RETURNED, NAME(matrix), ACCESS(v->access));
-    say_example(s, first_wrong(all, true), matrix, "had returned and does not load");
+    say_example(s, all->missing, matrix, "had returned and does not load");
     CAUSE_SAY(EXISTS);
     return true;
 }
@@ -207,12 +244,12 @@ static void say_left_out(const struct situation *s, const struct view *v, int ma
     for (size_t i = 0; i < all->count; i++) {
         const struct chance *c = &all->chance[i];
         const bool is_of_c = c->of_c[of] >= s->size[of ? SIZE_N : SIZE_M].value;
-        if (!c->exists || c->done) continue;
+        if (!c->missing) continue;
         if (is_of_c && !no_c) no_c = c;
         if (!is_of_c && !c->other_exists && !no_other) no_other = c;
         others |= !is_of_c && c->other_exists;
     }
-    const struct chance *example = others ? first_wrong(all, true) : no_c ? no_c : no_other;
+    const struct chance *example = others ? all->missing : no_c ? no_c : no_other;
     cause_at_access(s, others ? CAUSE_GUARD_DIMENSION : CAUSE_SHARED_GUARD, v->access);
     CAUSE_SAY(SKIPS, NAME(matrix), ACCESS(v->access));
     say_example(s, example, matrix, "does not load");
@@ -235,7 +272,7 @@ static bool looks_at(const struct situation *s, int matrix) {
     if (!v->alone && (v->layout.row.constant || v->layout.col.constant)) return false;
     bool found = find_chances(s, v, matrix, &all) && (all.skipped || all.outside);
     if (found && !says_bound(s, v, matrix, &all, 0) && !says_bound(s, v, matrix, &all, 1)) {
-        found = all.skipped && matrix != MATRIX_C && s->use[matrix].access != v->access;
+        found = all.missing && matrix != MATRIX_C && s->use[matrix].access != v->access;
         if (found && !says_returned(s, v, matrix, &all)) say_left_out(s, v, matrix, &all);
     }
     free(all.chance);
