@@ -223,6 +223,10 @@ bool cause_thread_exchanged(const struct situation *s) {
 
 /* --- along k ---------------------------------------------------------------------------------- */
 
+/* Of two phases anything can be said: that the second goes on as the first began, or that each
+ * buffer had its turn, is seen in a third one. */
+enum { TELLING_PHASES = 3 };
+
 /* How far along k what the block's threads load in one phase reaches. */
 static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
@@ -235,7 +239,8 @@ static long long loaded_along_k(const struct situation *s, int matrix) {
 static bool says_phase_missing(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
     const struct recovered *load = v->access, *use = s->use[matrix].access;
-    if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load || load->phases < 2) return false;
+    if (part_has(along_k(s, matrix), LAYOUT_PHASE) || !load || load->phases < TELLING_PHASES)
+        return false;
     if (part_has(used(s, matrix), LAYOUT_PHASE)) {
         cause_at_access(s, CAUSE_PHASE_STEP, load);
         CAUSE_SAY(PHASE_NOT_ALONG_K, NAME(matrix), W(cause_directions[matrix]), ACCESS(load));
@@ -262,7 +267,7 @@ static bool says_phase_step(const struct situation *s, int matrix) {
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
     const long long steps =
         cause_extent(s, use, s->recovery->trace->grid, along_k(s, matrix), LAYOUT_STEP);
-    if (use->phases < 2 || on <= 0 || on == steps || !load) return false;
+    if (use->phases < TELLING_PHASES || on <= 0 || on == steps || !load) return false;
     if (on == loaded_along_k(s, matrix)) {
         cause_at_access(s, CAUSE_LOOP_COUNT, use);
         CAUSE_SAY(PRODUCTS_OF_PHASE, W(steps), W(on), ACCESS(use), ACCESS(load));
@@ -485,14 +490,31 @@ static bool says_made_of_nothing(const struct situation *s) {
     return true;
 }
 
-/* One of the buffers of an array is stored and never read, though another one is. */
+/* In how many phases the first block reads a shared array. */
+static size_t phases_of_reads(const struct situation *s, int array) {
+    const struct trace *t = s->recovery->trace;
+    uint32_t last = UINT32_MAX;
+    size_t phases = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_access *a = &t->access[i];
+        if (a->block || a->array != array || a->write) continue;
+        phases += a->interval != last;
+        last = a->interval;
+    }
+    return phases;
+}
+
+/* One of the buffers of an array is stored and never read, though another one is, in more phases
+ * than there are buffers. */
 static bool says_buffer_unread(const struct situation *s) {
     enum { MOST = 8 };
     if (s->failed->finding.kind != FINDING_WRONG_RESULT) return false;
     for (EACH_ACCESS(a, s)) {
         if (a->array < TRACE_SHARED || a->write) continue;
         const struct trace_array *array = trace_shared(s->recovery->trace, a->array);
-        if (array->dimensions != 3 || array->dimension[0] > MOST) continue;
+        if (array->dimensions != 3 || array->dimension[0] > MOST ||
+            phases_of_reads(s, a->array) <= array->dimension[0])
+            continue;
         unsigned char uses[MOST] = {0}, *words = cause_uses_of_words(s, a->array);
         bool any_read = false;
         for (size_t i = 0; words && i < array->elements; i++) {

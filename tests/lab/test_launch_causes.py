@@ -1,0 +1,154 @@
+"""Causes that accuse the launch, or a phase of it: each is named of a kernel that has this mistake, and not of one that
+looks alike in a few blocks or phases.
+
+A failure here means that a student is sent to a launch, a condition or a buffer that is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checked import Builder, run_check
+
+KERNEL = """#define T 16
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+%s
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    dim3 grid((n + T - 1) / T, (m + T - 1) / T);
+    mysgemm<<<%s>>>(m, n, k, A, B, C); // launch
+}
+"""
+
+TILED = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    float sum = 0;
+    for (int p = 0; p < k; p += T) {
+        a[y][x] = row < m && p + x < k ? A[row * k + p + x] : 0;
+        b[y][x] = col < n && p + y < k ? B[(p + y) * n + col] : 0;
+        __syncthreads();
+        for (int i = 0; i < T; i++)
+            sum += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    if (row < m && col < n)
+        C[row * n + col] = sum;"""
+GRID_STRIDE = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y;
+    for (int i0 = blockIdx.y * T; i0 < m; i0 += gridDim.y * T)
+        for (int j0 = blockIdx.x * T; j0 < n; j0 += gridDim.x * T) {
+            int row = i0 + y, col = j0 + x;
+            float sum = 0;
+            for (int p = 0; p < k; p += T) {
+                a[y][x] = row < m && p + x < k ? A[row * k + p + x] : 0;
+                b[y][x] = col < n && p + y < k ? B[(p + y) * n + col] : 0;
+                __syncthreads();
+                for (int i = 0; i < T; i++)
+                    sum += a[y][i] * b[i][x];
+                __syncthreads();
+            }
+            if (row < m && col < n)
+                C[row * n + col] = sum;
+        }"""
+SLICES = """    __shared__ float a[4][8][8], b[4][8][8], c[8][8];
+    int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z, row = blockIdx.y * 8 + y, col = blockIdx.x * 8 + x;
+    float sum = 0;
+    if (z == 0)
+        c[y][x] = 0;
+    for (int p = z * 8; p < k + z * 8; p += 32) {
+        a[z][y][x] = row < m && p + x < k ? A[row * k + p + x] : 0;
+        b[z][y][x] = col < n && p + y < k ? B[(p + y) * n + col] : 0;
+        __syncthreads(); // first
+        for (int i = 0; i < 8; i++)
+            sum += a[z][y][i] * b[z][i][x];
+        __syncthreads();
+    }
+    atomicAdd(&c[y][x], sum);
+    __syncthreads();
+    if (z == 0 && row < m && col < n)
+        C[row * n + col] = c[y][x];"""
+BUFFERS = """    __shared__ float a[2][T][T], b[2][T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x, now = 0;
+    float sum = 0;
+    for (int p = 0; p < k + T; p += T) {
+        if (p < k) {
+            a[now][y][x] = row < m && p + x < k ? A[row * k + p + x] : 0;
+            b[now][y][x] = col < n && p + y < k ? B[(p + y) * n + col] : 0;
+        }
+        now = !now;
+        if (p > 0)
+            for (int i = 0; i < T; i++)
+                sum += a[now][y][i] * b[now][i][x];
+        __syncthreads();
+    }
+    if (row < m && col < n)
+        C[row * n + col] = sum;"""
+PREFETCH = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    float next_a = row < m && x < k ? A[row * k + x] : 0, next_b = col < n && y < k ? B[y * n + col] : 0, sum = 0;
+    for (int p = 0; p < k; p += T) {
+        a[y][x] = next_a;
+        b[y][x] = next_b;
+        __syncthreads();
+        int q = p + T;
+        next_a = row < m && q + x < k ? A[row * k + q + x] : 0;
+        next_b = col < n && q + y < k ? B[(q + y) * n + col] : 0;
+        for (int i = 0; i < T; i++)
+            sum += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    if (row < m && col < n)
+        C[row * n + col] = sum;"""
+
+TILES, CUBE = "grid, dim3(T, T)", "dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8, 4)"
+SIXTEENTH = "row = blockIdx.y * T", "row = blockIdx.y * (T / 2)"
+
+# The kernel, its launch, the edit, and what is found: kind, line, and cause. None: no cause.
+CASES = {
+    "barrier missing, three dimensions": (
+        SLICES, CUBE, ("__syncthreads(); // first", ""), "shared-race", "sum +=", None),
+    "barrier missing, an atomic in three dimensions": (
+        SLICES, CUBE, ("sum);\n    __syncthreads();", "sum);"), "shared-race", "] = c[y][x]", None),
+    "barrier missing, a small tile": (
+        TILED, TILES, ("        __syncthreads();\n        for", "        for"), "shared-race", "sum +=", None),
+    "block of twice the tile's threads": (
+        TILED, "grid, dim3(T, 2 * T)", ("a[y][x] =", "a[y % T][x] ="), "shared-race", "a[y % T][x] =", "block-shape"),
+    "row not guarded, grid-stride": (
+        GRID_STRIDE, "dim3(2, 2), dim3(T, T)", ("row < m && p", "p"), "out-of-bounds", "a[y][x] =", None),
+    "column not guarded, grid-stride": (
+        GRID_STRIDE, "dim3(2, 3), dim3(T, T)", ("col < n && p", "p"), "out-of-bounds", "b[y][x] =", None),
+    "row compared with k": (
+        TILED, TILES, ("row < m && p", "row < k && p"), "out-of-bounds", "a[y][x] =", "guard-dimension"),
+    "blocks overlap": (
+        TILED, TILES, SIXTEENTH, "global-race", "C[row", None),
+    "blocks overlap, along the columns": (
+        TILED, TILES, ("col = blockIdx.x * T", "col = blockIdx.x * 12"), "global-race", "C[row", None),
+    "blocks leave gaps": (
+        TILED, TILES, ("row = blockIdx.y * T", "row = blockIdx.y * 2 * T"), "unwritten", None, "block-shape"),
+    "grid rounded down": (
+        TILED, "dim3(n / T, m / T), dim3(T, T)", (), "unwritten", None, "grid-too-small"),
+    "last tile not multiplied": (
+        BUFFERS, TILES, ("p < k + T", "p < k"), "wrong-result", None, None),
+    "one buffer alone": (
+        BUFFERS, TILES, ("a[now][y][i]", "a[0][y][i]"), "shared-race", "sum +=", None),
+    "prefetch of this phase": (
+        PREFETCH, TILES, ("q = p + T", "q = p"), "wrong-result", None, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cause(checker: Builder, tmp_path: Path, case: str) -> None:
+    body, launch, edit, kind, line, cause = CASES[case]
+    text = KERNEL % (body, launch)
+    if edit:
+        assert text.count(edit[0]) == 1, edit
+        text = text.replace(*edit)
+    kernel = tmp_path / "kernel.cu"
+    kernel.write_text(text)
+    finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
+    assert finding["kind"] == kind
+    lines = [number for number, each in enumerate(text.splitlines(), 1) if line and line in each]
+    assert finding["line"] in (lines or [0])
+    assert cause == (finding["cause"] and finding["cause"]["name"])
