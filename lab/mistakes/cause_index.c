@@ -317,6 +317,8 @@ static bool is_off(const struct situation *s, int matrix) {
 
 bool cause_constant(const struct situation *s) {
     int matrix = 0;
+    if (s->failed->finding.kind == FINDING_GLOBAL_RACE)
+        return false; /* no two threads meet by it */
     while (matrix < MATRIX_COUNT && !is_off(s, matrix)) matrix++;
     if (matrix == MATRIX_COUNT) return false;
     const struct view *v = &s->global[matrix];

@@ -125,6 +125,8 @@ CASES = {
         TILED, TILES, SIXTEENTH, "global-race", "C[row", None),
     "blocks overlap, along the columns": (
         TILED, TILES, ("col = blockIdx.x * T", "col = blockIdx.x * 12"), "global-race", "C[row", None),
+    "blocks overlap, by a macro's sum": (
+        TILED, TILES, ("row = blockIdx.y * T", "row = blockIdx.y * 8 + 8"), "global-race", "C[row", None),
     "blocks leave gaps": (
         TILED, TILES, ("row = blockIdx.y * T", "row = blockIdx.y * 2 * T"), "unwritten", None, "block-shape"),
     "grid rounded down": (
