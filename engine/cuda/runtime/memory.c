@@ -95,16 +95,14 @@ static bool rows_extent(const struct rows *rows, size_t *bytes) {
            !__builtin_add_overflow((uintptr_t)rows->begin, *bytes, &all);
 }
 
-/* One end of a copy must be where the direction says, with all rows: inside one device allocation,
- * or not in device memory at all. Pinned and managed memory is both. */
+/* One end of a copy must be inside one allocation; or, where the direction does not say that it is
+ * the device's, outside of device memory. An H200 takes the device's memory, and pinned memory,
+ * at either end, whatever the direction says. */
 static bool end_fits(const struct rows *rows, bool on_device) {
     size_t bytes;
     if (!rows_extent(rows, &bytes)) return false;
-    switch (allocation_kind_of(rows->begin, bytes)) {
-    case ALLOCATION_DEVICE: return on_device;
-    case ALLOCATION_NONE: return !on_device && !memory_touches_device(rows->begin, bytes);
-    default: return true;
-    }
+    return allocation_kind_of(rows->begin, bytes) != ALLOCATION_NONE ||
+           (!on_device && !memory_touches_device(rows->begin, bytes));
 }
 
 static cudaError_t check_copy(const struct rows *to, const struct rows *from,

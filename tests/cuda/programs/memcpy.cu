@@ -29,8 +29,8 @@ static void copies() {
     EXPECT(b[99], 99.0f);
 
     /* The host's memory may have lower addresses than the device's. */
-    void *low = mmap((void *)(1 << 28), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+    void *low =
+        mmap((void *)(1 << 28), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     OK(cudaMemcpy(low, d, bytes, cudaMemcpyDeviceToHost));
     EXPECT(((float *)low)[99], 99.0f);
 
@@ -46,6 +46,36 @@ static void copies() {
     OK(cudaMemcpyAsync(a, d, bytes, cudaMemcpyDeviceToHost, 0));
     RUN();
     EXPECT(a[11], 60.0f);
+}
+
+/* A direction asks for device memory, or pinned memory, at its device's ends; where it says host,
+ * the device's will do, too. */
+static void directions() {
+    enum { DIRECTIONS = 5, ENDS = 3 }; /* pageable, pinned, of the device */
+    float one = 1, seven = 7, to_stack, from_stack, *to[ENDS] = {&to_stack},
+          *from[ENDS] = {&from_stack};
+    for (float **pointers : {to, from}) {
+        OK(cudaMallocHost(&pointers[1], sizeof one));
+        OK(cudaMalloc(&pointers[2], sizeof one));
+    }
+    for (int i = 0; i < DIRECTIONS * ENDS * ENDS; ++i) {
+        const auto direction = (cudaMemcpyKind)(i / ENDS / ENDS);
+        const bool to_device =
+            direction == cudaMemcpyHostToDevice || direction == cudaMemcpyDeviceToDevice;
+        const bool from_device =
+            direction == cudaMemcpyDeviceToHost || direction == cudaMemcpyDeviceToDevice;
+        const int t = i / ENDS % ENDS, f = i % ENDS;
+        const bool wrong = (to_device && t == 0) || (from_device && f == 0);
+        float got;
+        OK(cudaMemcpy(to[t], &one, sizeof one, cudaMemcpyDefault));
+        OK(cudaMemcpy(from[f], &seven, sizeof one, cudaMemcpyDefault));
+        EXPECT(cudaMemcpy(to[t], from[f], sizeof one, direction),
+               wrong ? cudaErrorInvalidValue : cudaSuccess);
+        cudaGetLastError();
+        OK(cudaMemcpy(&got, to[t], sizeof got, cudaMemcpyDefault));
+        EXPECT(got, wrong ? 1.0f : 7.0f);
+    }
+    RUN();
 }
 
 static void sets() {
@@ -99,6 +129,7 @@ static void errors() {
 
 int main() {
     copies();
+    directions();
     sets();
     errors();
     return verdict();
