@@ -21,13 +21,18 @@ static double seconds_then; /* for a block */
 /* --- keys ------------------------------------------------------------------------------------- */
 
 /* Of a run of which the first event is kept. */
-enum { FIRST = 1, FIRST_GRAVE, INSTEAD };
+enum { FIRST = 1, FIRST_GRAVE, FIRST_CALL, INSTEAD };
 
 /* By these a run does what it could not do on a GPU, or hides what it does. None may hide behind a
  * mistake that costs less. */
 static bool is_grave(enum finding_kind kind) {
     return kind == FINDING_TAMPERING || kind == FINDING_UNSEEN || kind == FINDING_HOST_FUNCTION ||
            kind == FINDING_FOREIGN_LOCAL;
+}
+
+/* That failed: it is noted when the run ends, although it may have come before all else. */
+static bool is_call(enum finding_kind kind) {
+    return kind == FINDING_FAILED_CALL || kind == FINDING_BAD_LAUNCH;
 }
 
 /* Of a place, in PLACE_BITS: an instruction, or a line where the compiler has said it. */
@@ -42,7 +47,7 @@ static uint64_t place_key(const void *code, int line) {
 
 static uint64_t key_of_places(enum finding_kind kind, uint64_t one, uint64_t other) {
     const uint64_t low = one < other ? one : other, high = one < other ? other : one;
-    if (!keeps_all) return is_grave(kind) ? FIRST_GRAVE : FIRST;
+    if (!keeps_all) return is_grave(kind) ? FIRST_GRAVE : is_call(kind) ? FIRST_CALL : FIRST;
     return ((uint64_t)kind << PLACE_BITS | high) << PLACE_BITS | low;
 }
 
@@ -74,7 +79,7 @@ void event_hurries(double block_seconds) { seconds_then = block_seconds; }
 
 static void keep_event(struct kept_event *k, const struct event *event) {
     k->event = *event;
-    if (!k->event.launch) k->event.launch = launches_noted();
+    if (!k->event.launch && !is_call(event->kind)) k->event.launch = launches_noted();
     __atomic_store_n(&k->complete, true, __ATOMIC_RELEASE);
 }
 
@@ -105,14 +110,21 @@ bool event_is_wanted(enum finding_kind kind, const void *code, const void *other
 
 bool event_enough(void) { return key_at(keeps_all ? EVENTS - 1 : 0); }
 
+static bool comes_before(const struct event *a, const struct event *b) {
+    const bool grave = is_grave(a->kind);
+    return grave != is_grave(b->kind) ? grave : a->launch < b->launch;
+}
+
 int event_list(const struct event *events[EVENTS]) {
     int count = 0;
-    for (int grave = 1; grave >= 0; --grave)
-        for (const struct kept_event *k = kept.event; k < kept.event + EVENTS; ++k)
-            if (__atomic_load_n(&k->complete, __ATOMIC_ACQUIRE) &&
-                !__atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE) &&
-                is_grave(k->event.kind) == grave)
-                events[count++] = &k->event;
+    for (const struct kept_event *k = kept.event; k < kept.event + EVENTS; ++k) {
+        if (!__atomic_load_n(&k->complete, __ATOMIC_ACQUIRE) ||
+            __atomic_load_n(&k->replaced, __ATOMIC_ACQUIRE))
+            continue;
+        int at = count++;
+        for (; at && comes_before(&k->event, events[at - 1]); --at) events[at] = events[at - 1];
+        events[at] = &k->event;
+    }
     return count;
 }
 

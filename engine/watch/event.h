@@ -86,8 +86,8 @@ bool event_is_wanted(enum finding_kind kind, const void *code, const void *other
 bool event_enough(void);
 /* The event that counts most; null: none, or not yet complete. */
 const struct event *event_first(void);
-/* All that count: grave ones first, then in the order in which they were noted. Returns how many.
- */
+/* All that count: grave ones first, then by their launches, then in the order in which they were
+ * noted. Returns how many. */
 int event_list(const struct event *events[EVENTS]);
 /* Whether some thread has been ended: from then on words may lack a value, and threads wait for it.
  */

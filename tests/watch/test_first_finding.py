@@ -1,5 +1,5 @@
-"""Which finding a run is reported with: the first, except that what no GPU could do, or what hides
-from the checker, does not hide behind an earlier mistake (event.c)."""
+"""Which finding a run is reported with: the first, be it a call that failed, except that what no GPU
+could do, or what hides from the checker, does not hide behind an earlier mistake (event.c)."""
 
 from pathlib import Path
 
@@ -44,3 +44,31 @@ def test_what_is_grave_does_not_hide_behind_a_mistake(checker: Builder, programs
         assert alone["kind"] == kind and (after["kind"], after["line"]) == (kind, alone["line"])
         assert kind != "unseen" or f"n == {n}" in KERNEL.splitlines()[alone["line"] - 1]
     assert run_check(program, "--json", 2, 2, len(GRAVE) + 1).finding["kind"] == "local-out-of-bounds"
+
+
+CALLS = """
+__global__ void mysgemm(float *C, int i)
+{
+    float few[2] = {1.0f, 2.0f};
+    C[threadIdx.x] = few[i + threadIdx.x]; // index
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    if (m == 1) cudaFree((void *)7);
+    if (m == 2) mysgemm<<<0, 1>>>(C, 0);
+    if (m == 3) cudaFree((void *)7), cudaGetLastError();
+    if (m == 4) mysgemm<<<1, 1>>>(C, k), cudaFree((void *)7);
+    mysgemm<<<1, 1>>>(C, k);
+    if (m == 5) cudaFree((void *)7);
+}
+"""
+CALLED = {1: ("failed-call", "m == 1"), 2: ("bad-launch", "m == 2")}
+"""By m: what comes before the launch with the mistake, and what is to be named. For other m that is the mistake."""
+
+
+def test_a_call_that_failed_before_the_launch_comes_first(checker: Builder, programs: Path) -> None:
+    program = checker("gcc -O1", shared_kernel(programs, "calls.cu", CALLS))
+    for m in range(1, 6):
+        found = run_check(program, "--json", m, 2, 2).finding
+        kind, text = CALLED.get(m, ("local-out-of-bounds", "// index"))
+        assert found["kind"] == kind and text in CALLS.splitlines()[found["line"] - 1], m
