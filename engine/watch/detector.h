@@ -66,7 +66,8 @@ struct detector {
     /* The first write to a word of shared memory. */
     void (*shared_written)(struct watch *w, size_t word, epoch writer);
     /* It is misaligned, writes an input or what belongs to the program that runs the kernel
-     * (FINDING_TAMPERING), or uses freed memory. */
+     * (FINDING_TAMPERING), uses freed memory, or reads what the host's code has stored in a
+     * variable of the device's. */
     void (*forbidden)(struct watch *w, enum finding_kind kind, const struct access *access);
     /* Not, or not all, in an array or allocation, a shared array, or a variable. */
     void (*outside)(struct watch *w, const struct access *access);

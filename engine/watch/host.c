@@ -42,9 +42,10 @@ static void allocated(char *begin, size_t bytes, bool on_device) {
 }
 
 /* What a copy brings counts as written, before any launch. */
-static void copied(char *to, const char *from, size_t bytes) {
+static void copied(char *to, const char *from, size_t bytes, bool to_symbol) {
     struct region *r = region_find((uintptr_t)to);
     if (r) region_written(r, to, bytes);
+    program_copied((uintptr_t)to, bytes, to_symbol);
     if (in_wrapper) HEAR(copied, to, from, bytes);
 }
 

@@ -80,7 +80,7 @@ def differences(fault: Fault, finding: Any) -> list[str]:
         expect("phase", fault.phase, f"{finding['phase']} of {finding['phases']}")
     if fault.shape:
         expect("shape", fault.shape, f"{finding['m']} {finding['k']} {finding['n']}")
-    if (finding["access"], other.get("access")) == ("write", "read"):
+    if finding["kind"].endswith("race") and (finding["access"], other.get("access")) == ("write", "read"):
         wrong.append("the read of a race comes first")
     wrong += [f"does not say {words!r}" for words in fault.says if words not in text]
     wrong += [f"does not hint at {words!r}" for words in fault.hint if words not in hint]

@@ -1,8 +1,8 @@
 /* The program's own data: kernel.cu's variables, and all others.
  *
- * A __device__ variable is an ordinary variable here, so that host code could read what only a
- * kernel can access on a GPU: what a kernel has written there is remembered. Neither side of a
- * submission may write the runtime's or the checker's variables.
+ * A __device__ variable is an ordinary variable here, but two on a GPU: host code has a copy of its
+ * own. So it is remembered which side has written there. Neither side of a submission may write the
+ * runtime's or the checker's variables.
  *
  * kernel.cu's are those between two pairs of markers, because kernel_begin.c is linked before and
  * kernel_end.c behind it and linkers keep the order. Variables of the C++ library that kernel.cu
@@ -21,8 +21,9 @@ extern const char __stop_emulator_managed[] __attribute__((weak));
 
 struct extent {
     const char *begin, *end;
-    char *written; /* a byte for each word, set when a kernel wrote it; null: not known */
+    unsigned char *writer; /* a byte for each word, of its last writer; null: not known */
 };
+enum { NOBODY, DEVICE, HOST }; /* HOST: by the first of host_stores; HOST + 1 by the next, ... */
 
 static struct extent extents[] = {{&kernel_data_begins, &kernel_data_ends, NULL},
                                   {&kernel_bss_begins, &kernel_bss_ends, NULL}};
@@ -92,28 +93,60 @@ bool program_is_kernels_function(uintptr_t address) {
     return true;
 }
 
-/* --- what kernels have written ---------------------------------------------------------------- */
+/* --- which side has written a word ------------------------------------------------------------ */
+
+enum { HOST_STORES = 64 }; /* behind that many, all are taken for the last */
+static const void **host_stores;
 
 /* Shared with the host's process, if the host's code runs in one (engine.h). */
-__attribute__((constructor)) static void make_written(void) {
-    for (struct extent *extent = extents; extent < extents + EXTENTS; ++extent) {
-        const size_t words = (size_t)(extent->end - extent->begin) / sizeof(float) + 1;
-        char *made = mmap(NULL, words, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (made != MAP_FAILED) extent->written = made; /* else unwatched */
+static void *shared_memory(size_t bytes) {
+    void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return made != MAP_FAILED ? made : NULL; /* then it is unwatched */
+}
+
+__attribute__((constructor)) static void make_writers(void) {
+    host_stores = shared_memory(HOST_STORES * sizeof *host_stores);
+    for (struct extent *extent = extents; extent < extents + EXTENTS && host_stores; ++extent)
+        extent->writer = shared_memory((size_t)(extent->end - extent->begin) / sizeof(float) + 1);
+}
+
+/* Null: it is no variable of kernel.cu's. */
+static unsigned char *writer_of(uintptr_t address) {
+    struct extent *extent = extent_of(address);
+    if (!extent || !extent->writer) return NULL;
+    return &extent->writer[(address - (uintptr_t)extent->begin) / sizeof(float)];
+}
+
+static void set_writer(uintptr_t address, size_t bytes, unsigned char writer) {
+    for (uintptr_t at = address; at < address + bytes; at += sizeof(float) - at % sizeof(float)) {
+        unsigned char *of_word = writer_of(at);
+        if (of_word) *of_word = writer;
     }
 }
 
-void program_kernel_writes(uintptr_t address) {
-    struct extent *extent = extent_of(address);
-    if (extent && extent->written)
-        extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)] = 1;
+void program_device_writes(uintptr_t address, size_t bytes) { set_writer(address, bytes, DEVICE); }
+
+void program_copied(uintptr_t address, size_t bytes, bool by_symbol) {
+    set_writer(address, bytes, by_symbol ? DEVICE : NOBODY);
 }
 
-bool program_kernel_wrote(uintptr_t address) {
-    const struct extent *extent = extent_of(address);
-    return extent && extent->written &&
-           extent->written[(address - (uintptr_t)extent->begin) / sizeof(float)];
+void program_host_writes(uintptr_t address, size_t bytes, const void *code) {
+    unsigned char store = 0;
+    if (!writer_of(address)) return;
+    while (host_stores[store] && host_stores[store] != code && store < HOST_STORES - 1) store++;
+    host_stores[store] = code;
+    set_writer(address, bytes, HOST + store);
+}
+
+bool program_device_wrote(uintptr_t address) {
+    const unsigned char *writer = writer_of(address);
+    return writer && *writer == DEVICE;
+}
+
+const void *program_host_wrote(uintptr_t address) {
+    const unsigned char *writer = writer_of(address);
+    return writer && *writer >= HOST ? host_stores[*writer - HOST] : NULL;
 }
 
 /* --- whose ------------------------------------------------------------------------------------ */

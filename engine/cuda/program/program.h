@@ -128,9 +128,14 @@ const void *elf_table(const struct elf_file *f, unsigned section, size_t entry, 
 bool program_holds(uintptr_t address);
 /* Whether it is a variable of neither kernel.cu nor the C++ library. Slow where it is. */
 bool program_is_foreign(uintptr_t address);
-/* A kernel writes a word of kernel.cu's variables; whether one has. */
-void program_kernel_writes(uintptr_t address);
-bool program_kernel_wrote(uintptr_t address);
+/* Words of kernel.cu's variables are written by a kernel, by a copy (to a symbol, or to the host's
+ * own), or by an instruction of the host's code; whether the device's was the last to be written;
+ * and by which instruction the host's was, or null. */
+void program_device_writes(uintptr_t address, size_t bytes);
+void program_copied(uintptr_t address, size_t bytes, bool by_symbol);
+void program_host_writes(uintptr_t address, size_t bytes, const void *code);
+bool program_device_wrote(uintptr_t address);
+const void *program_host_wrote(uintptr_t address);
 /* Where variables of kernel.cu lie: its own in two places, and its managed ones. */
 enum { PROGRAM_EXTENTS = 3 };
 void program_extent(int number, uintptr_t *begin, uintptr_t *end);

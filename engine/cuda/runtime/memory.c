@@ -149,7 +149,8 @@ static cudaError_t copy_rows(const struct rows *to, const struct rows *from,
         memmove(begin + row * to->pitch, from->begin + row * from->pitch, to->width);
     memory_close();
     for (size_t row = 0; observer && row < to->height; ++row)
-        observer->copied(begin + row * to->pitch, from->begin + row * from->pitch, to->width);
+        observer->copied(begin + row * to->pitch, from->begin + row * from->pitch, to->width,
+                         symbol == SYMBOL_TO);
     return cudaSuccess;
 }
 
@@ -229,7 +230,7 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, s
     for (size_t row = 0; row < height; ++row) memset((char *)pointer + row * pitch, value, width);
     memory_close();
     for (size_t row = 0; observer && row < height; ++row)
-        observer->copied((char *)pointer + row * pitch, NULL, width);
+        observer->copied((char *)pointer + row * pitch, NULL, width, false);
     return cudaSuccess;
 }
 

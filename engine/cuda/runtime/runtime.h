@@ -423,7 +423,7 @@ struct observer {
     void (*allocated)(char *begin, size_t bytes, bool on_device);
     void (*freed)(char *begin);
     /* Into device memory, by cudaMemcpy; or, `from` being null, cudaMemset. */
-    void (*copied)(char *to, const char *from, size_t bytes);
+    void (*copied)(char *to, const char *from, size_t bytes, bool to_symbol);
     void (*failed)(cudaError_t error); /* a call of the host's */
     /* What cudaGetLastError or ...Peek... gave. */
     void (*looked)(cudaError_t error, bool forgotten);

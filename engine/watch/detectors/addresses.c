@@ -54,9 +54,22 @@ const struct detector detector_bounds = {.outside = outside};
 
 /* --- accesses that are not allowed there ------------------------------------------------------ */
 
+/* A kernel reads what the host's code has stored: that store is wrong. */
+static void note_host_store(struct watch *w, const struct access *access, const void *store) {
+    if (!event_is_wanted(FINDING_DEVICE_VARIABLE_ON_HOST, store, access->code)) return;
+    struct event event = event_here(w, FINDING_DEVICE_VARIABLE_ON_HOST, access);
+    event.in_kernel = false;
+    event.write = event.has_other = true;
+    event.code = store;
+    event.other_code = access->code;
+    event_note(&event);
+}
+
 /* A GPU stops, and so does the launch; but an input it would write. */
 static void forbidden(struct watch *w, enum finding_kind kind, const struct access *access) {
-    if (kind == FINDING_INPUT_WRITTEN)
+    if (kind == FINDING_DEVICE_VARIABLE_ON_HOST)
+        note_host_store(w, access, program_host_wrote(access->address));
+    else if (kind == FINDING_INPUT_WRITTEN)
         event_note_here(w, kind, access);
     else
         event_stop(w, kind, access,
@@ -72,7 +85,7 @@ static enum finding_kind kind_of_host(const struct access *access) {
     if (r) return r->freed ? FINDING_FREED_MEMORY : FINDING_DEVICE_POINTER_ON_HOST;
     if (access->write)
         return program_is_foreign(access->address) ? FINDING_TAMPERING : FINDING_NONE;
-    return program_kernel_wrote(access->address) ? FINDING_DEVICE_VARIABLE_ON_HOST : FINDING_NONE;
+    return program_device_wrote(access->address) ? FINDING_DEVICE_VARIABLE_ON_HOST : FINDING_NONE;
 }
 
 static void forbidden_to_host(const struct access *access) {
@@ -82,6 +95,7 @@ static void forbidden_to_host(const struct access *access) {
                                 .address = access->address,
                                 .size = access->size};
     if (event.kind) host_stop(&event);
+    if (access->write) program_host_writes(access->address, access->size, access->code);
 }
 
 static void input_by_copy(const char *to, const char *from, size_t bytes) {

@@ -95,8 +95,9 @@ static void access_program(struct watch *w, const struct access *access) {
     const struct cells *cells = variables_cells(access->address, &begin);
     if (access->write && program_is_foreign(access->address))
         HEAR(forbidden, w, FINDING_TAMPERING, access);
-    for (unsigned at = 0; access->write && at < access->size; at += WORD)
-        program_kernel_writes(access->address + at);
+    if ((!access->write || access->atomic) && program_host_wrote(access->address))
+        HEAR(forbidden, w, FINDING_DEVICE_VARIABLE_ON_HOST, access);
+    if (access->write) program_device_writes(access->address, access->size);
     if (!cells && is_plain_read(access) && access->size % WORD == 0)
         for (unsigned at = 0; at < access->size; at += WORD) /* no kernel can write it: tables of */
             settled_set(access->address + at);               /* virtual functions, say */
