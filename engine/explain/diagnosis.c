@@ -32,12 +32,8 @@ static void find_overflow(struct diagnosis *d) {
 }
 
 static void find_outside_of_arrays(struct diagnosis *d) {
-    const struct event *e = d->e;
-    const struct region *r = element_region(e);
-    const long after = r ? (long)(e->address - (r->begin + r->bytes)) : 0;
-    const long far = 1l << 36;
-    SET(ADDRESS, (int64_t)e->address);
-    if (r && labs(after) <= far) return;
+    SET(ADDRESS, (int64_t)d->e->address);
+    if (element_region(d->e)) return;
     SET_FLAG(FAR);
     find_overflow(d);
 }

@@ -258,9 +258,12 @@ int64_t element_number(const struct diagnosis *d) {
 
 /* It may be freed by now. */
 const struct region *element_region(const struct event *e) {
+    const intptr_t far = (intptr_t)1 << 36;
     const struct region *r = region_find(e->address);
     if (!r) r = e->nearest;
-    return r ? r : region_nearest(e->address);
+    if (!r) r = region_nearest(e->address);
+    const intptr_t after = r ? (intptr_t)(e->address - (r->begin + r->bytes)) : 0;
+    return after <= far && after >= -far ? r : NULL;
 }
 
 /* An element of an array, even one that it does not have: C[34][0] of 34 rows. */

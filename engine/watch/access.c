@@ -115,7 +115,6 @@ static void look_at(struct watch *w, const struct access *access) {
         record(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;
     }
-    if (w->slow & SLOW_INDEX) HEAR(access, w, access);
     if (watch_is_shared(w, access->address))
         shared_access(w, access);
     else
@@ -131,6 +130,7 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     const uintptr_t top = w->stack_top[running_index.linear];
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
     if (depth > w->deepest) w->deepest = depth;
+    if (w->slow & SLOW_INDEX) HEAR(access, w, access);
     if (stack_holds(w, access->address)) {
         HEAR(on_stack, w, access);
         return;

@@ -339,6 +339,15 @@ __global__ void two_mistakes(int *a) {
     if (rows[1][t % 4] == -1) a[t] = 1;
 }
 
+__global__ void far_index(int *a, unsigned i) {
+    __shared__ int tile[4][16], flat[64];
+    const int t = threadIdx.x;
+    tile[t / 16][t % 16] = flat[t] = t;
+    __syncthreads();
+    if (i % 2) a[t] = tile[t / 16][i]; // far column
+    else a[t] = flat[i]; // far element
+}
+
 __global__ void half(int *a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
 
 int main(int count, char **words) {
@@ -354,6 +363,7 @@ int main(int count, char **words) {
     else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
+    else if (words[1][0] == 'f') far_index<<<1, 64>>>(a, strtoul(words[2], NULL, 10));
     else up_sweep<<<1, 64>>>(b, words[1][0] == 'a');
     cudaFree(a);
     cudaFree(b);
@@ -409,6 +419,13 @@ def test_an_index_outside_is_found_before_what_other_threads_do_next() -> None:
     the_engine().build(MANY)
     said = the_engine().run("two mistakes", ENGINE_FIRST="1", status=1).stderr
     assert f"program.cu:{line_of_many('(*row)[i]')}: " in said
+
+
+def test_an_index_far_outside_of_a_shared_array_is_named_whatever_is_there() -> None:
+    for index in (4294967295, 4294967294, 3000000001, 1 << 30):
+        (found,) = the_engine().findings(MANY, "far", str(index))["findings"]
+        assert found["kind"] == "shared-out-of-bounds" and f"[{index}]" in found["element"], found
+        assert found["line"] == line_of_many("// far column" if index % 2 else "// far element")
 
 
 def test_memory_behind_what_was_set_holds_nothing() -> None:

@@ -118,7 +118,7 @@ static const char *hint(cudaError_t error) {
     case cudaErrorIllegalAddress:
         return "An index in the kernel is out of range: is every load and store guarded?";
     case cudaErrorMisalignedAddress:
-        return "The index of a float4 load or store must be a multiple of 4.";
+        return "Is every index in range, and that of a float4 load or store a multiple of 4?";
     case cudaErrorLaunchOutOfResources:
         return "A block needs too many registers (threads x registers): use smaller blocks.";
     case cudaErrorLaunchTimeout:

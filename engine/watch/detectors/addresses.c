@@ -219,13 +219,15 @@ static void access_follows(struct watch *w, const struct access *access) {
     struct bad_index *bad = bad_index(w);
     struct shared_name name;
     if (!is_pending(w)) return;
-    const bool shared = watch_is_shared(w, access->address);
     const size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
-    if (shared && running_index.linear != bad->thread) return;
-    if (shared && name_of_index(offset, bad->type, bad->index, &name))
-        note_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
-    else if (++bad->accesses >= ACCESSES_OF_A_STATEMENT)
-        give_up(w);
+    if (running_index.linear != bad->thread) return;
+    if (!name_of_index(offset, bad->type, bad->index, &name)) {
+        if (++bad->accesses >= ACCESSES_OF_A_STATEMENT) give_up(w);
+        return;
+    }
+    note_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
+    if (!watch_is_shared(w, access->address)) /* whatever is there */
+        event_stop(w, FINDING_SHARED_OUT_OF_BOUNDS, access, cudaErrorIllegalAddress);
 }
 
 /* Without such an index. */
