@@ -145,6 +145,10 @@ void engine_leak(struct finding *finding);
  * FINDING_NONE: none. */
 void engine_forgotten_failure(struct finding *finding);
 
+/* Of elements of the output that nobody has written: where no kernel has stored to any, and one has
+ * stored to memory that the wrapper allocated, adds the name of that, and the store. */
+void engine_add_store(struct finding *finding);
+
 /* Gives a finding that has no launch the last one that the wrapper has made, if any: one about what
  * came out of a run. With `where`, its line too, which takes some milliseconds to find. */
 void engine_add_launch(struct finding *finding, bool where);

@@ -47,6 +47,9 @@ bool element_is_dynamic(const struct event *e);
 /* The allocation that an event's address is in, or beside; null: there is none. */
 const struct region *element_region(const struct event *e);
 
+/* What the wrapper calls its allocation. */
+void element_owner(const struct region *r, char *name, size_t bytes);
+
 /* Sets the finding's object; region and other_row. */
 void element_name(struct diagnosis *d);
 

@@ -250,6 +250,12 @@ static void name_scratch(struct finding_object *o, const struct region *r, long 
     o->line = maker.line;
 }
 
+void element_owner(const struct region *r, char *name, size_t bytes) {
+    struct finding_object o = {.dimensions = 0};
+    name_scratch(&o, r, 0);
+    snprintf(name, bytes, "%s", o.name[0] ? o.name : "memory from cudaMalloc");
+}
+
 int64_t element_number(const struct diagnosis *d) {
     const int64_t bytes = (int64_t)array_element_bytes(d->region->array);
     const int64_t offset = (int64_t)(d->e->address - d->region->begin);

@@ -141,6 +141,23 @@ static struct finding left(enum finding_kind kind) {
     return event.kind != FINDING_NONE ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
 }
 
+/* By nobody, be it a kernel or a copy. */
+static bool lacks_a_word(const struct region *r) {
+    size_t word = 0;
+    while (word < r->cells.words && cells_are_written(&r->cells, word)) word++;
+    return word < r->cells.words;
+}
+
+void engine_add_store(struct finding *finding) {
+    const struct region *output = region_output(), *r = region_first();
+    if (finding->kind != FINDING_UNWRITTEN || !output || output->stored || !lacks_a_word(output))
+        return;
+    while (r && !(r->in_wrapper && r->stored)) r = r->next;
+    if (!r) return;
+    element_owner(r, finding->named, sizeof finding->named);
+    finding->other = party_at(place_before(r->stored));
+}
+
 void engine_end(struct engine_result *r) {
     host_end();
     *r = result();

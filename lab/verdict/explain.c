@@ -176,7 +176,10 @@ static bool explain_unwritten(const struct problem *p, const struct verdict *v,
     const bool none = written.row_last < 0;
     set_formula(
         out, none ? "none-written" : "unwritten-region",
-        "each element of C needs a thread that stores it: where do the grid and the guards end?");
+        none ? "which line of the kernel stores to C? If it stores to other memory, what copies "
+               "that?"
+             : "each element of C needs a thread that stores it, or a copy: where do the grid, the "
+               "guards or the copy end?");
     bool found = none || frame(p, &written, out);
     for (int tile = 64; tile >= 4 && !found; tile /= 2)
         found = tile < max_int(p->m, p->n) && blocks(p, tile, out);

@@ -153,6 +153,8 @@ static void judge_result(const struct host_data *sent, const struct host_data *b
     end_with(&failed);
     check_file(finding.at.file, sizeof finding.at.file);
     finding.at.known = true;
+    engine_add_store(&finding);
+    if (finding.other.known) explained.hint[0] = '\0';
     outcome->explained = explained;
     end_with(&finding);
 }

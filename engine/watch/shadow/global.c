@@ -132,6 +132,7 @@ static void access_region(struct watch *w, struct region *r, const struct access
         if (access->write) HEAR(forbidden, w, FINDING_INPUT_WRITTEN, access);
         return;
     }
+    if (access->write) __atomic_store_n(&r->stored, access->code, __ATOMIC_RELAXED);
     /* What the host has written into memory that both sides access is not known here. */
     for (size_t i = first; i <= last && i < r->cells.words; ++i)
         access_word(w, &r->cells, r->begin, i, access, !r->on_device);

@@ -399,6 +399,7 @@ struct region {
     } allocated; /* an array may be only a part of it */
     bool on_device, freed, in_wrapper;
     struct cells cells; /* of everything but inputs, which have none */
+    const void *stored; /* behind a kernel's last store there; null: there was none */
     void *frames[16];   /* who allocated it */
     int frame_count;
 };
