@@ -300,7 +300,8 @@ static void find_facts(struct diagnosis *d) {
     switch (d->f->kind) {
     case FINDING_SHARED_RACE: find_shared_race(d); break;
     case FINDING_GLOBAL_RACE:
-        if (e->synchronizes || e->atomic || e->other_atomic) SET_FLAG(SYNCHRONIZES);
+        if (e->atomic || e->other_atomic) SET_FLAG(ATOMIC);
+        if (e->synchronizes) SET_FLAG(SYNCHRONIZES);
         break;
     case FINDING_DIVERGENT_BARRIER: find_divergent_barrier(d); break;
     case FINDING_EARLY_RETURN: d->f->at.access = FINDING_NO_ACCESS; break;

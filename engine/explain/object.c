@@ -52,8 +52,8 @@ void party_find(struct finding *f, const struct event *e) {
     f->waiting = e->waiting;
     f->elsewhere = e->elsewhere;
     f->returned = e->returned;
-    f->at = party_of(e, e->code, e->thread, e->block,
-                     e->size ? access_of(e->write) : FINDING_NO_ACCESS);
+    f->at = party_of(e, e->code, e->thread, e->block, /* an atomic operation may load first */
+                     e->size ? access_of(e->write || e->atomic) : FINDING_NO_ACCESS);
     if (e->place.line) set_place(&f->at, e->place);
     if (e->line) {
         snprintf(f->at.file, sizeof f->at.file, "%s", place_relative(e->file));

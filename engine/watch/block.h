@@ -124,10 +124,13 @@ struct watch {
     const struct event *raced; /* the first race of this interval that is kept; null: none */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
     bool synchronizes;         /* the block, so far: uses atomics or fences */
-    uintptr_t stack_top[MAX_BLOCK_THREADS];      /* where each thread's frames begin */
-    uintptr_t deepest;                           /* how far below it frames have been seen */
-    bool any_copied;                             /* asynchronously */
-    uint64_t copied_group[MAX_BLOCK_THREADS];    /* of each thread's last such copy, plus 1 */
+    uintptr_t stack_top[MAX_BLOCK_THREADS]; /* where each thread's frames begin */
+    uintptr_t deepest;                      /* how far below it frames have been seen */
+    bool any_copied;                        /* asynchronously */
+    struct {
+        uint64_t group; /* of its last such copy, plus 1 */
+        epoch interval; /* in which that began */
+    } copied[MAX_BLOCK_THREADS];
     uint32_t read_at_barrier[MAX_BLOCK_THREADS]; /* last_read then */
 
     char *states;                             /* the detectors': detector_state() */

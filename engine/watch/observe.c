@@ -44,7 +44,7 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     w->epochs.returned = w->all_returned_at_barrier = (struct threads){{0}};
     w->last_barrier = NULL;
     memset(w->last_read, 0, sizeof w->last_read);
-    if (w->any_copied) memset(w->copied_group, 0, sizeof w->copied_group);
+    if (w->any_copied) memset(w->copied, 0, sizeof w->copied);
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
     if (w->synchronizes) memset(w->failed_swap, 0, sizeof w->failed_swap);
     w->ended = w->any_copied = w->synchronizes = false;
@@ -158,7 +158,8 @@ static void copy_begins(const struct async_copy *copy) {
     copy_part(copy, copy->to, copy->bytes, true);
     access_announce(copy->from, copy->bytes - copy->zeros);
     w->any_copied = true;
-    w->copied_group[running_index.linear] = copy->group + 1;
+    w->copied[running_index.linear].group = copy->group + 1;
+    w->copied[running_index.linear].interval = w->epochs.interval;
 }
 
 static void copy_arrived(const struct async_copy *copy) {

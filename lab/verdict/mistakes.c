@@ -67,10 +67,15 @@ static void consider_weight(struct search *search, struct formula f, int first, 
 
 static void consider_first(struct search *search, int terms) {
     const struct problem *p = search->study->problem;
+    bool tiles = false; /* all but the last, which is not whole */
+    for (int i = 0; i < LENGTH(tile_sizes); i++)
+        tiles |= terms % tile_sizes[i] == 0 && p->k - terms < tile_sizes[i];
     struct formula f = formula_new(
         search->study, "k-cut",
         terms == p->k - 1 ? "what is the last value of k that the loop reaches?"
-                          : "how many phases are there when k is not a multiple of the tile?",
+        : tiles           ? "how many phases are there when k is not a multiple of the tile?"
+                          : "what becomes of the other values of k: does a loop skip them, or is a "
+                            "part of the sum lost?",
         "the product over the first %d of %d values of k", terms, p->k);
     if (terms == p->n || terms == p->m)
         APPEND(f.phrase, " (%s is %d)", terms == p->n ? "n" : "m", terms);

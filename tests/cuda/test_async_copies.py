@@ -92,6 +92,14 @@ FOUND = {  # what is done, some of the finding, and words of it
          f"__pipeline_commit(); __pipeline_commit(); if (t > 7) {COPY} __pipeline_commit(); __syncthreads();"
          f"if (t < 8) {LOOK_ASIDE} {DONE} }}",
          {"kind": "shared-race", "element": "to[15]", "access": "read"}, "__pipeline_wait_prior"),
+    "another's, of a group of which this thread has no copy":
+        (f"{COPY} {DONE} {LOOK_ASIDE} __syncthreads(); if (t < 8) {COPY} __pipeline_commit();"
+         f"__pipeline_wait_prior(1); __syncthreads(); if (t > 7) {LOOK_ASIDE} {DONE}",
+         {"kind": "shared-race", "element": "to[0]", "access": "read"}, "wait for the copy"),
+    "another's, of a group that this thread does not have":
+        (f"{COPY} {DONE} {LOOK_ASIDE} __syncthreads(); if (t < 8) {{ {COPY} __pipeline_commit(); }}"
+         f"__pipeline_wait_prior(1); __syncthreads(); if (t > 7) {LOOK_ASIDE} {DONE}",
+         {"kind": "shared-race", "element": "to[0]", "access": "read"}, "wait for the copy"),
     "to where another stores in the same interval":
         (f"to[15 - t] = 0; {COPY} {DONE}",
          {"kind": "shared-race", "element": "to[7]", "thread": [8, 0, 0]}, "__syncthreads()"),

@@ -166,6 +166,8 @@ TEST(k_cut_to_whole_tiles_is_seen) {
     CHECK(strstr(f.explanations[0].hint, "not a multiple of the tile?"));
     CHECK_ALL(40, 30, 101, part(i, j, 0, 100), "k-cut", "the first 100 of 101 values");
     CHECK_ALL(40, 21, 55, part(i, j, 0, 21), "k-cut", "the first 21 of 55 values of k (n is 21)");
+    CHECK_ALL(34, 34, 34, part(i, j, 0, 16), "k-cut", "the first 16 of 34 values of k");
+    CHECK(!strstr(f.explanations[0].hint, "tile")); /* whole tiles are missing */
     CHECK_ALL(10, 9, 3000, part(i, j, 0, 2053), "k-cut", "the first 2053 of 3000 values");
 }
 

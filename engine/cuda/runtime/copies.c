@@ -70,6 +70,8 @@ void emulator_copy_wait(size_t groups_left) {
 
 void emulator_copy_commit(void) { queue_of(copies_here())->committed++; }
 
+uint64_t copies_committed(void) { return queue_of(copies_here())->committed; }
+
 /* --- beginning -------------------------------------------------------------------------------- */
 
 static struct copy *add(struct queue *queue) {

@@ -170,6 +170,8 @@ struct async_copy {
     const void *code; /* that asked for it: behind the call */
 };
 
+/* How many groups the running thread has committed. */
+uint64_t copies_committed(void);
 /* The running thread returns: its pending copies arrive. `copies` is its worker's. */
 void copies_thread_returns(struct copies *copies);
 

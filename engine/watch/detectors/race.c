@@ -44,14 +44,16 @@ static void find_stores(const struct watch *w, const void *stores[STORES]) {
     }
 }
 
-/* The copies of a group are as old as those of the same group of another thread. If the running
- * thread has not come as far as the copy's, that one began too early; else the copy
- * was not waited for, as always where the thread has begun none. */
+/* The copies of a group are as old as those of the same group of another thread. If there was no
+ * barrier since the copy began, and the running thread has not come as far, be it that it makes no
+ * copy of that group, the copy began too early; else it was not waited for. */
 static bool began_too_early(const struct watch *w, epoch pending) {
-    const uint64_t mask = EPOCH_STEP_MASK >> STEP_BIT;
-    uint64_t mine = w->copied_group[running_index.linear];
-    uint64_t ahead = ((pending >> STEP_BIT) - (mine - 1)) & mask;
-    return mine && epoch_thread(pending) != running_index.linear && ahead && ahead <= mask / 2;
+    const uint64_t mask = EPOCH_STEP_MASK >> STEP_BIT, committed = copies_committed();
+    const uint64_t copied = w->copied[running_index.linear].group;
+    const uint64_t mine = committed > copied ? committed : copied;
+    const uint64_t ahead = ((pending >> STEP_BIT) - (mine - 1)) & mask;
+    return mine && epoch_thread(pending) != running_index.linear && ahead && ahead <= mask / 2 &&
+           w->copied[epoch_thread(pending)].interval == w->epochs.interval;
 }
 
 /* The reader comes first; of two writers, the later one. */
