@@ -17,6 +17,7 @@ from instructor.faulty.mistakes import replaced
 
 NAIVE = "instructor/solutions/1_naive.cu"
 REGISTER_TILE = "instructor/faulty/styles/register_tile.cu"
+IN_A_ROW = "instructor/faulty/styles/one_dimensional.cu"
 B_STRIDE_K = "instructor/faulty/18_b_stride_k.cu"
 
 Access = tuple[str, str, str | None, str | None]  # read or write, element, warp, source
@@ -123,6 +124,21 @@ def test_an_index_without_a_formula(checker: Builder, tmp_path: Path) -> None:
     (load,) = [each for each in run.json["indices"]["accesses"] if each["array"] == "A"]
     assert load["element"] is None and load["warp"] is None
     assert "loads A[...]\n" in run_check(program, "--indices", 1, 1, 1).stdout
+
+
+@pytest.mark.parametrize(("row", "col", "element"), [
+    ("/ ((n + T - 1) / T)", "% ((n + T - 1) / T)",
+     "C[(16 * (blockIdx.x / 2) + threadIdx.x / 16) * n + 16 * (blockIdx.x % 2) + threadIdx.x % 16]"),
+    ("% ((m + T - 1) / T)", "/ ((m + T - 1) / T)", None),
+])  # fmt: skip
+def test_blocks_in_one_row(checker: Builder, tmp_path: Path, row: str, col: str, element: str | None) -> None:
+    """Three by two of them: all have to bear a formula out, as the first two and the last bear out several."""
+    kernel = tmp_path / "kernel.cu"
+    edits = ["blockIdx.y * T", f"blockIdx.x {row} * T", "blockIdx.x * T", f"blockIdx.x {col} * T",
+             "dim3 blocks((n + T - 1) / T, (m + T - 1) / T);", "int blocks = (n + T - 1) / T * ((m + T - 1) / T);"]
+    kernel.write_text(replaced((REPOSITORY / IN_A_ROW).read_text(), edits, IN_A_ROW))
+    run = run_check(checker("gcc -O1", kernel), "--indices", "--json", 16)
+    assert run.status == 0 and accesses(run.json)[-1][1] == element
 
 
 def test_a_launch_that_was_stopped(checker: Builder, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ TEST(a_size_of_one) {
     CHECK_INT(layout_of(&FORMULA(0, TERM(1, THREAD_Y)), vector, 3, BY_N).size, -1);
 }
 
-/* Whole rows, and the columns that are nearest to one. */
+/* Whole rows, and the columns before or behind one: to three quarters of it behind. */
 TEST(constants) {
     static const int rows[][3] = {/* the constant, its rows and its columns */
                                   {0, 0, 0},
@@ -69,8 +69,8 @@ TEST(constants) {
                                   {K - 1, 1, -1},
                                   {-K - 1, -1, -1},
                                   {1 - K, -1, 1},
-                                  {K / 2, 0, K / 2},
-                                  {K / 2 + 1, 1, -(K / 2)}};
+                                  {K * 3 / 4, 0, K * 3 / 4},
+                                  {K * 3 / 4 + 1, 1, K * 3 / 4 + 1 - K}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct layout l = layout_of(&FORMULA(rows[i][0], TERM(K, THREAD_Y)), sizes, 3, BY_K);
         CHECK_INT(l.row.constant, rows[i][1]);

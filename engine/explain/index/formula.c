@@ -342,12 +342,12 @@ struct layout layout_of(const struct index_formula *formula, const struct index_
     l.row = (struct index_formula){.phase_first = formula->phase_first,
                                    .phase_every = formula->phase_every};
     if (l.size >= 0) l.row = take_multiples(&l.col, &sizes[l.size]);
-    /* A constant belongs to the row as far as it is whole rows; -1 is the column before the first.
-     */
+    /* A constant belongs to the row as far as it is whole rows; -1 is the column before the first,
+     * and what is loaded ahead, which may be most of a row, is in the same one. */
     const long long columns = sizes[l.size >= 0 ? l.size : expected].value;
     l.row.constant = formula->constant / columns;
     l.col.constant = formula->constant % columns;
-    if (llabs(l.col.constant) > columns / 2) {
+    if (4 * llabs(l.col.constant) > 3 * columns) {
         const int sign = l.col.constant > 0 ? 1 : -1;
         l.row.constant += sign;
         l.col.constant -= sign * columns;
@@ -358,6 +358,14 @@ struct layout layout_of(const struct index_formula *formula, const struct index_
 bool part_has(const struct index_formula *part, unsigned variables) {
     for (int i = 0; i < part->terms; i++)
         if (variables >> part->term[i].variable & 1) return true;
+    return false;
+}
+
+bool part_has_digits(const struct index_formula *part, unsigned variables) {
+    for (int i = 0; i < part->terms; i++) {
+        const struct index_term *t = &part->term[i];
+        if (variables >> t->variable & 1 && (t->shift || t->bits)) return true;
+    }
     return false;
 }
 

@@ -102,9 +102,11 @@ struct layout layout_of(const struct index_formula *formula, const struct index_
 
 /* Whether a part, a row or a column, has terms of any of these variables. */
 bool part_has(const struct index_formula *part, unsigned variables);
+/* Likewise, any with / or %. */
+bool part_has_digits(const struct index_formula *part, unsigned variables);
 /* Whether two parts have the same terms of these variables. */
 bool part_same(const struct index_formula *a, const struct index_formula *b, unsigned variables);
-/* The coefficient of a variable, all of whose bits count; 0: it has none, or digits only. */
+/* The coefficient of a variable, or of its remainder; 0: it has none, or is divided. */
 long long part_coefficient(const struct index_formula *part, enum index_variable variable);
 
 /* --- recover.c: from a trace (record.h) to formulas ------------------------------------------- */

@@ -185,13 +185,41 @@ static size_t select_samples(const struct recovery *r, int recovered, value_deco
     return count;
 }
 
+/* Whether the samples show what a blockIdx does in the formula, for blocks in between, too. With /
+ * or % that takes all its values: three fit some such formula nearly always. A factor takes three,
+ * or all but the last; or two, if others make no such access and the grid is no row of blocks,
+ * where row and column are divided out of one. */
+static bool is_shown(const struct recovery *r, enum index_variable v,
+                     const struct index_sample *samples, size_t count,
+                     const struct index_formula *formula, bool inner_blocks) {
+    const unsigned *grid = r->trace->grid;
+    const int end = (int)grid[v - INDEX_BLOCK_X] - 1;
+    const bool row = grid[0] * grid[1] * grid[2] == (unsigned)end + 1;
+    bool seen[TRACE_WHOLE] = {false}, last = false;
+    int values = 0; /* but for the last */
+    for (size_t i = 0; i < count; i++) {
+        const int value = samples[i].value[v];
+        last |= value == end;
+        if (value == end || value >= TRACE_WHOLE) continue;
+        values += !seen[value];
+        seen[value] = true;
+    }
+    if (values + last < 2) return true; /* it has no term */
+    if (part_has_digits(formula, 1u << v)) return values == end && last;
+    return values == end || (values > 1 && last) || (!row && !inner_blocks);
+}
+
 /* Guards leave out some accesses of the blocks at the grid's end, so that steps count otherwise
  * there: then the other blocks alone decide. */
 static bool fit(const struct recovery *r, int recovered, value_decoder *decode,
                 struct index_sample *samples, struct index_formula *formula, unsigned *varied) {
     for (int inner_blocks = 0; inner_blocks < 2; inner_blocks++) {
         const size_t count = select_samples(r, recovered, decode, inner_blocks, samples);
-        if (!count || !index_fit(samples, count, formula)) continue;
+        bool found = count && index_fit(samples, count, formula);
+        for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Z; v++)
+            found =
+                found && is_shown(r, (enum index_variable)v, samples, count, formula, inner_blocks);
+        if (!found) continue;
         for (size_t i = 1; i < count; i++)
             for (int v = 0; v < INDEX_VARIABLES; v++)
                 *varied |= (unsigned)(samples[i].value[v] != samples[0].value[v]) << v;

@@ -221,7 +221,8 @@ struct trace_barrier {
     struct threads returned;
 };
 
-enum { TRACE_BLOCKS = 18, TRACE_LAUNCHES = 8 };
+/* Grids of TRACE_WHOLE blocks are kept whole: as many blocks as of most larger ones. */
+enum { TRACE_BLOCKS = 27, TRACE_WHOLE = 9, TRACE_LAUNCHES = 8 };
 
 /* Of one launch. */
 struct trace {
@@ -265,9 +266,10 @@ static inline const struct trace_array *trace_shared(const struct trace *t, int 
     return &t->shared[array - TRACE_SHARED];
 }
 
-/* From now on accesses to arrays and shared arrays are kept, of each launch's first two and its
- * last block in each direction, of the first TRACE_LAUNCHES launches. Of more, the last one that is
- * kept gives way to the one that trace_shown() is about. Before the first launch.
+/* From now on accesses to arrays and shared arrays are kept, of all blocks of a small grid, and of
+ * the first two and the last one in each direction of a larger one, of the first TRACE_LAUNCHES
+ * launches. Of more, the last one that is kept gives way to the one that trace_shown() is about.
+ * Before the first launch.
  *
  * `launch` is the number of the one that trace_shown() is about, from 1; 0: the first one that
  * loads an input, because one that loads none computes nothing of them.

@@ -205,15 +205,17 @@ static void block_index(const struct watch *w, unsigned index[3]) {
     index[2] = (unsigned)(w->epochs.block / grid->x / grid->y);
 }
 
-/* Whether it is one of the blocks that are kept. */
+/* Whether it is one of the blocks that are kept: of a large grid the first two and the last one in
+ * each direction. */
 static bool is_kept(const struct watch *w) {
     const unsigned grid[] = {w->launch->grid.x, w->launch->grid.y, w->launch->grid.z};
     unsigned index[3];
     if (!tracing.now) return false;
     block_index(w, index);
     if (tracing.one) return memcmp(index, tracing.block, sizeof index) == 0;
+    if (w->launch->blocks <= TRACE_WHOLE) return true;
     for (int i = 0; i < 3; ++i)
-        if (index[i] != grid[i] - 1 && index[i] >= (i < 2 ? 2 : 1)) return false;
+        if (index[i] != grid[i] - 1 && index[i] >= 2) return false;
     return true;
 }
 
