@@ -315,6 +315,13 @@ static bool may_be_of_grid(enum finding_kind kind, bool exchanged) {
            kind == FINDING_BAD_LAUNCH || (exchanged && kind == FINDING_OUT_OF_BOUNDS);
 }
 
+/* How many blocks lie one below the other, and beside each other, in a C of this shape. */
+static struct cover blocks_for(const struct situation *s, struct shape shape) {
+    const struct cover one = covered(s, (unsigned[]){1, 1, 1});
+    return (struct cover){(shape_size(&shape, PARAM_M) + one.rows - 1) / one.rows,
+                          (shape_size(&shape, PARAM_N) + one.cols - 1) / one.cols};
+}
+
 bool cause_grid(const struct situation *s) {
     const struct trace *t = s->recovery->trace;
     const struct outcome *failed = s->failed;
@@ -322,6 +329,11 @@ bool cause_grid(const struct situation *s) {
     if (memcmp(t->block, s->launch->block, sizeof t->block)) return false;
     if (failed->finding.kind == FINDING_WRONG_RESULT && s->only_store)
         return false; /* C was covered */
+    /* Divided, a blockIdx is of this run's number of blocks in a row, and not of another shape's.
+     */
+    if (part_has_digits(&s->store.layout.row, LAYOUT_BLOCK) ||
+        part_has_digits(&s->store.layout.col, LAYOUT_BLOCK))
+        return false;
     if (!s->store.alone || s->store.access->phases > 1 || source_may_say("gridDim"))
         return false;           /* blocks may compute further tiles of C, as many as there are */
     for (int i = 0; i < 2; i++) /* of blocks that did not store nothing is known */
@@ -333,12 +345,16 @@ bool cause_grid(const struct situation *s) {
     if (covers(cover, failed->shape) || !blocks_adjoin(s)) return false;
     const bool exchanged = covers(covered(s, swapped), failed->shape);
     if (!may_be_of_grid(failed->finding.kind, exchanged)) return false;
-    const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid);
+    const struct cover here = blocks_for(s, s->shape), there = blocks_for(s, failed->shape);
+    const bool fixed = !memcmp(t->grid, s->launch->grid, sizeof t->grid) &&
+                       (here.rows != there.rows || here.cols != there.cols);
     cause_at_launch(s, exchanged ? CAUSE_GRID_EXCHANGED : CAUSE_GRID_TOO_SMALL);
     if (exchanged)
         CAUSE_SAY(GRID_EXCHANGED);
     else if (fixed)
-        CAUSE_SAY(GRID_FIXED, W(t->grid[0]), W(t->grid[1]));
+        CAUSE_SAY(GRID_FIXED, W(t->grid[0]), W(t->grid[1]), W(shape_size(&failed->shape, PARAM_M)),
+                  W(shape_size(&failed->shape, PARAM_N)), W(shape_size(&s->shape, PARAM_M)),
+                  W(shape_size(&s->shape, PARAM_N)));
     else
         CAUSE_SAY(GRID_TOO_SMALL);
     say_launch(s, s->launch->grid, s->launch->block);
