@@ -112,12 +112,7 @@ static void find_bad_launch(struct diagnosis *d) {
 
 /* Of the text in which a party's line is; null: not known. */
 static const struct structure *structure_at(const struct finding_party *party) {
-    static struct structure structure;
-    static bool read, known;
-    if (!party->line || !source_is(party->file)) return NULL;
-    if (!read) known = structure_read(&structure, source_text());
-    read = true;
-    return known ? &structure : NULL;
+    return party->line ? structure_of(party->file) : NULL;
 }
 
 /* Likewise, if both lines are in one function, so that one comes before the other. */

@@ -85,6 +85,8 @@ struct structure {
 /* Reads a text in CUDA C++. False: its brackets do not match (preprocessor branches, macros), or it
  * is too long; then nothing is known. */
 bool structure_read(struct structure *s, const char *text);
+/* Of kernel.cu's own text, if this is the file; null: it is another one, or nothing is known. */
+const struct structure *structure_of(const char *file);
 
 /* The innermost construct of that kind that is around both of these lines and not around `without`;
  * null: none. A lambda is a function. */

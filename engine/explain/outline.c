@@ -1,5 +1,6 @@
 /* Reads the structure of a text: see explain.h. A parser of statements; expressions are skipped,
  * but for the functions (lambdas) in them. */
+#include "../report/text/source.h"
 #include "explain.h"
 #include <ctype.h>
 #include <string.h>
@@ -274,6 +275,15 @@ bool structure_read(struct structure *s, const char *text) {
     }
     if (p.failed) s->count = s->barriers = 0;
     return !p.failed;
+}
+
+const struct structure *structure_of(const char *file) {
+    static struct structure structure;
+    static bool read, known;
+    if (!source_is(file)) return NULL;
+    if (!read) known = structure_read(&structure, source_text());
+    read = true;
+    return known ? &structure : NULL;
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Mistakes in index expressions. */
+#include "../../engine/explain/explain.h"
 #include "../../engine/report/text/numbers.h"
 #include "situation.h"
 #include <stdlib.h>
@@ -118,10 +119,20 @@ bool cause_store_transposed(const struct situation *s) {
     return true;
 }
 
+/* Whether C's rows, or columns, are of the same blockIdx as those that are multiplied. By how much
+ * it is multiplied is another question, and so is what it means divided, in a grid of one row. */
+static bool is_of_same_blocks(const struct situation *s, int matrix) {
+    const struct index_formula *from = used(s, matrix), *to = stored(s, matrix);
+    const unsigned known = s->use[matrix].varied & s->store.varied;
+    if (part_has_digits(from, LAYOUT_BLOCK) || part_has_digits(to, LAYOUT_BLOCK)) return true;
+    for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Z; v++)
+        if (known >> v & 1 && part_has(from, 1u << v) != part_has(to, 1u << v)) return false;
+    return true;
+}
+
 bool cause_block_exchanged(const struct situation *s) {
     int matrix = MATRIX_A;
-    while (matrix < MATRIX_C && is_as_stored(s, &s->use[matrix], matrix, matrix, LAYOUT_BLOCK))
-        matrix++;
+    while (matrix < MATRIX_C && is_of_same_blocks(s, matrix)) matrix++;
     if (matrix == MATRIX_C) return false;
     if (is_stored_at(s, LAYOUT_BLOCK)) {
         cause_at_access(s, CAUSE_BLOCK_EXCHANGED, s->store.access);
@@ -260,22 +271,38 @@ static bool says_phase_missing(const struct situation *s, int matrix) {
     return true;
 }
 
-/* A phase multiplies so many steps along k, and the next one begins elsewhere; or the tiles are
- * right, and not all of them is multiplied. */
+/* How many elements along k a thread multiplies in one phase. */
+static long long multiplied_along_k(const struct situation *s, int matrix) {
+    const struct recovered *use = s->use[matrix].access;
+    int value[INDEX_VARIABLES] = {[INDEX_PHASE] = use->source_formula.phase_first};
+    const long long k = s->size[SIZE_K].value, from = index_offset(along_k(s, matrix), value);
+    unsigned char *seen = calloc((size_t)(2 * k), 1);
+    long long count = 0;
+    for (; seen && value[INDEX_STEP] < use->steps; value[INDEX_STEP]++) {
+        const long long at = index_offset(along_k(s, matrix), value) - from + k;
+        if (at >= 0 && at < 2 * k) count += !seen[at]++;
+    }
+    free(seen);
+    return count;
+}
+
+/* The tiles are right, and a phase does not multiply all of them; or it does, and the next ones
+ * begin elsewhere. */
 static bool says_phase_step(const struct situation *s, int matrix) {
     const struct recovered *load = s->load[matrix].access, *use = s->use[matrix].access;
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
-    const long long steps =
-        cause_extent(s, use, s->recovery->trace->grid, along_k(s, matrix), LAYOUT_STEP);
-    if (use->phases < TELLING_PHASES || on <= 0 || on == steps || !load) return false;
-    if (on == loaded_along_k(s, matrix)) {
+    if (use->phases < TELLING_PHASES || on <= 0 || !load || !s->load[matrix].alone) return false;
+    const long long wide = loaded_along_k(s, matrix), steps = multiplied_along_k(s, matrix);
+    if (on == wide && steps != wide) {
         cause_at_access(s, CAUSE_LOOP_COUNT, use);
         CAUSE_SAY(PRODUCTS_OF_PHASE, W(steps), W(on), ACCESS(use), ACCESS(load));
-    } else {
+    } else if (on != wide && steps == wide) {
         cause_at_access(s, CAUSE_PHASE_STEP, load);
         CAUSE_SAY(PHASE_STEP, NAME(matrix), W(on), W(steps), W(cause_directions[!matrix]),
                   W(matrix == MATRIX_A ? "wide" : "high"), ACCESS(load), W(use->place.line),
                   W(steps));
+    } else {
+        return false;
     }
     return true;
 }
@@ -294,10 +321,16 @@ bool cause_some_phases(const struct situation *s) {
         less = more;
         more = s->load[MATRIX_A].access;
     }
+    if (!s->load[less->array].alone) return false; /* another line may load the rest */
     cause_at_access(s, CAUSE_PHASE_STEP, less);
     CAUSE_SAY(SOME_PHASES, NAME(less->array), W(less->phases), W(more->phases), ACCESS(less),
               ACCESS(more), NAME(less->array));
     return true;
+}
+
+/* Whether a load may be of the next phase, and the first one is missing, or in another line. */
+static bool is_ahead(const struct situation *s, int matrix) {
+    return !s->load[matrix].alone || s->load[matrix].access->phases < s->use[matrix].access->phases;
 }
 
 /* --- off by a constant ------------------------------------------------------------------------ */
@@ -306,9 +339,11 @@ static bool is_off(const struct situation *s, int matrix) {
     const struct view *v = &s->global[matrix];
     const long long row = v->layout.row.constant, col = v->layout.col.constant;
     const long long k_of_a = along_k(s, 0)->constant, k_of_b = along_k(s, 1)->constant;
-    if (!v->access || !cause_concerns(s, matrix) || (!row && !col)) return false;
+    if (!v->access || !cause_concerns(s, matrix) || (row != 0) == (col != 0)) return false;
     if (s->known && matrix < MATRIX_C && k_of_a && k_of_a == k_of_b) return false; /* of both */
-    if ((!s->known || !v->alone) && llabs(row) + llabs(col) > 1) return false; /* one of several */
+    if (!v->alone) return false; /* another line may load what this one does not */
+    if (!s->known && llabs(row) + llabs(col) > 1) return false;
+    if (s->known && matrix < MATRIX_C && is_ahead(s, matrix)) return false;
     if (part_coefficient(&v->layout.row, INDEX_PHASE) < 0 ||
         part_coefficient(&v->layout.col, INDEX_PHASE) < 0)
         return false; /* it runs backwards */
@@ -352,6 +387,25 @@ bool cause_rows_of_b(const struct situation *s, long long *first, long long *las
     return all;
 }
 
+/* The line of the loop over k, which ends before the store of C. It is around the load of B and the
+ * product. Where they are one line, an element along k may be multiplied several times in it, by a
+ * loop that is inside; where the load is in another function, a barrier is in the loop. 0: the text
+ * does not say. */
+static int line_of_loop(const struct situation *s) {
+    const struct recovered *load = s->load[MATRIX_B].access, *use = s->use[MATRIX_B].access;
+    const struct structure *in = structure_of(use->place.file);
+    const int line = use->place.line, store = s->store.access->place.line;
+    const struct construct *loop = NULL;
+    if (!in) return 0;
+    if (load == use && !part_coefficient(along_k(s, MATRIX_B), INDEX_STEP))
+        loop = structure_outermost(in, CONSTRUCT_LOOP, line, store);
+    else
+        loop = structure_innermost(in, CONSTRUCT_LOOP, line, load->place.line, store);
+    const int barrier = structure_barrier_between(in, line, store);
+    if (!loop && barrier) loop = structure_innermost(in, CONSTRUCT_LOOP, line, barrier, store);
+    return loop ? loop->first : 0;
+}
+
 bool cause_loop_count(const struct situation *s) {
     const long long k = s->size[SIZE_K].value;
     const struct recovered *load = s->load[MATRIX_B].access;
@@ -362,8 +416,14 @@ bool cause_loop_count(const struct situation *s) {
     if (loaded_along_k(s, MATRIX_B) < on) return false;
     if (!cause_rows_of_b(s, &first, &last)) return false;
     const long long end = on > 1 ? (k + on - 1) / on * on : k; /* of the last tile that k needs */
-    if (first == 0 && last >= k - 1 && last < end) return false;
-    cause_at_access(s, CAUSE_LOOP_COUNT, load);
+    const int line = line_of_loop(s);
+    if (!line || (first == 0 && last >= k - 1 && last < end)) return false;
+    if (first > 0 && last < k && is_ahead(s, MATRIX_B)) return false;
+    /* It goes on, and it is a condition that leaves out the last loads. */
+    const struct recovered *use = s->use[MATRIX_B].access;
+    if (last < k - 1 && use != load && use->phases * multiplied_along_k(s, MATRIX_B) >= k)
+        return false;
+    cause_begin(s->cause, CAUSE_LOOP_COUNT, s->use[MATRIX_B].access->place.file, line);
     if (last >= k)
         CAUSE_SAY(TOO_FAR, W(last), W(k));
     else if (first > 0)
@@ -614,21 +674,51 @@ bool cause_tile_type(const struct situation *s) {
     return false;
 }
 
-/* The products reach all of k, and in each phase other elements: nothing is left but what is done
- * with them. What that is, a formula says that gives all of C. */
+/* Whether in this run's first block each element of C that it stores gets all its products, once:
+ * by the element, the rows of A and columns of B that reach one product in the same step of a
+ * thread. */
+static bool all_multiplied(const struct situation *s) {
+    const struct recovery *r = s->recovery;
+    const struct recovered *use = s->use[MATRIX_A].access;
+    const long long m = s->size[SIZE_M].value, n = s->size[SIZE_N].value, k = s->size[SIZE_K].value;
+    unsigned char *times = calloc((size_t)(m * n * k), 1);
+    struct index_sample sample;
+    for (size_t i = use->first; times && i < r->trace->count; i++) {
+        if (r->of[i] != use - r->access || r->trace->access[i].block) continue;
+        recover_sample(r, i, &sample);
+        const long long row = index_offset(used(s, MATRIX_A), sample.value),
+                        col = index_offset(used(s, MATRIX_B), sample.value),
+                        at = index_offset(along_k(s, MATRIX_A), sample.value);
+        if (at != index_offset(along_k(s, MATRIX_B), sample.value)) break;
+        if (row < 0 || row >= m || col < 0 || col >= n || at < 0 || at >= k) continue;
+        unsigned char *of = &times[(row * n + col) * k + at];
+        *of = *of ? 2 : 1;
+    }
+    bool all = times;
+    for (size_t i = s->store.access->first; all && i < r->trace->count; i++) {
+        if (r->of[i] != s->store.access - r->access || r->trace->access[i].block) continue;
+        recover_sample(r, i, &sample);
+        all = sample.offset >= 0 && sample.offset < m * n;
+        const unsigned char *of = &times[sample.offset * k];
+        for (long long at = 0; all && at < k; at++) all = of[at] == 1;
+    }
+    free(times);
+    return all;
+}
+
+/* All that C needs is multiplied: nothing is left but what is done with it. What that is, a formula
+ * says that gives all of C. */
 bool cause_sum(const struct situation *s) {
     const struct explained *explained = &s->failed->explained;
     const bool is_zero = strcmp(explained->formula, "zero") == 0;
     const struct recovered *use = s->use[MATRIX_A].access;
-    const struct index_formula *of_a = along_k(s, MATRIX_A), *of_b = along_k(s, MATRIX_B);
-    if (!part_same(of_a, of_b, ~0u) || of_a->constant || of_b->constant ||
-        (use->phases > 1 && !part_has(of_a, LAYOUT_PHASE)) ||
-        cause_extent(s, use, s->recovery->trace->grid, of_a, ~LAYOUT_BLOCK) <
-            shape_size(&s->shape, PARAM_K))
-        return false;
+    if (use->steps != s->use[MATRIX_B].access->steps || !all_multiplied(s)) return false;
     cause_at_access(s, CAUSE_SUM_START, s->store.access);
     CAUSE_SAY(SUM_WRONG, W(use->place.line));
-    if (s->store.access->steps > 1) CAUSE_SAY(STORES_SEVERAL, W(s->store.access->steps));
+    if (s->store.access->steps > 1)
+        CAUSE_SAY(STORES_SEVERAL, W(s->store.access->steps));
+    else
+        CAUSE_SAY(OF_ROW);
     if (is_zero)
         CAUSE_SAY(ASK_ZERO);
     else

@@ -20,14 +20,14 @@ static void set_view(struct view *view, const struct situation *s, const struct 
 /* --- the order -------------------------------------------------------------------------------- */
 
 /* What has to be so, a set. What another launch does may make up for some mistakes: none stores C
- * (STORES); none loads A or B, either, and none that comes later stores C (WHOLE). What the
+ * (ONLY_STORE); none loads A or B, either, and none that comes later stores C (WHOLE). What the
  * accesses are is KNOWN; the result is WRONG. And VALUES: the mistake changes what is stored in C,
  * and never whether it is stored.
  *
  * The launch must have come to its end, too: what is not there in one that was stopped, a further
  * access, phase or block, or another line that does the same, may only be missing. SEEN: not for
  * this rule, which concludes from what was done, or asks itself. */
-enum { STORES = 1, WHOLE = 2, KNOWN = 4, WRONG = 8, VALUES = 16, SEEN = 32 };
+enum { ONLY_STORE = 1, WHOLE = 2, KNOWN = 4, WRONG = 8, VALUES = 16, SEEN = 32 };
 
 /* What is passed to the kernel comes before what it makes of that; what decides which element an
  * access means, before whether it is left out. */
@@ -43,7 +43,7 @@ static const struct rule {
     {cause_steps, VALUES | SEEN},
     {cause_store_transposed, KNOWN},
     {cause_block_exchanged, KNOWN},
-    {cause_grid, STORES},
+    {cause_grid, ONLY_STORE},
     {cause_constant, WHOLE},
     {cause_thread_exchanged, KNOWN},
     {cause_phase, VALUES | KNOWN},
@@ -90,7 +90,7 @@ static bool is_asked(const struct situation *s, const struct rule *r) {
     if (slot_has(f->slot, SLOT_SUM_CHANGED) && r->rule != cause_sum) return false;
     return (r->needs & SEEN || s->recovery->trace->ended) && !(r->needs & KNOWN && !s->known) &&
            !(r->needs & WHOLE && !s->whole) &&
-           !(r->needs & STORES && !s->whole && !s->only_store) &&
+           !(r->needs & ONLY_STORE && !s->whole && !s->only_store) &&
            !(r->needs & WRONG && f->kind != FINDING_WRONG_RESULT) &&
            !(r->needs & VALUES && cause_is_of_stores(f));
 }

@@ -215,7 +215,7 @@ def test_page_of_a_mistake_before_any_load(built_of: BuiltOf) -> None:
 CAUSES = {
     # The init kernel first: what is named of the product is what is named without it.
     "zeroed: row of A": (ZEROED, "A[row * k", "A[row * m", "row-length", "A_s[ty][tx] =", 2),
-    "zeroed: loop": (ZEROED, "(k + TILE_SIZE - 1)", "k", "loop-count", "B_s[ty][tx] =", 2),
+    "zeroed: loop": (ZEROED, "(k + TILE_SIZE - 1)", "k", "loop-count", "for (int phase", 2),
     "zeroed: guard": (ZEROED, "row < m && a_col", "row < n && a_col", "guard-dimension", "A_s[ty][tx] =", 2),
     # C is wrong where the grid does not reach, and not unwritten.
     "zeroed: grid": (ZEROED, "(m + TILE_SIZE - 1)", "m", "grid-too-small", "mysgemm<<<", 2),
