@@ -140,17 +140,32 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_cause(checker: Builder, tmp_path: Path, case: str) -> None:
-    body, launch, edit, kind, line, cause = CASES[case]
+def written(case: str, folder: Path) -> tuple[Path, str]:
+    """The kernel, and its text."""
+    body, launch, edit = CASES[case][:3]
     text = KERNEL % (body, launch)
     if edit:
         assert text.count(edit[0]) == 1, edit
         text = text.replace(*edit)
-    kernel = tmp_path / "kernel.cu"
-    kernel.write_text(text)
+    (folder / "kernel.cu").write_text(text)
+    return folder / "kernel.cu", text
+
+
+def lines_with(words: str, text: str) -> list[int]:
+    return [number for number, line in enumerate(text.splitlines(), 1) if words in line]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cause(checker: Builder, tmp_path: Path, case: str) -> None:
+    kernel, text = written(case, tmp_path)
+    kind, line, cause = CASES[case][3:]
     finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
     assert finding["kind"] == kind
-    lines = [number for number, each in enumerate(text.splitlines(), 1) if line and line in each]
-    assert finding["line"] in (lines or [0])
+    assert finding["line"] in (lines_with(line, text) if line else [0])
     assert cause == (finding["cause"] and finding["cause"]["name"])
+
+
+def test_the_line_of_the_launch_where_no_other_is_known(checker: Builder, tmp_path: Path) -> None:
+    kernel, text = written("last tile not multiplied", tmp_path)
+    said = run_check(checker("gcc -O1", kernel), "--seed", 1).stdout
+    assert f"\n    line {lines_with('// launch', text)[0]}: mysgemm<<<(3, 3), (16, 16)>>>: " in said

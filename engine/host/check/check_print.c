@@ -50,6 +50,18 @@ static const struct finding_launch *launch_of(const struct outcome *outcome) {
     return known ? &outcome->launch[launch - 1] : &outcome->finding.launch;
 }
 
+/* With its line, where neither a mistake nor a finding has one. */
+static void print_launch_of(FILE *out, const struct outcome *outcome) {
+    const struct finding_launch *l = launch_of(outcome);
+    const struct finding_party *at = &outcome->finding.at;
+    char text[LAUNCH_TEXT + 32] = "", words[LAUNCH_TEXT];
+    finding_launch_say(l, words, sizeof words);
+    if (l->line && !outcome->cause.line && !at->line && strcmp(l->file, at->file) == 0)
+        APPEND(text, "line %d: ", l->line);
+    APPEND(text, "%s", words);
+    print_indented(out, text);
+}
+
 void print_finding(FILE *out, const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     const struct cause *cause = &outcome->cause;
@@ -68,7 +80,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
         print_headline(out, f->at.file, f->at.line, print_red, words.what);
     }
     print_indented(out, words.detail);
-    if (!explained || !cause->shows_launch) print_launch(out, launch_of(outcome));
+    if (!explained || !cause->shows_launch) print_launch_of(out, outcome);
     print_circumstances(out, f, outcome->shape);
     if (outcome->blocks.all) {
         fputs("    ", out);
