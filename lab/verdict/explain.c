@@ -176,8 +176,8 @@ static bool explain_unwritten(const struct problem *p, const struct verdict *v,
     const bool none = written.row_last < 0;
     set_formula(
         out, none ? "none-written" : "unwritten-region",
-        none ? "which line of the kernel stores to C? If it stores to other memory, what copies "
-               "that?"
+        none ? "which threads reach the line that stores to C? If that is other memory, what "
+               "copies it?"
              : "each element of C needs a thread that stores it, or a copy: where do the grid, the "
                "guards or the copy end?");
     bool found = none || frame(p, &written, out);
