@@ -221,8 +221,8 @@ struct trace_barrier {
     struct threads returned;
 };
 
-/* Grids of TRACE_WHOLE blocks are kept whole: as many blocks as of most larger ones. */
-enum { TRACE_BLOCKS = 27, TRACE_WHOLE = 9, TRACE_LAUNCHES = 8 };
+/* Grids of up to TRACE_WHOLE blocks are kept whole, as those of the shapes of evidence are. */
+enum { TRACE_BLOCKS = 27, TRACE_WHOLE = 12, TRACE_LAUNCHES = 8 };
 
 /* Of one launch. */
 struct trace {
