@@ -58,6 +58,13 @@ def test_products_are_counted(checker: Builder, tmp_path: Path) -> None:
     assert cause["what"] == "8 products are added in each tile phase; the tiles are 16 wide"
 
 
+def test_a_grid_is_said_for_which_sizes(checker: Builder, tmp_path: Path) -> None:
+    """It need not be the same for all."""
+    edits = ["grid((n + TILE - 1) / TILE, (m + TILE - 1) / TILE)", "grid(m / TILE, m / TILE)"]
+    cause = finding_of(checker, tmp_path, "handout", edits, 34)["cause"]
+    assert cause["what"] == "the grid does not cover C: it is (2, 2) for C of 34 x 34, and for C of 37 x 29"
+
+
 BLOCKS = "dim3 blocks((n + T - 1) / T, (m + T - 1) / T);"
 IN_A_ROW = [BLOCKS, "int blocks = (n + T - 1) / T * ((m + T - 1) / T);",
             "blockIdx.y * T", "blockIdx.x / ((n + T - 1) / T) * T",
