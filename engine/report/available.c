@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The number behind `name`, with a blank or a colon in between, in a file of such lines; with an
  * empty name, that on the first line. "max" is no number: no limit. */
@@ -31,25 +32,31 @@ static const struct cgroup_files cgroup_v2 = {"/sys/fs/cgroup", "memory.max", "m
 static const struct cgroup_files cgroup_v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
                                               "memory.usage_in_bytes", "total_inactive_file"};
 
-/* What one group still allows: its limit, less its use, but file cache makes room when needed. */
-static uint64_t cgroup_room(const struct cgroup_files *files, const char *group) {
+static void lower(size_t *bytes, uint64_t to) {
+    if (to < *bytes) *bytes = (size_t)to;
+}
+
+/* What one group allows: its limit; and that less its use, but file cache makes room when needed.
+ */
+static void limit_by_group(const struct cgroup_files *files, const char *group, size_t *left,
+                           size_t *all) {
     char path[PATH_MAX + 64];
     uint64_t limit, used, cache = 0;
     snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->limit);
-    if (!read_number(path, "", &limit)) return UINT64_MAX;
+    if (!read_number(path, "", &limit)) return;
     snprintf(path, sizeof path, "%s%s/%s", files->mount, group, files->usage);
-    if (!read_number(path, "", &used)) return UINT64_MAX;
+    if (!read_number(path, "", &used)) return;
     snprintf(path, sizeof path, "%s%s/memory.stat", files->mount, group);
     read_number(path, files->cache, &cache);
     used -= cache < used ? cache : used;
-    return limit > used ? limit - used : 0;
+    lower(left, limit > used ? limit - used : 0);
+    lower(all, limit);
 }
 
-/* The tightest room of this process's group and of those around it. */
-static uint64_t cgroup_available(void) {
-    uint64_t room = UINT64_MAX;
+/* What this process's group and those around it allow. */
+static void limit_by_groups(size_t *left, size_t *all) {
     FILE *file = fopen("/proc/self/cgroup", "r");
-    if (!file) return room;
+    if (!file) return;
     char line[PATH_MAX];
     while (fgets(line, sizeof line, file)) { /* "0::/group" (v2) or "9:memory:/group" (v1) */
         line[strcspn(line, "\n")] = '\0';
@@ -61,18 +68,18 @@ static uint64_t cgroup_available(void) {
         if (strcmp(group, "/") == 0) group[0] = '\0';
         for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
             *end = '\0';
-            uint64_t here = cgroup_room(v2 ? &cgroup_v2 : &cgroup_v1, group);
-            room = here < room ? here : room;
+            limit_by_group(v2 ? &cgroup_v2 : &cgroup_v1, group, left, all);
         }
     }
     fclose(file);
-    return room;
 }
 
-size_t memory_available(void) {
-    uint64_t kilobytes, available = UINT64_MAX;
-    if (read_number("/proc/meminfo", "MemAvailable", &kilobytes)) available = kilobytes * 1024;
-    uint64_t room = cgroup_available();
-    available = room < available ? room : available;
-    return available > SIZE_MAX ? SIZE_MAX : (size_t)available;
+size_t memory_available(size_t *all) {
+    size_t left = SIZE_MAX, total = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t kilobytes;
+    if (read_number("/proc/meminfo", "MemAvailable", &kilobytes)) lower(&left, kilobytes * 1024);
+    limit_by_groups(&left, &total);
+    lower(&left, total);
+    if (all) *all = total;
+    return left;
 }

@@ -27,9 +27,9 @@ enum {
 };
 
 /* available.c: bytes that this process can still get: what Linux calls available, or less where a
- * control group allows less. SIZE_MAX when neither is known. Without a GPU that is the device's
- * memory, too. */
-size_t memory_available(void);
+ * control group allows less; and into `all`, unless it is null, those that it could ever get.
+ * Without a GPU that is the device's memory, too. */
+size_t memory_available(size_t *all);
 
 /* --- launches --------------------------------------------------------------------------------- */
 

@@ -166,6 +166,7 @@ static FILE *holds(const char *text) { return fmemopen((void *)text, strlen(text
 
 extern "C" FILE *fopen(const char *path, const char *) {
     if (strstr(path, "memory.max")) return holds("1000000000\\n");
+    if (strstr(path, "self/cgroup")) return holds("0::/\\n");
     if (strstr(path, "memory.current")) return holds("400000000\\n");
     return strstr(path, "meminfo") ? holds("MemAvailable: 9000000 kB\\n") : nullptr;
 }

@@ -1,16 +1,13 @@
 /* Device memory as CUDA's functions have it: how much there is, allocating, copying. */
 #define _GNU_SOURCE
 #include "runtime.h"
-#include <unistd.h>
 
 enum { PITCH_BYTES = 512 /* rows of cudaMallocPitch, as on a real GPU */ };
 
 /* The device's memory is this machine's. */
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     if (!free_bytes || !total_bytes) return error_set(cudaErrorInvalidValue);
-    *total_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    const size_t available = memory_available();
-    *free_bytes = available < *total_bytes ? available : *total_bytes;
+    *free_bytes = memory_available(total_bytes);
     return error_surface();
 }
 
@@ -24,7 +21,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind k
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     fault_install();
-    if (bytes <= memory_available()) *pointer = memory_allocate(bytes, kind);
+    if (bytes <= memory_available(NULL)) *pointer = memory_allocate(bytes, kind);
     if (!*pointer) return error_set(cudaErrorMemoryAllocation);
     if (observer) observer->allocated(*pointer, bytes, kind == ALLOCATION_DEVICE);
     return cudaSuccess;

@@ -81,7 +81,7 @@ static void check_memory(const struct check_options *o) {
     const struct shape *s = &o->run.which.shape;
     const struct host_layout layout = host_layout_of(&lab, s, false);
     const size_t more = layout.all + 8 * sizeof(uint32_t) * (size_t)lab_outputs(&lab, s);
-    if (memory_needed(s) + more <= memory_available()) return;
+    if (memory_needed(s) + more <= memory_available(NULL)) return;
     check_stop(o, EXIT_MACHINE,
                "these sizes need more memory than this machine has: use smaller ones");
 }

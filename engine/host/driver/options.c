@@ -271,7 +271,7 @@ struct options options_read(int argc, char **argv) {
     if (options.help) print_help();
     if (options.version && !options.help) printf("%s %s\n", lab.name, lab.version);
     if (options.help || options.version) exit(EXIT_PASSED);
-    const size_t needed = memory_needed(&options.which.shape), available = memory_available();
+    const size_t needed = memory_needed(&options.which.shape), available = memory_available(NULL);
     if (needed <= available) return options;
     snprintf(message, sizeof message,
              "these sizes need %.1f GB of memory and %.1f GB are available: choose smaller ones",
