@@ -691,16 +691,15 @@ static bool all_multiplied(const struct situation *s) {
                         at = index_offset(along_k(s, MATRIX_A), sample.value);
         if (at != index_offset(along_k(s, MATRIX_B), sample.value)) break;
         if (row < 0 || row >= m || col < 0 || col >= n || at < 0 || at >= k) continue;
-        unsigned char *of = &times[(row * n + col) * k + at];
-        *of = *of ? 2 : 1;
+        const long long product = at + k * (col + n * row);
+        times[product] += times[product] < 2;
     }
     bool all = times;
     for (size_t i = s->store.access->first; all && i < r->trace->count; i++) {
         if (r->of[i] != s->store.access - r->access || r->trace->access[i].block) continue;
         recover_sample(r, i, &sample);
         all = sample.offset >= 0 && sample.offset < m * n;
-        const unsigned char *of = &times[sample.offset * k];
-        for (long long at = 0; all && at < k; at++) all = of[at] == 1;
+        for (long long at = 0; all && at < k; at++) all = times[sample.offset * k + at] == 1;
     }
     free(times);
     return all;
