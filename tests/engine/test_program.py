@@ -179,6 +179,40 @@ int main() {
 """
 
 
+# A signal for the process that its first thread blocks goes to any other that does not.
+SIGNALED = """\
+#include <cstdio>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_t host;
+static volatile int by_host, by_others;
+static void hear(int) { (pthread_equal(pthread_self(), host) ? by_host : by_others) = 1; }
+
+__global__ void nothing() {}
+
+int main() {
+    host = pthread_self();
+    signal(SIGALRM, hear);
+    nothing<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+    kill(getpid(), SIGALRM);
+    for (int i = 0; i < 100 && !by_others; i++) usleep(1000);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+    printf("%d %d\\n", by_host, by_others);
+}
+"""
+
+
+def test_a_handler_of_the_programs_runs_on_no_thread_of_the_devices() -> None:
+    assert run_plainly(SIGNALED) == ("1 0\n", "")
+
+
 def test_a_container_has_no_more_memory_than_its_limit() -> None:
     assert run_plainly(CONTAINED) == ("600000000 of 1000000000\n", "")
 

@@ -379,6 +379,14 @@ static void install_all(void) {
     install(SIGNAL_STOP, on_stop, NULL);
 }
 
+void fault_other_signals(sigset_t *set) {
+    sigfillset(set);
+    for (int i = 0; i < FAULT_SIGNALS; ++i) sigdelset(set, fault_signals[i]);
+    sigdelset(set, SIGNAL_STOP);
+    sigdelset(set, SIGABRT); /* abort() in a kernel */
+    sigdelset(set, SIGSYS);
+}
+
 void fault_wake(sem_t *event) { completed = event; }
 
 void fault_install(void) {

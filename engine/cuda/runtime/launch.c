@@ -108,12 +108,17 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
+/* Signals for the process go to the host's threads: a handler of the program is no device code. */
 static bool start_worker(int index) {
     pthread_attr_t attributes;
+    sigset_t of_process, before;
     struct worker *worker = pool.workers[index] = worker_create();
     if (!worker || pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setstacksize(&attributes, WORKER_STACK_BYTES);
+    fault_other_signals(&of_process);
+    pthread_sigmask(SIG_BLOCK, &of_process, &before);
     int failed = pthread_create(&worker->thread, &attributes, worker_main, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return !failed;
 }

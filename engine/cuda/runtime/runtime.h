@@ -22,6 +22,7 @@
 #include "../program/program.h"
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 
 /* Further limits of compute capability 9.0, beside those of report/device.h. */
 enum {
@@ -295,6 +296,9 @@ void fault_thread_stack(void);
 /* Fresh zeroed memory of this process, never freed, at a random address that is noted nowhere;
  * null: out of memory. */
 void *fault_hidden_memory(size_t bytes);
+
+/* Into `set`: signals that are not a kernel's fault, nor how one is stopped. */
+void fault_other_signals(sigset_t *set);
 
 /* At the first fault of a kernel `event` is posted, and fault_happened() true. */
 void fault_wake(sem_t *event);
