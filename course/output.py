@@ -46,7 +46,9 @@ def remove_of_earlier_runs(settings: Settings, standings: Sequence[Standing], fo
                            filled: Collection[str]) -> None:
     """What this run does not write: who publishes the folder would publish it, too."""
     kept = {folder / FEEDBACK / f"{each.student.folder}.html" for each in standings}
-    kept |= {folder / name for name in (*filled, *[LEADERBOARD] * settings.leaderboard)}
+    kept |= {folder / name for name in filled}
+    if settings.leaderboard:
+        kept.add(folder / LEADERBOARD)
     with faults_of(folder):
         for path in {*(folder / FEEDBACK).glob("*.html"), *(folder / name for name in FOR_OTHERS)} - kept:
             path.unlink(missing_ok=True)

@@ -67,7 +67,8 @@ def main(words: list[str]) -> int:
         traceback.print_exc()
         return say("the grader itself failed, see above", MachineFault.status)
     before = time.monotonic()
-    terminal.show(record, run.place(record), sys.stdout, run.only, given_to_make(asked, record, run.place(record)))
+    place = run.place(record)
+    terminal.show(record, place, sys.stdout, run.only, given_to_make(asked, record, place))
     if path := os.environ.get("GRADER_STAGES"):  # for a benchmark of the grader: wall seconds of each stage
         stages = run.stages | {"report": time.monotonic() - before}
         Path(path).write_text(json.dumps({name: round(seconds, 4) for name, seconds in stages.items()}))

@@ -20,6 +20,7 @@ SECONDS_TO_END = 10.0
 
 RUNNING: set[subprocess.Popen[Any]] = set()
 ENDING = threading.Event()
+"""What threads() ends after Ctrl-C; and that it does, so that nothing starts any more."""
 
 PASSING = {errno.EFAULT, errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE}
 """Why Linux may start no program at this moment, and the same one a little later: no memory for a process, too

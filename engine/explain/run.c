@@ -141,7 +141,7 @@ static struct finding left(enum finding_kind kind) {
     return event.kind != FINDING_NONE ? diagnose(&event) : (struct finding){.kind = FINDING_NONE};
 }
 
-/* By nobody, be it a kernel or a copy. */
+/* Whether it has a word that neither a kernel nor a copy has written. */
 static bool lacks_a_word(const struct region *r) {
     size_t word = 0;
     while (word < r->cells.words && cells_are_written(&r->cells, word)) word++;

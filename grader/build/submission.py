@@ -20,7 +20,7 @@ from pathlib import Path
 from .. import ROOT
 from ..errors import MachineFault, NotBuilt, Refused
 from ..gate.check import BUILDS, LONGEST, OBJECTS, PRELUDE, READY, TEXTS
-from ..jail.sandbox import Command, Limits, Sandbox
+from ..jail.sandbox import Command, Limits, Ran, Sandbox
 from ..lab import Lab
 from ..process import TemporaryFolder
 from .parts import Parts
@@ -126,17 +126,21 @@ def examine(jail: Path, *words: str) -> None:
     ran = Sandbox("none", "", jail).run(Command(command, EXAMINE_LIMITS, cwd=ROOT))
     before, begun, printed = ran.output.decode(errors="replace").partition(READY)
     if not begun:
-        last = (before.strip().splitlines() or [f"status {ran.status}"])[-1]
-        raise MachineFault(f"the submission cannot be examined: {last[:LONGEST]}")
+        raise MachineFault(f"the submission cannot be examined: {last_line(before, ran)}")
     if ran.status != 0:
-        last = (printed.strip().splitlines() or [f"status {ran.status}"])[-1]
+        last = last_line(printed, ran)
         limit = ran.time_limit_hit or ran.memory_limit_hit or ran.status == -signal.SIGXCPU
         if limit or last.startswith(("MemoryError", "RecursionError")):
             raise NotBuilt(TOO_LARGE)
-        raise Unplaced(f"kernel.cu cannot be examined: {last[:LONGEST]}")
+        raise Unplaced(f"kernel.cu cannot be examined: {last}")
     refused = json.loads(printed)
     if refused is not None:
         raise Refused(**refused)
+
+
+def last_line(said: str, ran: Ran) -> str:
+    """Of what it said, or else how it ended."""
+    return (said.strip().splitlines() or [f"status {ran.status}"])[-1][:LONGEST]
 
 
 def work_directory() -> TemporaryFolder:

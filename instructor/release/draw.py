@@ -2,8 +2,8 @@
 says.
 
 instructor/hidden/NAME.toml is a suite (docs/grading.md) whose sizes are ranges: m = [65, 96], or n = "m" for
-as many; `avoid = 16` allows no multiple of that. What is drawn gets its sizes into its name. If a file that students
-get has some of it, as `make release` would find, all is drawn again. In: a seed, which nobody can guess. Out:
+as many; `avoid = 16` allows no multiple of that. What is drawn gets its sizes into its name. If `make release` would
+find some of it in a file that students get, everything is drawn again. In: a seed, which nobody can guess. Out:
 testcases/hidden/NAME.toml; the same seed draws the same, as long as these files are the same.
 """
 

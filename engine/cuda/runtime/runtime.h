@@ -297,7 +297,7 @@ void fault_thread_stack(void);
  * null: out of memory. */
 void *fault_hidden_memory(size_t bytes);
 
-/* Into `set`: signals that are not a kernel's fault, nor how one is stopped. */
+/* Fills `set` with the signals by which no kernel fails and none is stopped. */
 void fault_other_signals(sigset_t *set);
 
 /* At the first fault of a kernel `event` is posted, and fault_happened() true. */

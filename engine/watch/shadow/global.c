@@ -132,7 +132,9 @@ static void access_region(struct watch *w, struct region *r, const struct access
         if (access->write) HEAR(forbidden, w, FINDING_INPUT_WRITTEN, access);
         return;
     }
-    if (access->write) __atomic_store_n(&r->stored, access->code, __ATOMIC_RELAXED);
+    /* All workers store here: what is there already would only take the line from the others. */
+    if (access->write && __atomic_load_n(&r->stored, __ATOMIC_RELAXED) != access->code)
+        __atomic_store_n(&r->stored, access->code, __ATOMIC_RELAXED);
     /* What the host has written into memory that both sides access is not known here. */
     for (size_t i = first; i <= last && i < r->cells.words; ++i)
         access_word(w, &r->cells, r->begin, i, access, !r->on_device);
