@@ -167,12 +167,11 @@ int64_t lab_prime_from(int64_t number) {
 static const int64_t to_check[] = {100, 1, 33, 64, 31, 1025, 5000};
 enum { BEFORE_MORE_THAN_A_BLOCK = 5 };
 
-/* How many of them: arrays of two dimensions have several blocks early, and a run of many
- * parameters may do as much as their product. */
-static int usual_checks(int params) {
+/* How many of them: arrays of two dimensions have several blocks early. */
+static int usual_checks(void) {
     for (int i = 0; i < lab_arrays(&lab); i++)
         if (lab.arrays[i].dimensions > 1) return BEFORE_MORE_THAN_A_BLOCK;
-    return LENGTH(to_check) - (params > 1);
+    return LENGTH(to_check);
 }
 
 /* The number-th size for a purpose, of a lab with so many parameters; 0: there are no more. */
@@ -181,7 +180,7 @@ static int64_t usual_size(enum lab_purpose purpose, int number, int width, int p
                             lab_prime_from(width / 2 + 1)};
     const int64_t one_page = width + width / 4 + 1;
     switch (purpose) {
-    case SHAPE_CHECK: return number < usual_checks(params) ? to_check[number] : 0;
+    case SHAPE_CHECK: return number < usual_checks() ? to_check[number] : 0;
     case SHAPE_TELL: return number < LENGTH(tell) ? tell[number] : 0;
     case SHAPE_COUNT: return number ? 0 : params > 1 ? 64 : 4096;
     case SHAPE_WHOLE: return number ? 0 : 4 * (int64_t)width;
@@ -192,7 +191,7 @@ static int64_t usual_size(enum lab_purpose purpose, int number, int width, int p
 }
 
 /* Parameters that differ can be told apart; within their ranges. */
-static bool usual_shape(enum lab_purpose purpose, int number, int width, struct shape *shape) {
+static bool sized_shape(enum lab_purpose purpose, int number, int width, struct shape *shape) {
     const int params = lab_params(&lab);
     const int64_t size = usual_size(purpose, number, width > 1 ? width : 16, params);
     *shape = (struct shape){{0}};
@@ -202,6 +201,45 @@ static bool usual_shape(enum lab_purpose purpose, int number, int width, struct 
         shape->of[i] = wanted < p->least ? p->least : wanted > p->most ? p->most : wanted;
     }
     return size;
+}
+
+/* A run that does more than so many operations is too long for make check. */
+static const double most_checked = 3e7;
+
+/* Makes a parameter, or all of them, so large. False: the lab allows no such shape. */
+static bool resize(enum lab_purpose purpose, int param, bool all, int64_t size, struct shape *s) {
+    char message[MESSAGE_SIZE];
+    if (purpose == SHAPE_TELL && lab_prime_from(size) != size) return false;
+    for (int i = 0; i < lab_params(&lab); i++) {
+        if (all || i == param) s->of[i] = size;
+        if (s->of[i] < lab.params[i].least || s->of[i] > lab.params[i].most) return false;
+    }
+    return truth_allows(s, message);
+}
+
+/* Of a shape that lab_truth.allows refuses, one parameter becomes larger, by as little as it takes;
+ * or all have one size. */
+static bool make_allowed(enum lab_purpose purpose, struct shape *shape) {
+    enum { MORE = 4096 };
+    char message[MESSAGE_SIZE];
+    const struct shape wanted = *shape;
+    if (truth_allows(shape, message)) return true;
+    for (int all = 0; all < 2; all++)
+        for (int more = 0; more < MORE; more++)
+            for (int i = 0; i < (all ? 1 : lab_params(&lab)); i++) {
+                *shape = wanted;
+                if (resize(purpose, i, all, wanted.of[i] + more, shape)) return true;
+            }
+    return false;
+}
+
+/* Shapes that cannot be made so, or take too long, are left out. */
+static bool usual_shape(enum lab_purpose purpose, int number, int width, struct shape *shape) {
+    for (int i = 0; sized_shape(purpose, i, width, shape); i++)
+        if (make_allowed(purpose, shape) &&
+            (purpose != SHAPE_CHECK || truth_operations(shape) <= most_checked) && !number--)
+            return true;
+    return false;
 }
 
 bool truth_shape(enum lab_purpose purpose, int number, int width, struct shape *shape) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, UNSPACED, Tree, finished, need, repository_files, sample
-from other_lab import LAB, PAGE, check, kernel, run, tree_with_lab
+from other_lab import LAB, PAGE, check, files, kernel, run, tree_with_lab
 
 from instructor.faulty.mistakes import seeded
 
@@ -173,25 +173,76 @@ def test_git_ignores_the_programs_of_any_lab_and_no_file(tmp_path: Path) -> None
 PROBE = """
 #include "engine/form/description.c"
 #include <stdio.h>
-const struct lab lab = {.params = {PARAMS}, .arrays = {{"in"}}};
-const struct lab_truth lab_truth = {0};
+const struct lab lab = {.params = {PARAMS}, .arrays = {{"in", .dimensions = DIMENSIONS}}};
+static double operations(const struct shape *s) { return (double)s->of[0] * s->of[1] * s->of[2]; }
+static bool allows(const struct shape *s, char message[MESSAGE_SIZE]) {
+    const int64_t n = s->of[0], width = s->of[1];
+    (void)message, (void)n, (void)width;
+    return ALLOWS;
+}
+const struct lab_truth lab_truth = {.allows = allows, .operations = OPERATIONS};
 int main(void) {
     struct shape shape;
-    for (int i = 0; truth_shape(SHAPE_CHECK, i, 256, &shape); i++) printf("%d ", (int)shape.of[0]);
+    for (int i = 0; truth_shape(PURPOSE, i, 16, &shape); i++) printf("%d,%d ", (int)shape.of[0], (int)shape.of[1]);
 }
 """
 
 
-@pytest.mark.parametrize(("params", "dimensions", "more"), [(1, 1, ["1025", "5000"]), (2, 1, ["1025"]), (2, 2, [])])
-def test_the_usual_shapes_have_several_blocks(tmp_path: Path, params: int, dimensions: int, more: list[str]) -> None:
-    """More elements than a block has threads, unless there are two dimensions."""
-    ranges = ", ".join(f'{{"{name}", "int", 1, 9999, 1, ""}}' for name in ("n", "bins")[:params])
-    text = PROBE.replace("PARAMS", ranges).replace('{"in"}', f'{{"in", .dimensions = {dimensions}}}')
-    source, program = tmp_path / "probe.c", tmp_path / "probe"
+def usual_shapes(folder: Path, params: int = 2, dimensions: int = 1, purpose: str = "SHAPE_CHECK",
+                 operations: str = "NULL", allows: str = "true") -> list[tuple[int, int]]:
+    """The first two parameters of each shape of this purpose."""
+    text = PROBE.replace("PARAMS", ", ".join(['{"p", "int", 1, 9999, 1, ""}'] * params))
+    for name, value in {"DIMENSIONS": str(dimensions), "PURPOSE": purpose, "OPERATIONS": operations,
+                        "ALLOWS": allows}.items():
+        text = text.replace(name, value)
+    source, program = folder / "probe.c", folder / "probe"
     source.write_text(text)
     alone = ["-ffunction-sections", "-Wl,--gc-sections"]  # what the other functions call is not here
     subprocess.run([need("cc"), f"-I{REPOSITORY}", *alone, source, "-o", program, "-lm"], check=True)
-    assert finished([program]).stdout.split() == ["100", "1", "33", "64", "31", *more]
+    return [(int(n), int(m)) for n, m in (pair.split(",") for pair in finished([program]).stdout.split())]
+
+
+@pytest.mark.parametrize(("params", "dimensions", "operations", "last"), [
+    (1, 1, "NULL", 5000), (2, 1, "NULL", 5000), (3, 1, "NULL", 5000), (2, 2, "NULL", 31), (3, 1, "operations", 31),
+])  # fmt: skip
+def test_the_usual_shapes_have_several_blocks(tmp_path: Path, params: int, dimensions: int, operations: str,
+                                              last: int) -> None:
+    """More elements than a block has threads, unless there are two dimensions, or it would take too long."""
+    sizes = [100, 1, 33, 64, 31, 1025, 5000]
+    shapes = usual_shapes(tmp_path, params, dimensions, operations=operations)
+    assert [n for n, _ in shapes] == sizes[:sizes.index(last) + 1]
+
+
+@pytest.mark.parametrize(("allows", "first"), [
+    ("width % 2", (100, 103)), ("n % 2", (101, 103)), ("n == width", (103, 103)), ("n >= width", (103, 103)),
+    ("n > 1 && (n & (n - 1)) == 0", (128, 103)), ("n % 32 == 0 && width % 32 == 0", (128, 128)),
+])  # fmt: skip
+def test_usual_shapes_are_those_that_the_lab_allows(tmp_path: Path, allows: str, first: tuple[int, int]) -> None:
+    """A size that it refuses becomes a larger one, and none is given up."""
+    shapes = usual_shapes(tmp_path, allows=allows)
+    assert shapes[0] == first and len(shapes) == 7
+    assert all(eval(allows.replace("&&", "and"), {"n": n, "width": width}) for n, width in shapes)  # noqa: S307
+
+
+def test_sizes_that_tell_parameters_apart_stay_prime(tmp_path: Path) -> None:
+    prime = {"purpose": "SHAPE_TELL", "allows": "width % 4 == 1"}
+    shapes = usual_shapes(tmp_path, **prime)
+    assert [width % 4 for _, width in shapes] == [1, 1, 1]
+    assert all(width % divisor for _, width in shapes for divisor in range(2, width))
+    assert usual_shapes(tmp_path, purpose="SHAPE_TELL", allows="n % 32 == 0") == []
+
+
+def test_a_lab_that_allows_no_usual_shape_asks_for_sizes(tree: Tree) -> None:
+    """Nothing is run that it refuses."""
+    for name, text in files().items():
+        text = text.replace('"vector_add"', '"large"').replace(".fill = fill,", ".fill = fill, .allows = allows,")
+        tree.write(f"labs/large/{Path(name).name}", text.replace("const struct lab_truth", f"""
+static bool allows(const struct shape *s, char *message) {{ return message && s->of[0] > 20000; }}
+const struct lab_truth"""))
+    tree.make("LAB=labs/large", "large-check", "BACKEND=cpu", *UNSPACED)
+    done = run(tree, "large-check")
+    assert done.returncode == 2 and "this lab allows none of the usual sizes: give some" in done.stderr
+    assert run(tree, "large-check", "20001").returncode == 0
 
 
 def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:

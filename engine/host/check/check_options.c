@@ -108,6 +108,8 @@ static void choose_shapes(struct check_options *o) {
         if (!o->shapes) check_stop(o, EXIT_MACHINE, "out of memory");
         o->shapes[o->shape_count++] = shape;
     }
+    if (!o->shape_count)
+        check_stop(o, EXIT_USAGE, "this lab allows none of the usual sizes: give some");
     /* A second one starts with what the first left behind. */
     o->calls = o->run.sized || o->counts || o->phases ? 1 : 2;
 }
