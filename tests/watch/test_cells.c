@@ -300,17 +300,52 @@ TEST(a_stamp_has_room_for_more_steps_than_an_epoch) {
 }
 
 TEST(a_release_behind_a_barrier_is_of_what_came_before_the_fence) {
-    begin_launch(THREADS);
-    const struct stamp without_fence[] = {now_of(0, WARP_SIZE - 1), now_of(0, WARP_SIZE + 1)},
-                       before = now_of(0, WARP_SIZE);
-    order_fence(order[0], true);
-    const struct stamp behind = now_of(0, WARP_SIZE);
+    for (unsigned steps = 0; steps < 8; ++steps) {
+        begin_launch(THREADS);
+        for (unsigned i = 0; i < steps; ++i) order_warp_met(order[0], 1, ~0u);
+        const struct stamp without_fence[] = {now_of(0, WARP_SIZE - 1), now_of(0, WARP_SIZE + 1)},
+                           before = now_of(0, WARP_SIZE);
+        order_fence(order[0], true);
+        const struct stamp behind = now_of(0, WARP_SIZE);
+        barrier(0);
+        running_index.linear = 0;
+        order_release(order[0], 64, false);
+        atomic_between_fences(1, 64);
+        CHECK(knows(1, 0, before) && !knows(1, 0, behind));
+        CHECK(!knows(1, 0, without_fence[0]) && !knows(1, 0, without_fence[1]));
+    }
+}
+
+TEST(each_thread_may_have_another_last_fence_than_its_neighbors) {
+    struct stamp before[MAX_BLOCK_THREADS];
+    begin_launch(MAX_BLOCK_THREADS);
+    for (unsigned i = 0; i < MAX_BLOCK_THREADS; ++i) {
+        before[i] = now_of(0, i);
+        for (unsigned fence = 0; fence <= i % 2; ++fence) order_fence(order[0], true);
+    }
     barrier(0);
     running_index.linear = 0;
     order_release(order[0], 64, false);
     atomic_between_fences(1, 64);
-    CHECK(knows(1, 0, before) && !knows(1, 0, behind));
-    CHECK(!knows(1, 0, without_fence[0]) && !knows(1, 0, without_fence[1]));
+    for (unsigned i = 0; i < MAX_BLOCK_THREADS; ++i) CHECK(knows(1, 0, before[i]));
+}
+
+TEST(behind_the_fence_only_the_store_that_releases_is_ordered) {
+    const struct access read = {.address = 128, .size = WORD, .strong = true};
+    for (unsigned other = 0; other < 2; ++other) {
+        struct stamp stored;
+        begin_launch(THREADS);
+        cells_reset(&cells, 0);
+        running_index.linear = 0;
+        order_fence(order[0], true);
+        access(0, true, true, &stored);
+        order_release(order[0], other ? 64 : 128, false);
+        running_index.linear = 0;
+        order_acquire(order[1], other ? 64 : 128, false);
+        order_fence(order[1], true);
+        CHECK(order_before(order[1], &stored, &read) == !other);
+    }
+    cells_drop(&cells);
 }
 
 TEST(what_a_lane_did_before_it_returned_is_known_to_all_that_meet_later) {

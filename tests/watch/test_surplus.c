@@ -64,6 +64,21 @@ TEST(all_that_write_are_chosen_and_a_sample_of_the_others) {
     CHECK_INT(surplus_passed_over(), X * Y - count);
 }
 
+/* All of the first row write, and the first of the second. */
+TEST(a_sample_is_of_all_three_directions) {
+    enum { Z = 9 };
+    const struct launch deep = {
+        .grid = {X, Y, Z}, .block = {16, 16, 1}, .block_threads = 256, .blocks = X * Y * Z};
+    begin();
+    said.launch[0] = (struct writers_launch){1, {X, Y, Z}, {16, 16, 1}, 0, 1};
+    said.run[0] = (struct block_run){0, X};
+    const struct block_runs *only = surplus_choose(&deep);
+    CHECK(has(only, X + 1));           /* the first one */
+    CHECK(has(only, 2 * X));           /* the first in y */
+    CHECK(has(only, X * Y));           /* the first in z */
+    CHECK(has(only, (Z - 1) * X * Y)); /* a corner */
+}
+
 static unsigned drawn(uint64_t seed, uint64_t block[64]) {
     unsigned count = 0;
     begin();
