@@ -187,6 +187,8 @@ def test_behind_a_gate_each_criterion_keeps_the_reason_for_which_it_was_lost() -
     correct, memory, tiled = (each.reason for each in lost.criteria)
     assert not correct and memory == lost.reason != tiled
     assert [each.reason for each in seen.criteria] == [memory, memory, tiled]
+    assert [each.phrase for each in seen.criteria] == [
+        "needs an earlier case", *(each.phrase for each in lost.criteria[1:])]
     assert (seen.score, seen.status, seen.reason) == (0, "failed", memory)
 
 
@@ -207,6 +209,7 @@ def test_which_cases_have_a_checked_run() -> None:
     """All but large ones: it also shows what a right C hides."""
     large = {"m": 2000, "k": 2000, "n": 2000}
     assert wants_checked(case()) and not wants_counts(case())
+    assert wants_checked(case(m=360, k=360, n=360))
     assert not wants_checked(case(**large))
     assert wants_checked(case(**large, criteria=["memory"]))
     assert wants_counts(case(criteria=["tiled"]))
@@ -372,7 +375,8 @@ def test_what_was_printed_is_shown_briefly_and_never_beside_a_hidden_case() -> N
 def test_a_hidden_case_that_was_not_run_does_not_say_which_one_failed() -> None:
     failed = judge_case(full_case(suite="hidden/zebra"), *runs("wrong"))
     waits = no_points(full_case(suite="hidden/zebra"), "skipped", "needs okapi, which failed")
-    assert student_view(record_of(failed, waits)).tests[1].reason == "needs an earlier hidden case, which failed"
+    seen = student_view(record_of(failed, waits)).tests[1]
+    assert {seen.reason, *(each.reason for each in seen.criteria)} == {"needs an earlier hidden case, which failed"}
 
 
 SECRETS = ("zebra", "quagga", "okapi", "7919", "7927", "7933", "104729", "leopard", "/home/ta")
