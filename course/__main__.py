@@ -10,8 +10,6 @@ could be taken was graded; 2 an option or a file cannot be used; 3 the machine w
 which have no grade; 130 interrupted.
 """
 
-from __future__ import annotations
-
 import signal
 
 from . import interrupt

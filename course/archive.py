@@ -5,8 +5,6 @@ In: a path. Out: names, and the bytes of one at a time. Nothing of a zip is writ
 followed, and each file has a limit. A file that cannot be read is left out of its hand-in, with a note.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import struct

@@ -19,8 +19,6 @@ as they are, and so do columns.
     community.canvaslms.com: "How do I import grades in the Gradebook?"
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

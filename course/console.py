@@ -1,7 +1,5 @@
 """The terminal: as wide as can be read, with color where it has some."""
 
-from __future__ import annotations
-
 import shutil
 from typing import TextIO
 

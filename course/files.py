@@ -1,8 +1,6 @@
 """Files that are whole or absent: written under a temporary name in the same folder and then renamed, so
 that neither a killed run nor two at once leave half a file."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -4,8 +4,6 @@ In: the table that the platform exported, and where the students stand. Each row
 student by what it says of them, and stays as it was if it could be more than one.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

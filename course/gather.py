@@ -1,8 +1,6 @@
 """A class as it is now: its students, what they handed in, and the results there are. In: settings
 and a folder of results. Out: what has to be graded, and each student's standing."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

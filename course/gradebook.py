@@ -4,8 +4,6 @@ summary of a workflow. For staff: they name students, with their points.
 In: standings. Out: text. Nothing here raises. What a spreadsheet would compute is defused.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime

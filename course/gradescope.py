@@ -19,8 +19,6 @@ Scores get there by an autograder alone (docs/ci.md): Gradescope documents no wa
     gradescope-autograders.readthedocs.io/en/latest/specs/
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timezone
 from typing import Any

@@ -9,8 +9,6 @@ In: paths. Out: a HandIn for each student and attempt, also for one that cannot 
 A student's folder whose entries are named by times (2026-11-20_23-10-00) has an attempt in each.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo

@@ -6,8 +6,6 @@
     with interrupt.raised():          # from here on it raises KeyboardInterrupt
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """Markdown for the summary of a workflow. Texts are data: whatever has a meaning in Markdown, HTML or on
 GitHub (mentions, references, links, emoji, commands) is escaped."""
 
-from __future__ import annotations
-
 import re
 
 from .text import one_line

@@ -1,8 +1,6 @@
 """What the modules of this package hand to each other: students, what they handed in, and where each
 of them stands at the end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path

@@ -19,8 +19,6 @@ maximum, or newer in Moodle, and replaces the feedback by what the file says, as
     docs.moodle.org: "Using Assignment", "Offline marking"
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@
 In: standings. Raises MachineFault where something cannot be written; each file is whole or as it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

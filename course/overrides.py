@@ -9,8 +9,6 @@ In: the file and the students. Out: an Override for each student named. Raises B
 each mistake.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import datetime, tzinfo

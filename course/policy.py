@@ -5,8 +5,6 @@ arithmetic on what class.toml, the roster and overrides.csv say; course/README.m
 instructors. Nothing here raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta

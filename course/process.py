@@ -1,8 +1,6 @@
 """Runs programs (graders, Slurm's commands): a command goes in, its status and output come out, and
 nothing of it is left running, also after an interrupt."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

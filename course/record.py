@@ -2,8 +2,6 @@
 see. In: a path. Out: a Record. Members that are not named here are ignored, so a later grader may write
 more; what a member means is said where the grader writes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

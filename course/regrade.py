@@ -1,8 +1,6 @@
 """What another version of the cases, or of the grader, changes: who gains, who loses, on which case
 and why. In: two standings of each student. Out: rows, as a table and as CSV. Nothing here raises."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Names and identifiers are matched without regard to case. What could be either o
 nobody's: no points ever go to the wrong one of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,8 +1,6 @@
 """A folder for temporary files of graders that may be killed: what a killed run leaves there, the next
 one on the same machine removes."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -6,8 +6,6 @@ In: a folder. Out: Settings, with absolute paths. Whatever is wrong raises BadIn
 mistake.
 """
 
-from __future__ import annotations
-
 import math
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from pathlib import Path

@@ -3,8 +3,6 @@
 In: a path. Out: a header and rows of texts, as they stand; nothing is interpreted.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -2,8 +2,6 @@
 made visible characters only, so that none moves a cursor, turns the direction of writing or ends a line
 that it should not. But for refuse(), nothing here raises."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import reprlib

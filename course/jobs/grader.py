@@ -9,8 +9,6 @@ where it is run, which is on this machine, or as one job on a node of a cluster:
     python -m course.jobs.grader FILE OPTIONS              FILE: what --about says there
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

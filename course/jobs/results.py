@@ -15,8 +15,6 @@ machine could not do.
 A record counts where its key is today's: nothing is believed because of a file's time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -17,8 +17,6 @@ Commands and their options: the man pages of sbatch, squeue, sacct, scancel and 
 and newer).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

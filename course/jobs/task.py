@@ -5,8 +5,6 @@ machine could not do, the reason (results.py). Exit status 0, also where some ha
 array tries these on another node. 130 after a signal.
 """
 
-from __future__ import annotations
-
 import signal
 
 from .. import interrupt

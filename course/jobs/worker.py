@@ -1,8 +1,6 @@
 """Grades submissions, each in a grader's process of its own, so many at a time; on this machine, or in
 one task of a job array. What comes of them is in their folders (results.py)."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import tempfile

@@ -8,8 +8,6 @@
     render.py       as HTML: templates (*.html.j2) and page.css
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path

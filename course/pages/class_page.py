@@ -4,8 +4,6 @@ In: where everybody stands. Out: Class, which the template shows. Rows lead to t
 and to the records.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ submission comes from student.json and the student's own text; the student's nam
 Student alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

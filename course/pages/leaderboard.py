@@ -6,8 +6,6 @@ In: where everybody stands. Out: entries, the fastest first. A student is known 
 without one by a number made of the submission; nothing else of them is on the page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ In: a record, as its reader may see it. Out: its mistakes; cases that lost point
 reason at the same line are one. The reason is a finding, or where that is known, its cause.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

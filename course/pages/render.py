@@ -5,8 +5,6 @@ In: a template's name and what it shows. Out: UTF-8. Every text is escaped by Ji
 printable in it (control characters, marks that turn the direction of writing) is shown by its code.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -3,8 +3,6 @@
 In: its bytes as they were compiled. Out: lines, numbered as the compiler numbers them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

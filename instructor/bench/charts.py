@@ -6,8 +6,6 @@ Reads the JSON alone (ladder.py), so that they can be made again on a machine wi
 Exit status: 0; 2 the file cannot be used.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

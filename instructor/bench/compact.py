@@ -1,7 +1,5 @@
 """JSON as the benches write it: a line for each element of a list, so for each shape."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -9,8 +9,6 @@ counted: exact figures, which say why a rung is faster than the one before, not 
 status: 0; 1 a kernel is wrong; 2 bad input; 3 the machine is at fault.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

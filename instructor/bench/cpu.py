@@ -16,8 +16,6 @@ the first row. Nothing is asserted: machines differ, and many are shared. Exit s
 failed; 2 bad input.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -13,8 +13,6 @@ the sake of single shapes.
 Exit status: 0; 2 bad input.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -19,8 +19,6 @@ picture beside it:
 Exit status: 0; 1 a C is wrong; 2 bad input; 3 the machine is at fault.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

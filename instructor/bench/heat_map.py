@@ -5,8 +5,6 @@
 Reads the JSON alone (grid.py). Exit status: 0; 2 the file cannot be used.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -24,8 +24,6 @@ LADDER gets all figures, written anew after each shape:
 Exit status: the highest of 0; 1 a kernel is wrong or fails; 2 bad input; 3 the machine is at fault.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

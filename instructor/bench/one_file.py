@@ -5,8 +5,6 @@
 Each header once, where it is first included. Exit status: 0; 2 a file cannot be read.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SHAPES of `make bench` and `make bench-counts`: "m k n ..." -> [(m, k, n), ...]."""
 
-from __future__ import annotations
-
 import re
 
 Shape = tuple[int, int, int]

@@ -6,8 +6,6 @@ of the repository, so that it is named as a student's kernel is: some minutes. E
 mistake is not found, or a kernel is not built; 2 mistakes.toml is not as its head describes it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ by an edit or two.
 Only Python's own library is used here (and tomli, where that has no tomllib).
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import sys

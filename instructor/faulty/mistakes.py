@@ -7,8 +7,6 @@ mistakes.toml, which says what every key means.
 Only Python's own library is used here (and tomli, where that has no tomllib).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher

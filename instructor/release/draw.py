@@ -7,8 +7,6 @@ find some of it in a file that students get, everything is drawn again. In: a se
 testcases/hidden/NAME.toml; the same seed draws the same, as long as these files are the same.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -5,8 +5,6 @@ other, else of all suites together; it is kept under all that it depends on: the
 grader with its compiler and its sandbox, what the cases say, and the seed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

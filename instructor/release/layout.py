@@ -2,8 +2,6 @@
 there as SGEMM does here, so the copy needs no LAB=: its description is lab/, and what students start from is in the
 root."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable
 from pathlib import PurePosixPath

@@ -9,8 +9,6 @@ example.
 docs/instructor.md lists what this search cannot find.
 """
 
-from __future__ import annotations
-
 import functools
 import html
 import re

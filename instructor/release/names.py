@@ -1,7 +1,5 @@
 """What a student's copy names and does not have: files and folders, and targets of make. Of a text in it, Leaks."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator

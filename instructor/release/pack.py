@@ -14,8 +14,6 @@ refused, because it would be missing without notice. Only Python's own library i
 Exit status: 0 written; 2 a file or the command cannot be used; 3 the machine is at fault.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -2,8 +2,6 @@
 beforehand, and which case catches which fault? prove_cases.py makes the grades and prints the proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -18,8 +18,6 @@ Exit status: 0 sound; 1 a solution fails, or a kernel gets points for nothing; 2
 cannot be used; 3 the machine is at fault; 130 interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import os

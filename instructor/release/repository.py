@@ -1,8 +1,6 @@
 """The repository that is published: where it is, and which files it has. Only Python's own library
 is used here, and what uses nothing else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

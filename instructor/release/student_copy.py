@@ -13,8 +13,6 @@ Exit status: 0 written; 1 refused, with the reasons; 2 DIR or an option cannot b
 machine is at fault; 130 interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,8 +1,6 @@
 """`make release TILE=32`: the students' copy for other tiles than 16 x 16. The starter's TILE_SIZE, and the numbers that
 follow from it in the handout and in its picture of the guards, which are written for USUAL."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

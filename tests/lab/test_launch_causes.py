@@ -3,8 +3,6 @@ looks alike in a few blocks or phases.
 
 A failure here means that a student is sent to a launch, a condition or a buffer that is right."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

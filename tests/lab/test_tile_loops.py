@@ -2,8 +2,6 @@
 
 A failure here means that a student looks for the end of a loop that is right, or is not told of one that is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

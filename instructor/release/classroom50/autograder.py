@@ -13,8 +13,6 @@ read. Only Python's own library is used here.
 SGEMM_PYTHON  a Python that has the packages of grader/requirements.txt, so that none is installed
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 whose sums are scanned in turn, take four or five; one that passes over global memory log2(n) times
 takes more, as does one that adds up all elements again for each."""
 
-from __future__ import annotations
-
 import math
 
 from grader.criteria import Lost, Seen, correct
