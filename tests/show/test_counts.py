@@ -208,6 +208,15 @@ def test_atomics_are_counted_once(checker: Builder) -> None:
     assert ways(found["global"]["C"], "elements", "requests", "sectors") == {"atomics": (3 * 64 * 64, 384, 1_536)}
 
 
+@pytest.mark.parametrize("setup", EACH_SETUP)
+def test_a_byte_of_an_element_counts_as_one(checker: Builder, setup: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "bytes.cu"
+    kernel.write_text(replaced((REPOSITORY / NAIVE).read_text(), [
+        "float sum = 0.0f;", "float sum = ((const unsigned char *)A)[2] == 255 ? 1 : 0;"], NAIVE))
+    found = counts(checker(setup, kernel), 32)
+    assert found["global"]["A"]["loads"]["elements"] == 32 * 32 * 32 + 32 * 32
+
+
 def test_two_launches(checker: Builder) -> None:
     """Of which the second loads each element of C twice: each block its row, and the last one all."""
     program = checker(GCC, right("last_block_volatile"))
