@@ -341,12 +341,13 @@ bool element_intended(int64_t index[ENGINE_DIMENSIONS], const struct diagnosis *
 void element_name(struct diagnosis *d) {
     const struct event *e = d->e;
     const enum finding_memory memory = finding_text(e->kind)->memory;
+    const bool variable = e->kind == FINDING_HOST_POINTER_ON_DEVICE && program_holds(e->address);
     int64_t index[ENGINE_DIMENSIONS] = {0};
     if (memory == FINDING_MEMORY_SHARED || (e->in_shared && e->kind == FINDING_MISALIGNED)) {
         name_shared(d);
         return;
     }
-    if (memory != FINDING_MEMORY_GLOBAL || !e->address) return;
+    if ((memory != FINDING_MEMORY_GLOBAL && !variable) || !e->address) return;
     name_global(d);
     if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(index, d, &d->f->at))
         memcpy(d->f->object.index, index, sizeof index);

@@ -466,3 +466,41 @@ def test_an_index_far_outside_of_a_shared_array_is_named_whatever_is_there() -> 
 def test_memory_behind_what_was_set_holds_nothing() -> None:
     (found,) = the_engine().findings(MANY, "half")["findings"]
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
+
+
+ADDRESSES = """\
+#include <cstdlib>
+__constant__ float factors[4] = {1, 2, 3, 4};
+__device__ float one = 1;
+float usual[4] = {1, 2, 3, 4};
+__device__ float *found;
+__global__ void copy(const float *from, float *to) {
+    to[threadIdx.x] = from[0]; // here
+}
+__global__ void find() { found = &one; }
+int main(int, char **argv) {
+    float *out, *asked = nullptr;
+    void *address;
+    cudaMalloc(&out, 16);
+    switch (atoi(argv[1])) {
+    case 0: copy<<<1, 4>>>(factors, out); break;
+    case 1: copy<<<1, 4>>>(&one, out); break;
+    case 2: copy<<<1, 4>>>(usual + 2, out); break;
+    case 3: cudaGetSymbolAddress(&address, factors); copy<<<1, 4>>>((float *)address + 1, out); break;
+    case 4: find<<<1, 1>>>(); cudaMemcpyFromSymbol(&asked, found, sizeof asked); copy<<<1, 4>>>(asked, out); break;
+    }
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
+
+def test_a_kernel_that_is_passed_a_variables_address_in_host_code() -> None:
+    """A GPU has the variable elsewhere, if it has it; but not where host code has asked, or a kernel has told it."""
+    line = 1 + ADDRESSES[:ADDRESSES.index("// here")].count("\n")
+    for number, of in enumerate(("factors (byte 0 of its 16)", "one", "usual (byte 8 of its 16)")):
+        (found,) = the_engine().findings(ADDRESSES, str(number))["findings"]
+        assert (found["kind"], found["line"]) == ("host-pointer-on-device", line)
+        assert found["detail"][0] == f"thread (0,0) reads {of} by its address in host code"
+    for number in (3, 4):
+        assert the_engine().findings(ADDRESSES, str(number))["findings"] == []

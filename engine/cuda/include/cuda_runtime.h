@@ -90,6 +90,9 @@ extern "C" {
 void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
                      void (*thread)(const void *copy), const void *data, size_t bytes);
 
+/* What a kernel gets where host code passes this pointer: see runtime/symbols.c. */
+void *emulator_argument(const void *pointer);
+
 /* The block's dynamic shared memory, as large as a launch may ask for. */
 extern __thread char emulator_dynamic_shared[];
 }
@@ -112,6 +115,11 @@ template <class T> struct convert<T *> {
     static T *from(long value) { return (T *)value; }
     static T *from(int value) { return (T *)(long)value; }
 };
+
+template <class T> void send(const T &) {}
+template <class T> void send(T *&pointer) {
+    pointer = (T *)emulator_argument((const void *)pointer);
+}
 
 template <class... Parameters> struct kernel_call {
     void (*kernel)(Parameters...);
@@ -138,6 +146,7 @@ struct launch_config {
      * int does. */
     const launch_config &checked(bool) const { return *this; }
     template <class... Arguments> auto operator()(Arguments... arguments) const {
+        (send(arguments), ...);
         auto bound = [=](const auto &call) { call(arguments...); };
         return launch<decltype(bound), Arguments...>{grid, block, shared_bytes, bound};
     }
@@ -260,8 +269,7 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
     return cudaMemcpyFromSymbol(to, (const void *)&symbol, sizeof(T), bytes, offset, kind);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
-    *pointer = (void *)&symbol;
-    return cudaSuccess;
+    return cudaGetSymbolAddress(pointer, (const void *)&symbol, sizeof(T));
 }
 template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol) {
     (void)symbol;

@@ -23,6 +23,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum allocation_kind k
     fault_install();
     if (bytes <= memory_available(NULL)) *pointer = memory_allocate(bytes, kind);
     if (!*pointer) return error_set(cudaErrorMemoryAllocation);
+    if (kind != ALLOCATION_DEVICE) symbol_host_reads();
     if (observer) observer->allocated(*pointer, bytes, kind == ALLOCATION_DEVICE);
     return cudaSuccess;
 }
@@ -127,6 +128,8 @@ enum symbol_end { SYMBOL_NONE, SYMBOL_TO, SYMBOL_FROM };
 static cudaError_t copy_rows(const struct rows *to, const struct rows *from,
                              enum cudaMemcpyKind kind, enum symbol_end symbol) {
     char *begin = (char *)to->begin;
+    if (kind == cudaMemcpyDeviceToHost || (kind == cudaMemcpyDefault && symbol != SYMBOL_TO))
+        symbol_host_reads();
     if (far_device)
         return far_device->copy(begin, to->pitch, from->begin, from->pitch, to->width, to->height,
                                 kind);
@@ -157,15 +160,12 @@ static cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cud
     return copy_rows(&written, &read, kind, symbol);
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    return copy_bytes(to, from, bytes, kind, SYMBOL_NONE);
-}
-
 /* The copies to and from __device__ and __constant__ variables, which are the program's own.
  * `between_sides`, from host to device or back, says which end is the variable. */
 static cudaError_t copy_symbol(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                enum cudaMemcpyKind between_sides) {
     const bool into = between_sides == cudaMemcpyHostToDevice;
+    if (!into) symbol_host_reads();
     if (kind != between_sides && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return error_set(cudaErrorInvalidMemcpyDirection);
     if (far_device) return far_device->copy_to_symbol(to, from, bytes);
@@ -189,6 +189,14 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_byt
                                  size_t offset, enum cudaMemcpyKind kind) {
     if (!is_in_symbol(symbol_bytes, bytes, offset)) return error_set(cudaErrorInvalidValue);
     return copy_symbol(to, (const char *)symbol + offset, bytes, kind, cudaMemcpyDeviceToHost);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    if (symbol_is_asked(to, bytes))
+        return copy_symbol(to, from, bytes, kind, cudaMemcpyHostToDevice);
+    if (symbol_is_asked(from, bytes))
+        return copy_symbol(to, from, bytes, kind, cudaMemcpyDeviceToHost);
+    return copy_bytes(to, from, bytes, kind, SYMBOL_NONE);
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -232,7 +240,13 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, s
 }
 
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
-    return cudaMemset2D(pointer, bytes, value, bytes, 1);
+    if (!symbol_is_asked(pointer, bytes)) return cudaMemset2D(pointer, bytes, value, bytes, 1);
+    void *const values = malloc(bytes + 1);
+    if (!values) return error_set(cudaErrorMemoryAllocation);
+    memset(values, value, bytes);
+    const cudaError_t error = cudaMemcpy(pointer, values, bytes, cudaMemcpyHostToDevice);
+    free(values);
+    return error;
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {

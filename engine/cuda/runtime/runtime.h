@@ -247,6 +247,16 @@ enum allocation_kind allocation_kind_of(const void *address, size_t bytes);
 /* Whether address is device memory: inside an allocation, or in the gap around one. */
 bool memory_is_device(const void *address);
 
+/* symbols.c: whether host code has asked for the device's address of the variable that has all
+ * `bytes` from `address` on. */
+bool symbol_is_asked(const void *address, size_t bytes);
+
+/* Host code reads device memory: what a kernel has stored there may be a variable's address. */
+void symbol_host_reads(void);
+
+/* The host's address of a variable, for which a launch has passed this one instead; 0: none. */
+uintptr_t symbol_in_host(uintptr_t address);
+
 /* Whether any of the `bytes` from address on is device memory, or in the gap around some. */
 bool memory_touches_device(const void *address, size_t bytes);
 

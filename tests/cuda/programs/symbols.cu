@@ -61,6 +61,14 @@ int main() {
     set<<<1, 1>>>((int *)address, 99);
     OK(cudaMemcpyFromSymbol(&count, counter, sizeof count));
     EXPECT(count, 99);
+    count = 7;
+    OK(cudaMemcpy(address, &count, sizeof count, cudaMemcpyHostToDevice));
+    count = 0;
+    OK(cudaMemcpy(&count, address, sizeof count, cudaMemcpyDeviceToHost));
+    EXPECT(count, 7);
+    OK(cudaMemset(address, 0, sizeof count));
+    OK(cudaMemcpy(&count, address, sizeof count, cudaMemcpyDefault));
+    EXPECT(count, 0);
 
     FAILS(cudaMemcpyToSymbol(coefficients, h, 2 * sizeof h), cudaErrorInvalidValue);
     EXPECT(cudaMemcpyToSymbol(coefficients, h, sizeof h, 4), cudaErrorInvalidValue);
