@@ -38,6 +38,7 @@
 #include <time.h>
 
 #define __CUDACC__ 1
+#define __CUDA_RUNTIME_H__ /* as in cuda_runtime_api.h */
 
 /* What these store compilers do not tell the checker; of memcpy and of an assignment they do. */
 #define __builtin_va_start(list, last)                                                             \

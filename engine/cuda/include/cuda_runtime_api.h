@@ -12,6 +12,10 @@
 
 #define CUDART_VERSION 13000 /* whose error codes these are */
 
+/* By these other headers ask which of NVIDIA's have been read. */
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+
 /* --- types, with NVIDIA's names and numbers (CUDA Runtime API reference, "Data types") -------- */
 
 #define EMULATOR_ROW(name, number, text) name = number,
@@ -52,15 +56,41 @@ enum cudaSharedCarveout {
     ROW(cudaDevAttrMaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                                  \
     ROW(cudaDevAttrTotalConstantMemory, 9, totalConstMem)                                          \
     ROW(cudaDevAttrWarpSize, 10, warpSize)                                                         \
+    ROW(cudaDevAttrMaxPitch, 11, memPitch)                                                         \
     ROW(cudaDevAttrMaxRegistersPerBlock, 12, regsPerBlock)                                         \
+    ROW(cudaDevAttrClockRate, 13, clockRate)                                                       \
+    ROW(cudaDevAttrTextureAlignment, 14, textureAlignment)                                         \
     ROW(cudaDevAttrMultiProcessorCount, 16, multiProcessorCount)                                   \
+    ROW(cudaDevAttrKernelExecTimeout, 17, kernelExecTimeoutEnabled)                                \
+    ROW(cudaDevAttrIntegrated, 18, integrated)                                                     \
+    ROW(cudaDevAttrCanMapHostMemory, 19, canMapHostMemory)                                         \
+    ROW(cudaDevAttrComputeMode, 20, computeMode)                                                   \
+    ROW(cudaDevAttrConcurrentKernels, 31, concurrentKernels)                                       \
+    ROW(cudaDevAttrEccEnabled, 32, ECCEnabled)                                                     \
+    ROW(cudaDevAttrPciBusId, 33, pciBusID)                                                         \
+    ROW(cudaDevAttrPciDeviceId, 34, pciDeviceID)                                                   \
+    ROW(cudaDevAttrMemoryClockRate, 36, memoryClockRate)                                           \
+    ROW(cudaDevAttrGlobalMemoryBusWidth, 37, memoryBusWidth)                                       \
+    ROW(cudaDevAttrL2CacheSize, 38, l2CacheSize)                                                   \
     ROW(cudaDevAttrMaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)                   \
+    ROW(cudaDevAttrAsyncEngineCount, 40, asyncEngineCount)                                         \
+    ROW(cudaDevAttrUnifiedAddressing, 41, unifiedAddressing)                                       \
     ROW(cudaDevAttrComputeCapabilityMajor, 75, major)                                              \
     ROW(cudaDevAttrComputeCapabilityMinor, 76, minor)                                              \
     ROW(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor)               \
-    ROW(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)
+    ROW(cudaDevAttrMaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor)                       \
+    ROW(cudaDevAttrManagedMemory, 83, managedMemory)                                               \
+    ROW(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)                       \
+    ROW(cudaDevAttrMaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)                    \
+    ROW(cudaDevAttrReservedSharedMemoryPerBlock, 111, reservedSharedMemPerBlock)
 #define EMULATOR_ATTRIBUTE(name, number, property) name = number,
 enum cudaDeviceAttr { EMULATOR_DEVICE_ATTRIBUTES(EMULATOR_ATTRIBUTE) };
+enum cudaComputeMode {
+    cudaComputeModeDefault = 0,
+    cudaComputeModeExclusive = 1,
+    cudaComputeModeProhibited = 2,
+    cudaComputeModeExclusiveProcess = 3
+};
 
 typedef struct cudaUUID_t {
     char bytes[16];

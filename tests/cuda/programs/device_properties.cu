@@ -1,6 +1,10 @@
 /* What host code asks about the device before it chooses a configuration. */
 #include "check.h"
 
+#if !defined __CUDA_RUNTIME_H__ || !defined __CUDA_RUNTIME_API_H__ || !defined __DRIVER_TYPES_H__
+#error "headers that ask for these leave out what they have for CUDA's runtime"
+#endif
+
 static int attribute(cudaDeviceAttr which) {
     int value = 0;
     OK(cudaDeviceGetAttribute(&value, which, 0));
@@ -37,6 +41,11 @@ int main() {
     EXPECT(attribute(cudaDevAttrMultiProcessorCount), prop.multiProcessorCount);
     EXPECT(attribute(cudaDevAttrComputeCapabilityMajor), prop.major);
     EXPECT(attribute(cudaDevAttrMaxSharedMemoryPerBlock), (int)prop.sharedMemPerBlock);
+    EXPECT(attribute(cudaDevAttrIntegrated), prop.integrated);
+    EXPECT(attribute(cudaDevAttrL2CacheSize), prop.l2CacheSize);
+    EXPECT(attribute(cudaDevAttrMaxBlocksPerMultiprocessor), prop.maxBlocksPerMultiProcessor);
+    CHECK(attribute(cudaDevAttrComputeMode) != cudaComputeModeProhibited);
+    CHECK(attribute(cudaDevAttrClockRate) >= 0);
     OK(cudaDriverGetVersion(&version));
     CHECK(version >= 11000);
     OK(cudaRuntimeGetVersion(&version));
