@@ -214,7 +214,7 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {PRELUDE: parts.prelude.read_bytes()})
-    examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend)
+    examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend, str(shared))
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box, limits)
     names = program_names(parts)

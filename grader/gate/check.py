@@ -2,11 +2,12 @@
 and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
-    python -m grader.gate.check made DIRECTORY KERNEL BACKEND
+    python -m grader.gate.check made DIRECTORY KERNEL BACKEND PARTS
                                                       kernel.i, plain.o and their like, and the
                                                       prelude that kernel.i is compiled behind
 
-KERNEL: the name of a function that every submission defines; empty: there is none.
+KERNEL: the name of a function that every submission defines; empty: there is none. PARTS: where the grader's own
+headers were.
 
 Called by build/submission.py, under limits; imports nothing of what starts it, which would take a third longer. Prints
 READY when it has begun, and then a line of JSON: what is refused, or null. In: those files, and text.py and objects.py,
@@ -40,11 +41,11 @@ def main(what: str, path: str, *more: str) -> None:
         if what == "source":
             text.check_source(place.read_bytes())
         else:
-            kernel, backend = more
+            kernel, backend, parts = more
             of_host, of_device, prelude = ((place / name).read_bytes() for name in (*TEXTS, PRELUDE))
             if of_device != of_host:
-                text.check_preprocessed(of_device, prelude)
-            lines = text.lines_of(text.check_preprocessed(of_host, prelude))
+                text.check_preprocessed(of_device, prelude, parts.encode())
+            lines = text.lines_of(text.check_preprocessed(of_host, prelude, parts.encode()))
             objects.check_object(place / "plain.o", False, lines, backend == "cuda", kernel)
             objects.check_object(place / "checked.o", True, lines, kernel=kernel)
     except Refused as error:

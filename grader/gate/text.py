@@ -8,11 +8,13 @@ The first keeps the student from misleading the second, and objects.py, which re
 file. It keeps out what the checker does not see; it is no sandbox.
 """
 
+import bisect
 import functools
 import itertools
+import os.path
 import re
 from collections.abc import Set
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from .. import ROOT
 from ..errors import Refused
@@ -109,7 +111,7 @@ TOKEN = re.compile(
       (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?(?:\)(?P=delimiter)"|\Z))
     | (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
     | (?P<text>"(?:\\.|[^"\\\n])*(?:"|(?=\n)|\Z)|'(?:\\.|[^'\\\n])*(?:'|(?=\n)|\Z))
-    | (?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_.\x80-\xff])*)
+    | (?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_$.\x80-\xff])*)
     | (?P<word>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
     | (?P<hash>%:|\#)
     | (?P<newline>\n)
@@ -157,6 +159,8 @@ def check_forbidden(word: bytes, forbidden: tuple[Forbidden, ...], line: int, bu
 
 def check_source(source: bytes) -> None:
     """Before anything is compiled. Raises Refused."""
+    check_markers(source)
+    check_markers(without_splices(source))
     line, at_start = 1, True
     tokens = TOKEN.finditer(without_splices(source))
     for token in tokens:
@@ -175,17 +179,78 @@ def check_source(source: bytes) -> None:
         at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
 
 
+# What may be a directive, wherever a compiler sees comments, raw strings and the names of headers begin and end.
+HASH = re.compile(rb"(?:^|\*/)[ \t\f\v]*(?:#|%:|\?\?=)", re.MULTILINE)
+BLANKS_OR_COMMENT = re.compile(rb"[ \t\f\v]*(/\*)?")
+NAME = re.compile(rb"\w*")
+
+
+class Gaps:
+    """Where the next word of a text begins, in time that does not depend on how often the same text is asked for."""
+
+    def __init__(self, source: bytes):
+        self.source = source
+        self.ends = [found.end() for found in re.finditer(rb"\*/", source)]
+        self.known: dict[int, int] = {}
+
+    def behind(self, at: int) -> int:
+        """Behind blanks and comments."""
+        passed = []
+        while at not in self.known:
+            passed.append(at)
+            found = BLANKS_OR_COMMENT.match(self.source, at)
+            assert found
+            next_end = bisect.bisect_left(self.ends, found.end() + 2) if found[1] else len(self.ends)
+            if next_end == len(self.ends):
+                self.known[at] = found.start(1) if found[1] else found.end()
+                break
+            at = self.ends[next_end]
+        end = self.known[at]
+        self.known.update(dict.fromkeys(passed, end))
+        return end
+
+    def word(self, at: int) -> tuple[bytes, int]:
+        """The next word, or none; and where it ends."""
+        found = NAME.match(self.source, self.behind(at))
+        assert found
+        return found[0], found.end()
+
+
+def check_markers(source: bytes) -> None:
+    """What follows a directive that gives a line the name of another file is a header's for compilers, and is not
+    looked at. So there is none, be it in what only seems to be a comment, a string or a skipped part. Raises Refused."""
+    gaps = Gaps(source)
+    macros = {gaps.word(found.end())[0] for found in re.finditer(rb"define", source)}
+    for found in HASH.finditer(source):
+        word, at = gaps.word(found.end())
+        is_line = word == b"line"
+        if is_line:
+            word, at = gaps.word(at)
+        if word.isdigit():
+            word, at = gaps.word(at)
+        elif not is_line:
+            continue
+        if source[at:at + 1] == b'"' or (word and word in macros):
+            refuse_marker(1 + source.count(b"\n", 0, found.end()))
+
+
+def refuse_marker(line: int) -> NoReturn:
+    raise Refused("changes the line numbers or the name of its file", STUDENT_FILE, line,
+                  "take the # directive out: errors must name the lines of kernel.cu")
+
+
+ONLY_ONE_FILE = "only kernel.cu is graded; headers of the system have plain names"
+
+
 def check_directive(words: list[bytes], line: int) -> None:
     name = words[0] if words else b""
     if name == b"line" or name[:1].isdigit():
-        raise Refused("changes the line numbers or the name of its file", STUDENT_FILE, line,
-                      "take the # directive out: errors must name the lines of kernel.cu")
+        refuse_marker(line)
     if name in (b"include", b"include_next", b"import", b"embed"):
         asked = b"".join(words[1:]).decode(errors="replace")
         inside = asked.strip('"<>')
         if inside.startswith("/") or ".." in inside.split("/"):
-            raise Refused(f"includes the file {inside}", STUDENT_FILE, line,
-                          "only kernel.cu is graded; headers of the system have plain names")
+            raise Refused(f"includes the file {inside}", STUDENT_FILE, line, ONLY_ONE_FILE)
     if name in (b"define", b"undef") and MADE_CALLS.fullmatch(words[1] if words[1:] else b""):
         raise Refused(f"redefines {words[1].decode()}", STUDENT_FILE, line, "remove it")
     if name == b"embed":
@@ -195,8 +260,10 @@ def check_directive(words: list[bytes], line: int) -> None:
 # ---- preprocessed --------------------------------------------------------------------------------
 
 # # 12 "kernel.cu" 2
-MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"[^\n]*',
+MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"([^\n]*)',
                     re.MULTILINE)
+ENTERS, RETURNS = b"1", b"2"  # flags behind the name
+SYSTEM_HEADERS = frozenset({b"/usr/include", b"/usr/local/include"})
 ATTRIBUTE = (b"__attribute__", b"__attribute")
 HEADERS_NAME = rb"((?:__|_[A-Z])\w*|atomic(?:_\w+)?)"
 HEADERS_OWN = re.compile(rb"\b" + HEADERS_NAME + rb"(?=\s*\()"
@@ -213,11 +280,13 @@ class Token(NamedTuple):
     line: int
 
 
-def check_preprocessed(text: bytes, prelude: bytes) -> list[Token]:
+def check_preprocessed(text: bytes, prelude: bytes, own: bytes = b"") -> list[Token]:
     """The tokens of the compiler's -E output that come from the student's file, as the
     preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
-    have absolute paths, or names such as <built-in>; all of `prelude` is theirs. Raises Refused."""
-    of_headers, tokens = parted(text)
+    have absolute paths, or names such as <built-in>; all of `prelude` is theirs. Each lies where
+    one of the prelude's does, or below `own`, the grader's own folder. Raises Refused."""
+    folders = {os.path.dirname(os.path.normpath(found[2])) for found in MARKER.finditer(prelude)}
+    of_headers, tokens = parted(text, SYSTEM_HEADERS | folders - {b"", b"/"} | {own} - {b""})
     of_headers.append(prelude)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
     spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
@@ -258,26 +327,50 @@ def names_of_others(words: list[bytes], known: set[bytes], spaces: set[bytes]) -
     return used - declared(words, used) | taken
 
 
-def parted(text: bytes) -> tuple[list[bytes], list[Token]]:
-    """What comes from headers, and what is the student's. Raises Refused for a header of the CPU's
-    own instructions."""
+def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
+    """What comes from headers, all of which lie in or below `folders`, and what is the student's. Raises Refused for
+    a file elsewhere, and for a header of the CPU's own instructions."""
     of_headers: list[bytes] = []
     tokens: list[Token] = []
+    files: list[bytes] = []  # that include each other, the last one being read
     marker = MARKER.search(text)
     while marker:
-        at, name = marker.end(), marker[2]
+        at, name, flags = marker.end(), marker[2], marker[3].split()
         if not name.startswith((b"/", b"<")):  # the student's
             following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
         else:
-            header = name.rpartition(b"/")[2]
-            if INSTRUCTIONS.fullmatch(header):
-                raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
-                              "instructions, which the checker cannot see", STUDENT_FILE,
-                              tokens[-1].line if tokens else 0, "remove it")
             following = MARKER.search(text, at)
             of_headers.append(text[at:following.start() if following else len(text)])
+            line = tokens[-1].line if tokens else 0
+            check_instructions(name, line)
+            if name.startswith(b"/") and of_headers[-1].strip():  # it is more than the name of the working directory
+                check_place(name, folders, line)
+                if ENTERS not in flags and name not in files:
+                    refuse_marker(line)
+        if RETURNS in flags and name in files:
+            del files[files.index(name) + 1:]
+        elif ENTERS in flags or name not in files:
+            files.append(name)
         marker = following
     return of_headers, tokens
+
+
+def check_instructions(path: bytes, line: int) -> None:
+    """Raises Refused."""
+    header = path.rpartition(b"/")[2]
+    if INSTRUCTIONS.fullmatch(header):
+        raise Refused(f"includes <{header.decode(errors='replace')}>: the CPU's own "
+                      "instructions, which the checker cannot see", STUDENT_FILE, line, "remove it")
+
+
+def check_place(path: bytes, folders: Set[bytes], line: int) -> None:
+    """Raises Refused for a header that is not in one of the folders, or below."""
+    whole = os.path.normpath(path)
+    folder = os.path.dirname(whole)
+    while folder not in folders:
+        if folder == os.path.dirname(folder):
+            raise Refused(f"includes the file {whole.decode(errors='replace')}", STUDENT_FILE, line, ONLY_ONE_FILE)
+        folder = os.path.dirname(folder)
 
 
 def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:

@@ -212,7 +212,7 @@ ODD = {
     "quotes and comments": (
         "// it's #line 3 \"x\"\n/* # 12 \"y.h\" 3 */\n"
         "const char *q = \"# 1 \\\" asm\"; char c = '\"';\n"
-        "const char *r = R\"x(\n# 1 \"/usr/z.h\" 3\nasm )\"; )x\"; long big = 1'000'000;",
+        "const char *r = R\"x(\n- # 1 \"/usr/z.h\" 3\nasm )\"; )x\"; long big = 1'000'000;",
         "q = r; c = (char)big;"),
 }  # fmt: skip
 
@@ -394,6 +394,14 @@ NUMBERS = "line numbers"
     (NUMBERS, 2, "const char *s = \"\\\\\"; /* \" */\n# 1 \"x.h\" 3\n"),
     (NUMBERS, 2, "const char *s = R\"(\\)\"; //\"\n# 1 \"x.h\" 3\n"),
     (NUMBERS, 3, "// a \\  \n comment\n# 1 \"x.h\" 3\n"),
+    (NUMBERS, 2, 'const char *s = R"x(\n# 1 "x.h" 3\n)x";\n'),  # though it is none here
+    # What hides the rest of the file from a reader who cuts it otherwise than a compiler.
+    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n# 4 "/usr/include/x.h" 3\n'),
+    (NUMBERS, 3, 'const char *s = R"x( )\\\nx" /* )x";\n# 4 "/usr/include/x.h" 3\n'),
+    (NUMBERS, 4, "#if 0\n1$'a' /*\n#endif\n# 4 \"/usr/include/x.h\" 3\n"),
+    (NUMBERS, 4, '#if __has_include(</*>)\n#endif\n#define F 4 "x.h"\n#line /*\n*/ F\n'),
+    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#/**/line/**/4 /**/ __FILE__"x.h"\n'),
+    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#\\\n4 "x.h"\n'),
     # By its name, and not for the attribute that it becomes.
     ("that host and device share", 2, "int a;\n__managed__ float shared_by_both[16];\n"),
     *(("includes the file", 1, f"#  include /* */ {name}") for name in (
@@ -408,7 +416,8 @@ def test_what_the_text_may_not_say(words: str, line: int, text: str) -> None:
 def test_other_questions_are_allowed() -> None:
     for text in ("#ifdef __SANITIZE_THREAD__", "#if defined __has_feature && __has_feature(thread_sanitizer)",
                  "#if __CUDA_ARCH__ >= 800 || defined(__NVCC__) || defined(__CUDACC__)", "int sanitize, feature;",
-                 "#if __has_include(<cuda_pipeline.h>)"):
+                 "#if __has_include(<cuda_pipeline.h>)", "/*\n# 1. load a tile\n# line by line\n#4\n*/",
+                 "/* as in */ printf(\"#1\" \"# 2 \");", "#define S(x) #x \"y\""):
         check_source(f"{text}\n".encode())
 
 
@@ -422,6 +431,21 @@ def test_what_only_the_device_sees(objects: Compile) -> None:
     with pytest.raises(Refused, match="attribute"):
         objects(text, look=lambda *texts: (seen.append(texts[0]), check_preprocessed(*texts)), of="kernel.device.i")
     assert seen[0].count(b"weak") == 3
+
+
+@pytest.mark.parametrize(("name", "flags", "words"), [
+    ("/proc/self/cwd/kernel.cu", "1", "includes the file /proc/self/cwd/kernel.cu"),
+    ("/usr/include/../../proc/self/cwd/kernel.cu", "1 3", "includes the file /proc/self/cwd/kernel.cu"),
+    ("/usr/include/x.h", "3", NUMBERS), ("/usr/include/x.h", "2 3", NUMBERS)])
+def test_what_is_no_header(name: str, flags: str, words: str) -> None:
+    """A file that is not among the system's; what no directive has included."""
+    text = f'# 1 "kernel.cu"\nint a;\n# 1 "{name}" {flags}\nasm("nop");\n'
+    with pytest.raises(Refused, match=words) as refusal:
+        check_preprocessed(text.encode(), b'# 1 "/opt/gcc/include/y.h" 1 3\n')
+    assert refusal.value.line == 2
+    for header in ("/usr/include/x.h", "/opt/gcc/lib/../include/sys/x.h", "/tmp/parts/include/support.h"):
+        check_preprocessed(text.replace(name, header).replace(f'" {flags}', '" 1 3').encode(),
+                           b'# 1 "/opt/gcc/include/y.h" 1 3\n', b"/tmp/parts")
 
 
 def test_whose_lines_are_the_students() -> None:
