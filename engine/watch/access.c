@@ -121,11 +121,12 @@ static void look_at(struct watch *w, const struct access *access) {
         global_access(w, access);
 }
 
-__attribute__((noinline)) void access_slowly(const struct access *access) {
+/* False: it is of the host's code or on a stack, which no audit closes. */
+static bool look(const struct access *access) {
     struct watch *w = watch_here();
     if (!w) {
         host_access(access);
-        return;
+        return false;
     }
     const uintptr_t top = w->stack_top[running_index.linear];
     const uintptr_t depth = top - (uintptr_t)__builtin_frame_address(0);
@@ -133,10 +134,14 @@ __attribute__((noinline)) void access_slowly(const struct access *access) {
     if (w->slow & SLOW_INDEX) HEAR(access, w, access);
     if (stack_holds(w, access->address)) {
         HEAR(on_stack, w, access);
-        return;
+        return false;
     }
     look_at(w, access);
-    access_announce((const void *)access->address, access->size);
+    return true;
+}
+
+__attribute__((noinline)) void access_slowly(const struct access *access) {
+    if (look(access)) access_announce((const void *)access->address, access->size);
 }
 
 void access_announce(const void *p, size_t size) {
@@ -300,7 +305,8 @@ static __attribute__((noinline)) void access_volatile(const void *p, unsigned si
     void __tsan_volatile_write##size(void *p) { access_volatile(p, size, true, CODE); }
 EACH_SIZE(VOLATILE)
 
-/* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. */
+/* Bytes, one by one: where the compiler promises no alignment, and ranges of any length. Announced
+ * as one, since of a thread a few announcements are remembered (unannounced.c). */
 static void bytes(const void *p, size_t size, bool write, const void *code,
                   const struct frame *callee) {
     unsigned step;
@@ -308,7 +314,8 @@ static void bytes(const void *p, size_t size, bool write, const void *code,
     const char *byte = p;
     for (size_t left = size; left; left -= step, byte += step) {
         step = (uintptr_t)byte % WORD == 0 && left >= WORD ? WORD : 1;
-        slowly(byte, step, write, code);
+        look(&(struct access){
+            .address = (uintptr_t)byte, .size = step, .write = write, .code = code});
     }
     access_announce(p, size);
 }

@@ -49,14 +49,22 @@ BEFORE = {
     36: "sum += 0.0f * A[0]; for (int i = 0; i < 8; ++i) sum += 0.0f * hidden(A);",
 }
 LOOKS = "long long before = {0}(); sum += 0.0f * A[0]; if ({0}() - before != 1000) sum = -1.0f;"
-CLOCKS = 16
+CLOCKS, COPIES = 16, 38
+# Of what is copied as a whole, a load of many parts is announced, then a store of as many, then both are made.
+PIECES = """if (threadIdx.x + threadIdx.y == 0) {
+        struct eight { float of[8]; } *all = (eight *)(C + row * n + col);
+        for (int i = 0; i < 8; ++i) all[0].of[i] = 1.0f;
+        all[1] = all[0];
+        struct odd { char of[29]; } *bytes = (odd *)((char *)all + 1);
+        bytes[1] = bytes[0];
+    } __syncthreads();"""
 BEHIND = {37: ONE, CLOCKS: f"{{ {LOOKS.format('clock64')} }} {LOOKS.format('clock')}"}
 
 
 @pytest.fixture(scope="session")
 def kernel(programs: Path) -> Path:
     text = (REPOSITORY / TILED).read_text()
-    for place, pieces in (("    for (int phase = 0;", BEFORE), ("    if (row < m && col < n)\n        C[row", BEHIND)):
+    for place, pieces in (("    for (int phase = 0;", {**BEFORE, COPIES: PIECES}), ("    if (row < m && col < n)\n        C[row", BEHIND)):
         assert text.count(place) == 1
         cases = "".join(f"    case {k}: {{ {piece} }} break;\n" for k, piece in pieces.items())
         text = text.replace(place, f"    switch (k) {{\n{cases}    }}\n{place}")
@@ -78,6 +86,12 @@ def test_no_clock_shows_that_memory_is_closed(checker: Builder, kernel: Path) ->
     """In a run of one block, which is looked at as a whole."""
     run = run_check(checker("gcc -O1", kernel), "--json", "--counts", 16, CLOCKS, 16)
     assert run.finding is None
+
+
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_copies_of_structs_are_announced(checker: Builder, kernel: Path, setup: str) -> None:
+    for _ in range(2):
+        assert run_check(checker(setup, kernel), "--json", "--counts", 32, COPIES, 32).finding is None
 
 
 @pytest.mark.parametrize(("setup", "name"), sample(
