@@ -51,6 +51,9 @@ HOST = {  # what the host does behind the launch
     "launches again": "kernel<<<1, block>>>(d_out, d_in, grid);",
     "goes on": "volatile int on = 1; while (on) {}",
     "waits": 'puts("waits"); fflush(stdout); getchar();',
+    "waits for a kernel": 'puts("waits"); fflush(stdout); runs_on<<<1, 1>>>(1);',
+    "leaves a kernel": "cudaFree(d_in); cudaFree(d_out); signal(SIGALRM, leave);\n"
+                       "setitimer(ITIMER_REAL, &soon, nullptr); runs_on<<<1, 1>>>(1);",
     "handles signals": "const struct sigaction hears = handler(); sigaction(SIGALRM, &hears, nullptr);\n"
                        "setitimer(ITIMER_REAL, &soon, nullptr);\n"
                        "for (int j = 0; j < 200; j++) kernel<<<grid, block>>>(d_in, d_out, n);\n"
@@ -71,6 +74,8 @@ MAKE = """\
 #define MAKE cudaMalloc
 const itimerval soon = {{0, 1000}, {0, 1000}}, never = {};
 void hear(int) {}
+void leave(int) { _exit(0); }
+__global__ void runs_on(volatile int on) { while (on) {} }
 struct sigaction handler() { struct sigaction action = {}; action.sa_handler = hear; return action; }
 float *make(size_t bytes) {
     float *made;
@@ -265,18 +270,33 @@ def test_mistakes_of_the_hosts_code_are_named_at_their_lines() -> None:
     assert [one["kind"] for one in found] == ["out-of-bounds", "host-fault"]
 
 
-def test_a_program_that_waits_is_stopped_and_still_says_what_was_seen() -> None:
+def stopped(number: signal.Signals, n: int, what: str) -> str:
+    """What is said of a program that a signal stops while it waits."""
     engine = the_engine()
     engine.build(PROGRAM)
+    with subprocess.Popen([engine.path / "build/check/program", *arguments(n, what)], cwd=engine.path,
+                          text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as running:
+        assert running.stdout and running.stdout.readline() == "waits\n"
+        time.sleep(0.1)
+        os.killpg(running.pid, number)
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 1
+    return said
+
+
+def test_a_program_that_waits_is_stopped_and_still_says_what_was_seen() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        with subprocess.Popen([engine.path / "build/check/program", *arguments(1000, "waits")], cwd=engine.path,
-                              text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, start_new_session=True) as running:
-            assert running.stdout and running.stdout.readline() == "waits\n"
-            time.sleep(0.1)
-            os.killpg(running.pid, number)
-            assert OUTSIDE in running.communicate(timeout=60)[1]
-            assert running.returncode == 1
+        assert OUTSIDE in stopped(number, 1000, "waits")
+    assert "no mistakes found" in stopped(signal.SIGTERM, 500, "waits")
+
+
+def test_nothing_is_claimed_of_a_kernel_that_did_not_end() -> None:
+    still_running = "no mistake was found, but a kernel was still running when the program ended\n"
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        assert stopped(number, 500, "waits for a kernel").endswith(still_running)
+    assert run(500, "leaves a kernel", status=0).stderr == still_running
+    assert the_engine().findings(PROGRAM, *arguments(500, "leaves a kernel"))["in_kernel"] is True
 
 
 def test_a_signal_that_several_threads_get_stops_it_once() -> None:

@@ -304,6 +304,7 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
     }
     made.block_threads = block.x * block.y * block.z;
     pthread_mutex_lock(&pool.one_launch);
+    __atomic_store_n(&pool.running, true, __ATOMIC_RELAXED);
     pool.launched++;
     if (!start_pool()) {
         if (observer) observer->out_of_memory("no memory for the workers that run the blocks");
@@ -314,12 +315,11 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
         memory_open();
         if (observer) observer->launch_begins(&made);
         if (observer) made.only = observer->choose_blocks(&made);
-        __atomic_store_n(&pool.running, true, __ATOMIC_RELAXED);
         error = run_on_pool(&made);
-        __atomic_store_n(&pool.running, false, __ATOMIC_RELAXED);
         if (observer) observer->launch_ended(&made);
         memory_close();
         if (error != cudaSuccess) error_set_sticky(error);
     }
+    __atomic_store_n(&pool.running, false, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pool.one_launch);
 }

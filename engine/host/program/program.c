@@ -7,6 +7,7 @@
  *
  * From the environment: ENGINE_JSON=1, ENGINE_FIRST=1, ENGINE_TIMEOUT=seconds. */
 #define _GNU_SOURCE
+#include "../../cuda/runtime/runtime.h"
 #include "../../engine.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
@@ -33,6 +34,7 @@ static struct program_run {
     int count;
     int launches;
     bool is_leak;            /* the finding is what was never freed: none, if the program failed */
+    bool in_kernel;          /* one was running when the program ended */
     bool ended;              /* all of this is complete */
     char machine_fault[256]; /* why the machine is at fault; empty: it is not */
     int status;              /* that the program gave exit(), or returned from main() */
@@ -88,6 +90,8 @@ static void print_text(void) {
         fputs("it could not be asked what was seen until then\n", out);
     else if (!count && !run->launches)
         fputs("no kernel was launched\n", out);
+    else if (!count && run->in_kernel)
+        fputs("no mistake was found, but a kernel was still running when the program ended\n", out);
     else if (!count)
         fprintf(out,
                 "no mistakes found: every load and store of %d launch%s was checked (%.2f s)\n",
@@ -102,6 +106,7 @@ static void print_text(void) {
  *   source       what the program was built from
  *   program      exit_status and signal (a number, or null) with which it ended, seconds
  *   launches     of kernels
+ *   in_kernel    whether the last of them was still running at the program's end
  *   findings     the gravest first, as in engine/host/check/check_print.c */
 static void print_json(void) {
     const int status = exit_status(), count = findings();
@@ -121,6 +126,7 @@ static void print_json(void) {
     json_value(&json, "seconds", "%.6f", run->seconds);
     json_close(&json, '}');
     json_value(&json, "launches", "%d", run->launches);
+    json_value(&json, "in_kernel", "%s", run->in_kernel ? "true" : "false");
     json_open(&json, "findings", '[');
     for (int i = 0; i < count; i++) {
         const struct finding *f = &run->findings[i];
@@ -172,6 +178,7 @@ static void finish(void) {
         nobody = 0;
     }
     struct engine_result result;
+    run->in_kernel = launch_is_running();
     engine_end(&result);
     run->launches = result.launches;
     run->count = engine_findings(run->findings, PROGRAM_FINDINGS);
