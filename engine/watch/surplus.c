@@ -78,7 +78,7 @@ static bool is_sound(const struct writers_launch *l, const struct launch *launch
 static bool find_writing(const struct launch *launch, struct block_runs *writing) {
     if (!asked) known = ask_for();
     asked = true;
-    for (uint32_t i = 0; known && i < known->count && i < WRITERS_LAUNCHES; i++) {
+    for (uint32_t i = 0; known && i < WRITERS_LAUNCHES; i++) {
         const struct writers_launch *l = &known->launch[i];
         if (l->number != number() || memcmp(l->grid, &launch->grid, sizeof l->grid) != 0 ||
             memcmp(l->block, &launch->block, sizeof l->block) != 0)

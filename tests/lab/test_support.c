@@ -15,6 +15,32 @@
 #include <time.h>
 #include <unistd.h>
 
+/* ---- shapes ---- */
+
+static int64_t blocks(int64_t extent, int tile) { return (extent + tile - 1) / tile; }
+
+/* So many blocks in each direction, tiles in k, and edges in all. */
+TEST(a_telling_shape_has_blocks_phases_and_edges) {
+    const int64_t wanted[][3] = {{3, 2, 4}, {2, 3, 4}, {4, 3, 2}}; /* of m, n and k */
+    struct shape shape;
+    for (int tile = 8; tile <= 64; tile *= 2) {
+        for (int number = 0; truth_shape(SHAPE_TELL, number, tile, &shape); number++)
+            for (int i = 0; i < 3; i++)
+                CHECK(blocks(shape.of[i], tile) == wanted[number][i] && shape.of[i] % tile);
+        CHECK(!truth_shape(SHAPE_TELL, 3, tile, &shape));
+    }
+}
+
+TEST(some_shape_has_several_phases_of_any_tile) {
+    for (int tile = 2; tile <= 128; tile++) {
+        struct shape shape;
+        bool found = false;
+        for (int number = 0; truth_shape(SHAPE_PHASES, number, 0, &shape); number++)
+            found |= shape.of[0] > tile && shape.of[1] > tile && shape.of[2] > tile;
+        CHECK(found);
+    }
+}
+
 /* ---- options ---- */
 
 enum { MAX_WORDS = 12 };
