@@ -271,6 +271,10 @@ LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
         pthread_create(&thread, NULL, spin, NULL);
         pthread_join(thread, NULL);""",
         {"time_seconds": 30}, lambda ran: ran.status == 0 and ran.asleep_seconds < 0.2),
+    "in the system": (
+        """for (;;) munmap(mmap(0, 16 << 20, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0), 16 << 20);""",
+        {"time_seconds": 0.5}, lambda ran: ran.time_limit_hit and 0.25 < ran.seconds),
     "processes one after the other": (
         """signal(SIGCHLD, SIG_DFL);
         for (;;) if (!fork()) { for (volatile int i = 0; i < 30000000; i++) continue; _exit(0); }
