@@ -180,13 +180,26 @@ compilers="$compilers|__clang_call_terminate|_ZSt9terminatev"
 data="threadIdx|blockIdx|blockDim|gridDim|stdin|stdout|stderr|_GLOBAL_OFFSET_TABLE_|__dso_handle"
 data="$data|_ZT\\w*|_ZSt(3cin|4cout|4cerr|4clog|7nothrow)|_ZNSt\\w*(2id|4npos)E|DW\\.ref\\.\\w*"
 
+# Of an undefined symbol an object does not say whether it is a function or data, such as getopt's optarg. A function is
+# what is called by its name; and where indirect calls do not go through host_call.S, all that the libraries do not know
+# as data, because its address may be called.
+functions() { # in guard
+    case $($CXX -dumpmachine) in
+    *x86_64*) calls=PLT32 libraries= ;;
+    *) calls=. libraries=$(for name in c m stdc++; do $CXX -print-file-name=lib$name.so.6; done) ;;
+    esac
+    { [ ! "$libraries" ] || readelf -sW $libraries; } 2>/dev/null | awk -v calls="$calls" '
+        $3 ~ "^R_.*" calls { called[$5] }
+        $4 == "OBJECT" { sub("@.*", "", $8); data[$8] }
+        $5 == "GLOBAL" && $7 == "UND" && $8 in called && !($8 in data) { print $8 }' - "$out.symbols" |
+        grep -vxE "$device|$compilers|$data"
+}
+
 rename_calls() { # in guard
-    readelf -sW "$object" >"$out.symbols" || return
-    calls=$(awk '$5 == "GLOBAL" && $7 == "UND" && $8 { print $8 }' "$out.symbols" |
-        grep -vxE "$device|$compilers|$data")
+    readelf -rW "$object" >"$out.symbols" && readelf -sW "$object" >>"$out.symbols" || return
     {
         cat "$macro" >&3
-        for name in $calls; do
+        for name in $(functions); do
             guard=guard instead=guarded_$name
             case $name in
             memcpy | memmove | memset) instead=__tsan_$name ;;

@@ -34,11 +34,15 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
 }
 HOST = """    std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
     fprintf(stderr, "%d\\n", m); cudaGetLastError();
+    std::wcerr << program_invocation_short_name << environ[0] << optind << timezone; // data of the library
 """
-CALL = """#include <math.h>
+CALL = """#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include <iostream>
 #include <string>
 
