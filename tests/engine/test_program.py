@@ -44,7 +44,7 @@ MISTAKES = {  # of the host's code: what it does, and where the kernel meets it
 }
 HOST = {  # what the host does behind the launch
     **{code: f"cudaFree(d_in); cudaFree(d_out); {code}" for code, *_ in ENDS},
-    "goes to its end": "",
+    "goes to its end": "static std::atomic<bool> flag; flag = true; if (!flag.exchange(false)) abort();",
     "hears and says": 'char line[80] = ""; fgets(line, 80, stdin); printf("%s, %s", argv[3], line); '
                       'fprintf(stderr, "aside\\n");',
     **{kind: code for kind, (code, _) in MISTAKES.items()},
@@ -95,7 +95,7 @@ def cases(argument: int, codes: list[str]) -> str:
 # reads outside, of 999 one does, which ends this thread alone, and each block stores outside.
 PROGRAM = edited(
     REDUCTION,
-    ("#include <cstdio>\n", "#include <csignal>\n#include <cstdio>\n#include <sys/time.h>\n#include <sys/wait.h>\n"
+    ("#include <cstdio>\n", "#include <atomic>\n#include <csignal>\n#include <cstdio>\n#include <sys/time.h>\n#include <sys/wait.h>\n"
                            "#include <unistd.h>\n"),
     ("in[i] : 0;", "in[n == 1000 ? i + 1000 : n == 999 && i == 5 ? i + n : i] : 0;"),
     ("out[blockIdx.x] =", "out[blockIdx.x + (n == 999 ? 8 : 0)] ="),
