@@ -362,13 +362,22 @@ void __tsan_atomic_signal_fence(int order) {
 
 /* --- atomics: seen, then done ----------------------------------------------------------------- */
 
-static struct access atomically(volatile const void *p, unsigned size, bool write,
+/* Whether the kernel uses what the exchange that comes now has replaced. */
+static bool is_old_used(void) {
+    struct watch *w = watch_here();
+    const bool used = w && w->uses_old;
+    if (w) w->uses_old = false;
+    return used;
+}
+
+static struct access atomically(volatile const void *p, unsigned size, bool write, bool reads,
                                 const void *code) {
     struct watch *w = watch_here();
     const struct access access = {.address = (uintptr_t)p,
                                   .size = size,
                                   .write = write,
                                   .atomic = true,
+                                  .exchanges = write && !reads,
                                   .strong = true,
                                   .code = code};
     access_slowly(&access);
@@ -408,17 +417,17 @@ static void compared(const struct access *seen, const void *old, bool done) {
     *failed = done ? 0 : seen->address;
 }
 
-#define SEEN(write) const struct access seen = atomically(p, sizeof *p, write, CODE)
+#define SEEN(write, reads) const struct access seen = atomically(p, sizeof *p, write, reads, CODE)
 #define SWAP(expected)                                                                             \
-    SEEN(true);                                                                                    \
+    SEEN(true, true);                                                                              \
     const bool done =                                                                              \
         __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
     acquire(&seen);                                                                                \
     compared(&seen, expected, done)
-#define ATOMIC_RMW(bits, type, name, builtin)                                                      \
+#define ATOMIC_RMW(bits, type, name, builtin, reads)                                               \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
-        SEEN(true);                                                                                \
+        SEEN(true, reads);                                                                         \
         const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
         record_atomic(&seen, &old);                                                                \
         acquire(&seen);                                                                            \
@@ -434,23 +443,23 @@ static void compared(const struct access *seen, const void *old, bool done) {
 #define ATOMICS(bits, type)                                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
         (void)order;                                                                               \
-        SEEN(false);                                                                               \
+        SEEN(false, true);                                                                         \
         type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
         acquire(&seen);                                                                            \
         return value;                                                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
         (void)order;                                                                               \
-        atomically(p, sizeof *p, true, CODE);                                                      \
+        atomically(p, sizeof *p, true, false, CODE);                                               \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
-    ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n)                                          \
-    ATOMIC_RMW(bits, type, fetch_add, __atomic_fetch_add)                                          \
-    ATOMIC_RMW(bits, type, fetch_sub, __atomic_fetch_sub)                                          \
-    ATOMIC_RMW(bits, type, fetch_and, __atomic_fetch_and)                                          \
-    ATOMIC_RMW(bits, type, fetch_or, __atomic_fetch_or)                                            \
-    ATOMIC_RMW(bits, type, fetch_xor, __atomic_fetch_xor)                                          \
-    ATOMIC_RMW(bits, type, fetch_nand, __atomic_fetch_nand)                                        \
+    ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n, is_old_used())                           \
+    ATOMIC_RMW(bits, type, fetch_add, __atomic_fetch_add, true)                                    \
+    ATOMIC_RMW(bits, type, fetch_sub, __atomic_fetch_sub, true)                                    \
+    ATOMIC_RMW(bits, type, fetch_and, __atomic_fetch_and, true)                                    \
+    ATOMIC_RMW(bits, type, fetch_or, __atomic_fetch_or, true)                                      \
+    ATOMIC_RMW(bits, type, fetch_xor, __atomic_fetch_xor, true)                                    \
+    ATOMIC_RMW(bits, type, fetch_nand, __atomic_fetch_nand, true)                                  \
     ATOMIC_CAS(bits, type, compare_exchange_strong)                                                \
     ATOMIC_CAS(bits, type, compare_exchange_weak)                                                  \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type value,   \

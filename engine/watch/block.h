@@ -123,6 +123,7 @@ struct watch {
     const void *last_barrier;
     const struct event *raced; /* the first race of this interval that is kept; null: none */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
+    bool uses_old;             /* the running thread, of the exchange that follows */
     bool synchronizes;         /* the block, so far: uses atomics or fences */
     uintptr_t stack_top[MAX_BLOCK_THREADS]; /* where each thread's frames begin */
     uintptr_t deepest;                      /* how far below it frames have been seen */

@@ -170,6 +170,10 @@ static void copy_arrived(const struct async_copy *copy) {
     shared_copy_arrived(w, &access);
 }
 
+static void uses_old(void) {
+    if (watch_here()) watch_here()->uses_old = true;
+}
+
 static void launch_begins(const struct launch *launch) {
     launches_note(launch);
     order_begin_launch();
@@ -191,6 +195,7 @@ void observe_runtime(void) {
     all.barrier_reached = barrier_reached;
     all.barrier_opens = barrier_opens;
     all.thread_returned = thread_returned;
+    all.uses_old = uses_old;
     all.warp_parts = warp_parts;
     all.warp_met = warp_met;
     all.copy_begins = copy_begins;

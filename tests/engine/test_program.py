@@ -488,6 +488,73 @@ def test_memory_behind_what_was_set_holds_nothing() -> None:
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
 
 
+EXCHANGES = """\
+__device__ void store(unsigned *to, unsigned value) { atomicExch(to, value); }
+
+__global__ void stores(float *out, unsigned long long *wide) {
+    __shared__ unsigned words[3];
+    __shared__ int ints[2];
+    const int t = threadIdx.x;
+    atomicExch(&out[t], 1.5f);
+    wide[t] = out[t] > 1.0f;
+    if (t == 0) {
+        unsigned unused = atomicExch(&words[0], 1u);
+        store(&words[1], 2u);
+        atomicAnd(&words[2], 0u);
+        atomicOr(&ints[0], -1);
+        (void)atomicExch(&ints[1], 3);
+    }
+    __syncthreads();
+    if (words[0] + words[1] + words[2] + ints[0] + ints[1] == 5) atomicExch(&wide[t], 7ull);
+}
+
+__global__ void lock(float *out) {
+    __shared__ int taken;
+    if (atomicExch(&taken, 1) == 0) out[threadIdx.x] = 1; // nobody has set taken
+}
+
+__global__ void takes(float *out) {
+    out[1] = atomicExch(&out[0], 1.0f); // what was there?
+}
+
+__global__ void clears(int *out) {
+    __shared__ int word;
+    out[0] = atomicAnd(&word, 0); // what was in word?
+}
+
+__global__ void keeps(int *out) {
+    atomicOr(&out[threadIdx.x], 0); // nothing is stored
+}
+
+int main(int argc, char **argv) {
+    float *out;
+    unsigned long long *wide;
+    cudaMalloc(&out, 32 * sizeof *out);
+    cudaMalloc(&wide, 32 * sizeof *wide);
+    switch (argv[1][0]) {
+    case 's': stores<<<1, 32>>>(out, wide); break;
+    case 'l': lock<<<1, 32>>>(out); break;
+    case 't': takes<<<1, 1>>>(out); break;
+    case 'c': clears<<<1, 1>>>((int *)out); break;
+    case 'k': keeps<<<1, 1>>>((int *)out); break;
+    }
+    cudaFree(out);
+    cudaFree(wide);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_an_exchange_is_a_store_where_its_result_is_not_used() -> None:
+    """Of memory that holds no value it is a mistake only where something is made of what was there."""
+    assert not the_engine().findings(EXCHANGES, "stores")["findings"]
+    for argument, kind, here in (("lock", "shared", "// nobody has set"), ("takes", "global", "// what was there"),
+                                 ("clears", "shared", "// what was in"), ("keeps", "global", "// nothing is stored")):
+        (found,) = the_engine().findings(EXCHANGES, argument)["findings"]
+        line = EXCHANGES[:EXCHANGES.index(here)].count("\n") + 1
+        assert (found["kind"], found["line"]) == (f"uninitialized-{kind}", line), found
+
+
 ADDRESSES = """\
 #include <cstdlib>
 __constant__ float factors[4] = {1, 2, 3, 4};

@@ -22,6 +22,7 @@ struct emulator_votes emulator_barrier_vote(int predicate);
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, emulator_u64 value);
 unsigned emulator_warp_active(unsigned place);
 void emulator_spin(void);
+emulator_u64 emulator_uses_old(void) __attribute__((pure, nothrow));
 void emulator_trap(void) __attribute__((noreturn));
 long long emulator_clock(void);
 }
@@ -176,9 +177,14 @@ template <class T> EMULATOR_DEVICE void __stcs(T *address, T value) { *address =
 /* --- atomics --------------------------------------------------------------------------------- */
 
 /* Each returns the old value. An operation that changes nothing is how a thread waits for another
- * (`while (atomicCAS(&lock, 0, 1));`), so it lets the others run. */
-#define EMULATOR_ATOMIC(name, type, builtin)                                                       \
-    EMULATOR_DEVICE type name(type *address, type value) {                                         \
+ * (`while (atomicCAS(&lock, 0, 1));`), so it lets the others run.
+ *
+ * An exchange is a store where its result is not used: compilers then take out the call of
+ * emulator_uses_old(), which is 0. They see that only where the exchange is inlined. */
+#define EMULATOR_INLINE EMULATOR_DEVICE __attribute__((always_inline))
+#define EMULATOR_ATOMIC(name, type, builtin, exchanges)                                            \
+    EMULATOR_INLINE type name(type *address, type value) {                                         \
+        if (exchanges) return atomicExch(address, value);                                          \
         if (value == 0) emulator_spin();                                                           \
         return builtin(address, value, __ATOMIC_RELAXED);                                          \
     }
@@ -196,13 +202,11 @@ template <class T> EMULATOR_DEVICE void __stcs(T *address, T value) { *address =
         return old;                                                                                \
     }
 #define EMULATOR_ATOMIC_EXCHANGE(type, as)                                                         \
-    EMULATOR_DEVICE type atomicExch(type *address, type value) {                                   \
-        as old, fresh;                                                                             \
-        memcpy(&fresh, &value, sizeof fresh);                                                      \
-        __atomic_exchange((as *)address, &fresh, &old, __ATOMIC_RELAXED);                          \
+    EMULATOR_INLINE type atomicExch(type *address, type value) {                                   \
+        const as used = (as)emulator_uses_old(), fresh = __builtin_bit_cast(as, value);            \
+        const as old = __atomic_exchange_n((as *)address, fresh, __ATOMIC_RELAXED);                \
         if (old == fresh) emulator_spin();                                                         \
-        memcpy(&value, &old, sizeof value);                                                        \
-        return value;                                                                              \
+        return __builtin_bit_cast(type, old | used);                                               \
     }
 #define EMULATOR_ATOMIC_CAS(type)                                                                  \
     EMULATOR_DEVICE type atomicCAS(type *address, type compare, type value) {                      \
@@ -213,13 +217,13 @@ template <class T> EMULATOR_DEVICE void __stcs(T *address, T value) { *address =
         return old;                                                                                \
     }
 #define EMULATOR_ATOMIC_INTEGER(type)                                                              \
-    EMULATOR_ATOMIC(atomicAdd, type, __atomic_fetch_add)                                           \
-    EMULATOR_ATOMIC(atomicOr, type, __atomic_fetch_or)                                             \
-    EMULATOR_ATOMIC(atomicXor, type, __atomic_fetch_xor)                                           \
-    EMULATOR_ATOMIC(atomicAnd, type, __atomic_fetch_and)                                           \
+    EMULATOR_ATOMIC_EXCHANGE(type, type)                                                           \
+    EMULATOR_ATOMIC(atomicAdd, type, __atomic_fetch_add, false)                                    \
+    EMULATOR_ATOMIC(atomicOr, type, __atomic_fetch_or, value == (type)-1)                          \
+    EMULATOR_ATOMIC(atomicXor, type, __atomic_fetch_xor, false)                                    \
+    EMULATOR_ATOMIC(atomicAnd, type, __atomic_fetch_and, value == 0)                               \
     EMULATOR_ATOMIC_LOOP(atomicMin, type, type, value < old ? value : old)                         \
     EMULATOR_ATOMIC_LOOP(atomicMax, type, type, value > old ? value : old)                         \
-    EMULATOR_ATOMIC_EXCHANGE(type, type)                                                           \
     EMULATOR_ATOMIC_CAS(type)
 
 EMULATOR_ATOMIC_INTEGER(int)
@@ -227,8 +231,8 @@ EMULATOR_ATOMIC_INTEGER(unsigned)
 EMULATOR_ATOMIC_INTEGER(unsigned long long)
 EMULATOR_ATOMIC_LOOP(atomicMin, long long, long long, value < old ? value : old)
 EMULATOR_ATOMIC_LOOP(atomicMax, long long, long long, value > old ? value : old)
-EMULATOR_ATOMIC(atomicSub, int, __atomic_fetch_sub)
-EMULATOR_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
+EMULATOR_ATOMIC(atomicSub, int, __atomic_fetch_sub, false)
+EMULATOR_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub, false)
 EMULATOR_ATOMIC_LOOP(atomicInc, unsigned, unsigned, old >= value ? 0 : old + 1)
 EMULATOR_ATOMIC_LOOP(atomicDec, unsigned, unsigned, old == 0 || old > value ? value : old - 1)
 EMULATOR_ATOMIC_LOOP(atomicAdd, float, unsigned, old + value)

@@ -277,6 +277,11 @@ void emulator_spin(void) {
     block->worker.yielding = false;
 }
 
+unsigned long long emulator_uses_old(void) {
+    if (observer) observer->uses_old();
+    return 0;
+}
+
 /* --- barriers --------------------------------------------------------------------------------- */
 
 static unsigned arrivals(void) { return (unsigned)(emulator_schedule.arrived & EMULATOR_ARRIVALS); }

@@ -431,6 +431,7 @@ struct observer {
     void (*barrier_reached)(const void *code); /* by the running thread */
     void (*barrier_opens)(void);               /* all that have not returned are there */
     void (*thread_returned)(unsigned linear);
+    void (*uses_old)(void);   /* the running thread: the result of the exchange that follows */
     void (*warp_parts)(void); /* the running thread comes to an operation of some lanes of a warp */
     void (*warp_met)(unsigned warp, unsigned lanes);     /* these lanes, at a warp operation */
     void (*copy_begins)(const struct async_copy *copy);  /* by the running thread, of which ... */

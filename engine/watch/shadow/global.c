@@ -76,8 +76,7 @@ static void access_word(struct watch *w, const struct cells *cells, uintptr_t be
         if (lock) pthread_spin_unlock(lock);
         return;
     }
-    holds_a_value =
-        holds_a_value || (access->write && !access->atomic) || cells_are_written(cells, word);
+    holds_a_value = holds_a_value || !access_reads(access) || cells_are_written(cells, word);
     const struct conflict conflict =
         cells_access(w->order, cells, word, cells_bytes(address, access), access);
     if (lock) pthread_spin_unlock(lock);
@@ -95,7 +94,7 @@ static void access_program(struct watch *w, const struct access *access) {
     const struct cells *cells = variables_cells(access->address, &begin);
     if (access->write && program_is_foreign(access->address))
         HEAR(forbidden, w, FINDING_TAMPERING, access);
-    if ((!access->write || access->atomic) && program_host_wrote(access->address))
+    if (access_reads(access) && program_host_wrote(access->address))
         HEAR(forbidden, w, FINDING_DEVICE_VARIABLE_ON_HOST, access);
     if (access->write) program_device_writes(access->address, access->size);
     if (!cells && is_plain_read(access) && access->size % WORD == 0)

@@ -68,12 +68,18 @@ struct access {
     uintptr_t address;
     unsigned size;
     bool write, atomic, is_volatile;
-    bool strong;  /* as order.c has it */
-    bool copying; /* an asynchronous copy begins, of the thread's group with this number */
+    bool exchanges; /* an atomic operation: a store, as the value before it is not used */
+    bool strong;    /* as order.c has it */
+    bool copying;   /* an asynchronous copy begins, of the thread's group with this number */
     uint64_t group;
     const void *old;  /* what an atomic operation that has taken effect has replaced, or null */
     const void *code; /* behind the instruction */
 };
+
+/* Whether the value that is there is used. */
+static inline bool access_reads(const struct access *access) {
+    return !access->write || (access->atomic && !access->exchanges);
+}
 
 /* The threads that wait at one barrier. */
 struct waiting {

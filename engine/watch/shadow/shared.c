@@ -184,7 +184,7 @@ static void access_marks(struct watch *w, size_t word, const struct access *acce
     const unsigned bytes = cells_bytes(begin, access), all = (1u << WORD) - 1;
     struct shadow_cell *cell[WORD];
     into_marks(w, word);
-    if (shared_is_unwritten(w, word) && (!access->write || access->atomic))
+    if (shared_is_unwritten(w, word) && access_reads(access))
         HEAR(shared_unwritten, w, word, now.when);
     if (shared_is_unwritten(w, word) && access->write) {
         HEAR(shared_written, w, word, now.when);
