@@ -88,12 +88,22 @@ static double array_value(const struct story *s, int array, size_t element) {
     return value;
 }
 
-/* NaN: an element of no known type. */
-static double shared_value(const struct phase_array *array, size_t element) {
-    double value = NAN;
-    element_value(array->element, array->bytes + element * element_type_bytes(array->element),
-                  &value);
-    return value;
+/* Whether no thread has stored it: it holds poison. Of elements of less than a word that is known
+ * while their word is whole. */
+static bool is_unwritten(const struct phase_array *array, size_t element) {
+    const uint32_t poison = POISON_SHARED;
+    const size_t size = element_type_bytes(array->element), end = (element + 1) * size;
+    size_t at = element * size / sizeof poison * sizeof poison;
+    while (at < end && at + sizeof poison <= array->size &&
+           memcmp(array->bytes + at, &poison, sizeof poison) == 0)
+        at += sizeof poison;
+    return at >= end;
+}
+
+/* False: an element of no known type. */
+static bool shared_value(const struct phase_array *array, size_t element, double *value) {
+    const size_t size = element_type_bytes(array->element);
+    return element_value(array->element, array->bytes + element * size, value);
 }
 
 /* The element that this factor of a term is, by its number. */
@@ -179,15 +189,12 @@ static struct shown array_shown(const struct story *s, int array, int phase) {
                           .filled = count && count == box_elements(&box)};
 }
 
-/* False: nothing is there that is known. In shared memory a NaN is nearly always the poison of an
- * element that no thread has stored. */
+/* False: nothing is there that is known. */
 static bool cell_value(const struct shown *c, int i, int j, double *value) {
     const size_t element = element_at(c, i, j);
     const struct story *s = c->story;
-    if (c->shared) {
-        *value = shared_value(c->shared, element);
-        return !isnan(*value);
-    }
+    if (c->shared)
+        return !is_unwritten(c->shared, element) && shared_value(c->shared, element, value);
     const bool *const stored = s->phases->stored[c->array];
     if (stored && !stored[element]) return false;
     if (!c->phase && !s->data->of[c->array]) return false;

@@ -105,10 +105,14 @@ LAB_CALL(choose, (int)p[0], (const double *)a[0], (const unsigned char *)a[1], (
 """,
     "kernel.cu": """__global__ void choose(int n, const double *x, const unsigned char *flags, int *cube, int far) {
     __shared__ double x_s[15];
+    __shared__ int i_s[8];
+    __shared__ unsigned char c_s[8];
     int i = blockIdx.x * 15 + threadIdx.x;
     if (threadIdx.x == 2) x_s[2] = x[blockIdx.x];
+    if (threadIdx.x == 2) i_s[1] = 7;
+    if (threadIdx.x < 4) c_s[threadIdx.x] = 5;
     __syncthreads();
-    cube[i + (i == 15 * n - 1 ? far : 0)] = flags[blockIdx.x] ? (int)x_s[2] : -1;
+    cube[i + (i == 15 * n - 1 ? far : 0)] = flags[blockIdx.x] ? (int)x_s[2] + i_s[1] - 2 - c_s[3] : -1;
 }
 void choose(int n, const double *x, const unsigned char *flags, int *cube) {
     choose<<<n, 15>>>(n, x, flags, cube, n == 3 ? 1 : n == 4 ? 7 : 0);
@@ -129,7 +133,9 @@ def test_arrays_of_other_types_and_dimensions(tree: Tree) -> None:
     assert [(counted[array][way]["elements"], counted[array][way]["bytes"])
             for array, way in (("x", "loads"), ("flags", "loads"), ("cube", "stores"))] == [(2, 16), (30, 2), (30, 120)]
     text = finished(["./typed-check", "2", "--phases"], tree.path).stdout
-    assert text.split("x_s (15 elements)\n")[1].split()[2:4] == ["0.25", "..."]
+    words = " ".join(text.split("phase 0 of")[1].split())
+    for name, cells in ("i_s", "- 7 - - - - - -"), ("c_s", "5 5 5 5 - - - -"), ("x_s (15 elements)", "- - 0.25 ... -"):
+        assert name in words and cells in words, text
     for n, element in ((3, "cube[3][0][0]"), (4, "cube[4][1][1]")):
         assert f"thread (14,0) writes {element}, but cube has {n} x 3 x 5 elements" in \
             run(tree, "typed-check", str(n)).stdout
