@@ -41,7 +41,10 @@ def suites(lab: Lab, seed: str, folder: Path) -> Path:
     texts = published_texts()
     for time in range(DRAWS):
         write(lab, kinds, f"{number} {time}" if time else f"{number}", folder)
-        found = leaks_of(load_suites(lab, "all", folder), texts)
+        try:
+            found = leaks_of(load_suites(lab, "all", folder), texts)
+        except BadInput as wrong:  # what was drawn is gone when this is read
+            raise BadInput(str(wrong).replace(str(folder / "hidden"), os.path.relpath(place, REPOSITORY))) from None
         if not found:
             return folder
     raise BadInput(f"{os.path.relpath(place, REPOSITORY)}: in {DRAWS} draws there was always something that "
@@ -85,9 +88,14 @@ def seed_in(text: str) -> int:
 def drawn(kind: dict[str, Any], rng: random.Random, lab: Lab, used: set[frozenset[tuple[str, int]]],
           path: Path) -> dict[str, Any]:
     """A case of this kind that is no other one. Raises BadInput."""
-    avoid = kind.get("avoid", 0)
+    avoid, refused = kind.get("avoid", 0), ""
     for _ in range(TRIES):
         params = sizes(kind, rng, lab)
+        try:
+            lab.sizes(params)
+        except ValueError as wrong:
+            refused = f": {wrong}"
+            continue
         if avoid and any(isinstance(kind[name], list) and size % avoid == 0 for name, size in params.items()):
             continue
         if frozenset(params.items()) in used and any(isinstance(kind[name], list) for name in params):
@@ -97,7 +105,7 @@ def drawn(kind: dict[str, Any], rng: random.Random, lab: Lab, used: set[frozense
         name = "-".join([kind["name"], *map(str, params.values())])
         return {key: value for key, value in kind.items() if key != "avoid"} | params | {
             "name": name, "fill": rng.choice(fills)}
-    raise BadInput(f"{path}: {kind.get('name')}: its ranges have no sizes that are left")
+    raise BadInput(f"{path}: {kind.get('name')}: its ranges have no sizes that are left{refused}")
 
 
 def sizes(kind: dict[str, Any], rng: random.Random, lab: Lab) -> dict[str, int]:

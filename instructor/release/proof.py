@@ -217,6 +217,11 @@ class Proof:
         return [name for name, caught in self.catches.items()
                 if not caught and name not in self.refused]
 
+    @property
+    def only_free(self) -> bool:
+        """Nothing else is wrong: other sizes may catch them."""
+        return len(self.failures) == len(self.free) > 0
+
     def caught_by(self, case: Case) -> list[str]:
         return [name for name, caught in self.catches.items() if case.key in caught]
 

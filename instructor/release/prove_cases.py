@@ -493,7 +493,7 @@ def run(arguments: argparse.Namespace, folder: Path, start: float) -> int:
         for path in draw.publish(lab, drawn):
             print(f"{path} is written")
     elif drawn:
-        print("nothing is written: another SEED draws other cases")
+        print("nothing is written" + ("; another SEED draws other sizes" if proof.only_free else ""))
     return 1 if proof.failures else 0
 
 

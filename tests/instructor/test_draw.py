@@ -23,6 +23,7 @@ from grader.record.model import Record
 from instructor.faulty.mistakes import seeded
 from instructor.release import draw, prove_cases
 from instructor.release.graded import Graded, Missing
+from instructor.release.proof import Proof, Proved
 
 LAB = fake.LAB
 LABS = ["lab", *(f"labs/{path.name}" for path in sorted((REPOSITORY / "labs").iterdir()))]
@@ -113,6 +114,44 @@ def test_ranges_that_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert found["m"] == found["n"] and found["name"] == f"x-{found['m']}-1-{found['n']}"
 
 
+def test_sizes_that_the_lab_refuses_are_drawn_again(tmp_path: Path) -> None:
+    """And where all are refused, it says why."""
+    asked = []
+
+    class Even(Lab):
+        def sizes(self, params: dict[str, int]) -> Any:
+            asked.append(params["m"])
+            if params["m"] % 2:
+                raise ValueError("m has to be even")
+
+    lab = Even(**vars(LAB))
+    kind = {"name": "x", "m": [101, 199], "k": 1, "n": 2, "fill": "random"}
+    found = [draw.drawn(kind, draw.random.Random(seed), lab, set(), Path("f.toml"))["m"] for seed in range(8)]
+    assert len(asked) > 8 and all(m % 2 == 0 for m in found)
+    with pytest.raises(BadInput, match="f.toml: x: its ranges have no sizes that are left: m has to be even"):
+        draw.drawn(kind | {"m": [101, 101]}, draw.random.Random(1), lab, set(), Path("f.toml"))
+
+
+@pytest.mark.parametrize(("failures", "helps"), [([], True), (["declares `loses: memory` and loses correct"], False)])
+def test_another_seed_is_advised_where_it_may_help(failures: list[str], helps: bool) -> None:
+    """Where a faulty kernel goes free, and nothing else is wrong."""
+    kernel = prove_cases.Kernel(LAB, Path("x.cu"), "faulty", "correct")
+    assert Proof([], [Proved(kernel, [])], failures).only_free == helps
+    assert not Proof([], [], failures).only_free
+
+
+def test_what_was_drawn_wrongly_is_said_of_the_kinds(tmp_path: Path) -> None:
+    """Not of a file that is gone."""
+    home = tmp_path / "lab"
+    (home / "instructor" / "hidden").mkdir(parents=True)
+    kind = {"name": "x", "m": 3, "k": 1, "n": 2, "fill": "random", "points": -1}
+    (home / "instructor" / "hidden" / "kinds.toml").write_text(draw.toml({"title": "x", "points": {}, "case": [kind]}))
+    shutil.copytree(LAB.testcases / "public", home / "testcases" / "public")
+    with pytest.raises(BadInput, match="lab/instructor/hidden/kinds.toml: case .*points") as caught:
+        draw.suites(replace(LAB, folder=str(home)), SEED, tmp_path / "made")
+    assert "made" not in str(caught.value)
+
+
 def test_what_is_drawn_keeps_all_tables(tmp_path: Path) -> None:
     table = {"title": 'a "b"', "repaired": 0.6, "points": {"memory": 15}, "limits": {"reuse": 3.0},
              "case": [{"name": "x", "m": 3}]}
@@ -164,7 +203,7 @@ def test_sound_cases_are_written_and_others_are_not(fresh_tree: Tree) -> None:
     asked = (f"--draw={SEED}", "--groups", "starter", "--jobs", "1")
     kinds.write_text(text.replace('gate = "16x16x16"', 'gate = "34x34x34-ones-twos"'))
     ended = call(place, *asked)
-    assert ended.returncode == 1 and "another SEED draws other cases" in ended.stdout, ended.stderr
+    assert ended.returncode == 1 and ended.stdout.endswith("nothing is written\n"), ended.stderr
     assert "which is the same for everybody" in ended.stdout and path.read_text() == example
     kinds.write_text(text)
     ended = call(place, *asked)
