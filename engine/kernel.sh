@@ -246,7 +246,7 @@ linked() { # objects and options, and archives, which need each other, in a grou
 link() { # program, objects, archives, options
     program=$1
     shift
-    run $CXX $EMULATED_FLAGS $(linked "$@") -o "$program" -lm
+    run $CXX $EMULATED_FLAGS -fno-sanitize=return $(linked "$@") -o "$program" -lm # whose handler is the runtime's
 }
 
 link_cuda() { # libraries lie beside nvcc; the driver's is the toolkit's stub where no driver is installed

@@ -129,6 +129,25 @@ FAULT(host_writes_device) {
     x[0] = 5; // HERE
 }
 
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* A function whose author forgot the last statement: wherever the compiler would go on. */
+// expect: {HERE}: this function has a result, and ends without a return statement
+// expect:     thread \(5,0,0\) of block \(0,0,0\)
+__device__ int forgets(int x) { // HERE
+    if (x != 5) return x;
+}
+__global__ void uses(float *x) { x[threadIdx.x] = forgets(threadIdx.x); }
+FAULT_ENDS(no_return, cudaErrorLaunchFailure, uses<<<1, 32>>>(device<float>(100)))
+
+/* The same in host code, which it ends. */
+// expect: {HERE}: this function has a result, and ends without a return statement
+// status: -6
+static int forgets_too(int x) { // HERE
+    if (x != 5) return x;
+}
+FAULT(no_return_in_host_code) { ends_with((cudaError_t)forgets_too(5)); }
+
 /* --- asynchronous copies ---------------------------------------------------------------------- */
 
 /* The source of an asynchronous copy is read at once: so a wrong one is reported at the copy's

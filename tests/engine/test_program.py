@@ -403,6 +403,10 @@ __global__ void far_index(int *a, unsigned i) {
     else a[t] = flat[i]; // far element
 }
 
+__host__ __device__ int forgets(int x) { if (x != 5) return x; }
+
+__global__ void uses(int *a) { a[threadIdx.x] = forgets(threadIdx.x); }
+
 __global__ void half(int *a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
 
 int main(int count, char **words) {
@@ -416,6 +420,8 @@ int main(int count, char **words) {
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
     else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
+    else if (words[1][0] == 'r') uses<<<1, 64>>>(b);
+    else if (words[1][0] == 'R') return forgets(5);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
     else if (words[1][0] == 'f') far_index<<<1, 64>>>(a, strtoul(words[2], NULL, 10));
@@ -474,6 +480,15 @@ def test_an_index_outside_is_found_before_what_other_threads_do_next() -> None:
     the_engine().build(MANY)
     said = the_engine().run("two mistakes", ENGINE_FIRST="1", status=1).stderr
     assert f"program.cu:{line_of_many('(*row)[i]')}: " in said
+
+
+def test_a_function_that_ends_without_a_return_statement() -> None:
+    what = "this function has a result, and ends without a return statement"
+    for argument, kind, detail in (("return", "kernel-fault", ["thread (5,0) was running here"]),
+                                   ("Return in host code", "host-fault", [])):
+        (found,) = the_engine().findings(MANY, argument)["findings"]
+        assert (found["kind"], found["line"], found["what"]) == (kind, line_of_many("int forgets"), what)
+        assert found["detail"] == detail
 
 
 def test_an_index_far_outside_of_a_shared_array_is_named_whatever_is_there() -> None:

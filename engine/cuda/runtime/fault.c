@@ -139,7 +139,7 @@ static void print(const struct fault *f) {
     fprintf(stderr, "    thread (%u,%u,%u) of block (%u,%u,%u)", f->thread.x, f->thread.y,
             f->thread.z, f->block.x, f->block.y, f->block.z);
     if (f->place.line)
-        fprintf(stderr, ", in %s\n", f->place.function);
+        fprintf(stderr, f->place.function[0] ? ", in %s\n" : "\n", f->place.function);
     else
         fprintf(stderr, "\n    (no source line: is addr2line, of binutils, installed?)\n");
 }
@@ -263,6 +263,30 @@ void fault_raise_at(cudaError_t error, enum fault_code code, const char *more, s
 void emulator_trap(void) {
     if (!worker_in_kernel()) abort();
     fault_raise(cudaErrorLaunchFailure, FAULT_TRAP_CALLED);
+}
+
+/* What -fsanitize=return has a function call that ends without a return statement; it passes where
+ * the function begins (compiler-rt, ubsan_handlers.h). Without that option the function runs on
+ * into what lies behind it. Weak: another sanitizer's may be linked, too. */
+struct function_begins {
+    const char *file;
+    uint32_t line, column;
+};
+void __ubsan_handle_missing_return(const struct function_begins *at);
+
+__attribute__((weak)) void __ubsan_handle_missing_return(const struct function_begins *at) {
+    const bool kernel = worker_in_kernel();
+    struct noted of_host, *n = kernel ? &fault : &of_host;
+    if (kernel)
+        claim_fault(cudaErrorLaunchFailure, FAULT_NO_RETURN);
+    else
+        of_host = (struct noted){.report = {.facts = {.code = FAULT_NO_RETURN}}};
+    n->report.place.line = (int)at->line;
+    snprintf(n->report.place.file, sizeof n->report.place.file, "%s", place_relative(at->file));
+    note_location(n);
+    if (kernel) complete_fault();
+    report(&n->report, &n->frames, NULL);
+    abort();
 }
 
 #ifdef __GLIBC__
