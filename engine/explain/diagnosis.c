@@ -131,6 +131,19 @@ static int line_of_code(const void *code, const struct finding_party *party) {
     return strncmp(place.file, party->file, sizeof party->file - 1) == 0 ? place.line : 0;
 }
 
+/* --- races ------------------------------------------------------------------------------------ */
+
+/* Whether more than one thread stores to the element at the line of this party, which does: then
+ * that line races with itself, and a barrier before or behind it orders none of these threads. */
+static bool stores_again(struct diagnosis *d, const struct finding_party *party) {
+    for (int i = 0; i < STORES; ++i) {
+        if (!party->line || line_of_code(d->e->stored_again[i], party) != party->line) continue;
+        SET(STORED_AGAIN, party->line);
+        return true;
+    }
+    return false;
+}
+
 /* --- races on shared memory ------------------------------------------------------------------- */
 
 /* Whether the value is overwritten that is being read; else it is read too early. A reader that has
@@ -149,6 +162,55 @@ static bool is_overwritten(const struct diagnosis *d) {
 static int line_behind(const struct structure *s, int line, int second) {
     const struct construct *left = structure_outermost(s, CONSTRUCT_LOOP, line, second);
     return left ? left->last : line;
+}
+
+/* Likewise the line before which one belongs. */
+static int line_ahead(const struct structure *s, int line, int first) {
+    const struct construct *entered = structure_outermost(s, CONSTRUCT_LOOP, line, first);
+    return entered ? entered->first : line;
+}
+
+/* A barrier is missing behind this line; not within the ifs around it and not around `second`,
+ * where not all threads would reach it. */
+static void set_barrier_after(struct diagnosis *d, const struct structure *s, int line,
+                              int second) {
+    const struct construct *left = structure_outermost(s, CONSTRUCT_IF, line, second);
+    SET(BARRIER_AFTER, left ? left->last : line);
+}
+
+static void set_barrier_between(struct diagnosis *d, const struct structure *s, int after,
+                                int before) {
+    const struct construct *entered = structure_outermost(s, CONSTRUCT_IF, before, after);
+    set_barrier_after(d, s, after, before);
+    SET(BARRIER_BEFORE, entered ? entered->first : before);
+}
+
+static void set_barrier_at_end(struct diagnosis *d, const struct structure *s, int after,
+                               const struct construct *loop) {
+    set_barrier_after(d, s, after, loop->first);
+    SET(BARRIER_LOOP, loop->first);
+}
+
+/* Whether no thread goes from the one line to the other, but in a loop: they are in two branches;
+ * or all that do have chosen a branch by what they read in the first one, an if's condition. */
+static bool in_branches(const struct structure *s, int first, int second) {
+    for (int i = 0; i < s->count; ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind != CONSTRUCT_IF || first < c->first || second > c->last) continue;
+        if (first <= c->condition ? c->condition < second : first < c->other && c->other <= second)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a barrier behind `after` leaves two threads that store to the element unordered. */
+static bool leaves_stores(const struct diagnosis *d, int after) {
+    const struct finding_party *writer = &d->f->other;
+    for (int i = 0; i < STORES && d->e->stored_again[i]; ++i) {
+        const int line = line_of_code(d->e->stored_again[i], writer);
+        if (!line || (line <= after) == (writer->line <= after)) return true;
+    }
+    return false;
 }
 
 /* Two shared arrays that are filled together need one barrier: behind the last store that comes
@@ -170,30 +232,49 @@ static int behind_all_stores(const struct diagnosis *d, const struct structure *
 static void find_missing_barrier(struct diagnosis *d, int first, int second) {
     const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
     if (!s) return;
-    const struct construct *entered = structure_outermost(s, CONSTRUCT_LOOP, second, first);
     const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
-    const int before = entered ? entered->first : second;
+    const int before = line_ahead(s, second, first);
     int after = line_behind(s, first, second), barrier;
     bool same_phase = false;
     if (after < before && !d->e->reader_ahead) {
+        if (in_branches(s, first, second) || leaves_stores(d, after)) return;
         same_phase = d->f->phases > 0; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
-        if (!barrier) SET(BARRIER_BEFORE, before);
+        if (!barrier) set_barrier_between(d, s, after, before);
         if (!barrier && turns && d->f->object.dimensions > 2) SET_FLAG(BUFFERS);
-    } else if (turns) {
+    } else if (turns && !d->e->stored_again[0]) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
-        if (!barrier) SET(BARRIER_LOOP, turns->first);
+        if (!barrier) set_barrier_at_end(d, s, after, turns);
     } else {
         return;
     }
-    if (!barrier) {
-        SET(BARRIER_AFTER, after);
-        return;
-    }
+    if (!barrier) return;
     SET(BARRIER_PASSED, barrier);
     if (same_phase) SET(PASSED_PHASE, d->f->phase);
+}
+
+/* Of two lines of which one alone accesses the element by an atomic operation, neither need come
+ * first. Between them a barrier orders all threads if no branch is around both; and in a loop, if
+ * they pass one already on the way back, or on the way there. */
+static void find_barrier_beside_atomic(struct diagnosis *d) {
+    const int at = d->f->at.line, other = d->f->other.line;
+    const int first = at < other ? at : other, second = at < other ? other : at;
+    const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
+    if (!s || first == second || d->e->stored_again[0] ||
+        structure_innermost(s, CONSTRUCT_IF, first, second, 0))
+        return;
+    const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
+    const int after = line_behind(s, first, second), last = line_behind(s, second, first);
+    const int before = line_ahead(s, second, first);
+    const bool there = structure_barrier_between(s, after + 1, before - 1);
+    const bool back = turns && (structure_barrier_between(s, last + 1, turns->last) ||
+                                structure_barrier_between(s, turns->first, first - 1));
+    if (there && turns && !back)
+        set_barrier_at_end(d, s, last, turns);
+    else if (!there && (!turns || back))
+        set_barrier_between(d, s, after, before);
 }
 
 static void find_shared_race(struct diagnosis *d) {
@@ -204,6 +285,9 @@ static void find_shared_race(struct diagnosis *d) {
         if (e->overwritten && !e->write) SET_FLAG(OVERWRITTEN);
     } else if (e->atomic || e->other_atomic) {
         SET_FLAG(ATOMIC);
+        find_barrier_beside_atomic(d);
+    } else if (!e->write && stores_again(d, &d->f->other)) {
+        return;
     } else if (!e->write && is_overwritten(d)) {
         SET_FLAG(OVERWRITTEN);
         find_missing_barrier(d, at, other);
@@ -297,6 +381,7 @@ static void find_facts(struct diagnosis *d) {
     case FINDING_GLOBAL_RACE:
         if (e->atomic || e->other_atomic) SET_FLAG(ATOMIC);
         if (e->synchronizes) SET_FLAG(SYNCHRONIZES);
+        if (!e->atomic && !e->other_atomic && !e->write) stores_again(d, &d->f->other);
         break;
     case FINDING_DIVERGENT_BARRIER: find_divergent_barrier(d); break;
     case FINDING_EARLY_RETURN: d->f->at.access = FINDING_NO_ACCESS; break;

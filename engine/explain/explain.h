@@ -69,6 +69,8 @@ struct construct {
     /* A loop or an if that ends with a ; before the body that it looks to have: this body's line.
      */
     int cut_off;
+    /* Of an if: the last line of its condition; that of its else, 0: it has none. */
+    int condition, other;
     /* Of a loop whose condition is that this variable is less, or greater, than itself: its name.
      */
     char itself[COMPARED];

@@ -213,13 +213,18 @@ static void branch(struct parser *p) {
     next(p);
     if (is(p, "constexpr")) next(p);
     condition(p);
-    int cut_off = body(p, &keyword);
+    const int condition = p->last_line;
+    int cut_off = body(p, &keyword), other = 0;
     if (is(p, "else")) {
+        other = p->token.line;
         next(p);
         statement(p);
         cut_off = 0;
     }
-    add(p, CONSTRUCT_IF, keyword.line)->cut_off = cut_off;
+    struct construct *added = add(p, CONSTRUCT_IF, keyword.line);
+    added->cut_off = cut_off;
+    added->condition = condition;
+    added->other = other;
 }
 
 /* A declaration or expression, up to its semicolon; a function, up to its end. */

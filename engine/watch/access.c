@@ -111,6 +111,7 @@ static void record(struct watch *w, const struct access *access) {
 }
 
 static void look_at(struct watch *w, const struct access *access) {
+    if (w->follows && access->write && !access->strong) HEAR(stored_after_race, w, access);
     if (watch_is_recorded(w) && !access->atomic) {
         record(w, access);
         if (!access->copying && fine_in_shared(w, access)) return;

@@ -116,12 +116,13 @@ struct watch {
     bool touched;         /* shared memory, since the shadow was reset */
     struct cells cells;   /* of words of it whose epochs are EPOCH_IN_CELLS */
 
-    /* Its threads, since the block began or (arrived, raced) since the last barrier. */
+    /* Its threads, since the block began or (arrived, raced, follows) since the last barrier. */
     unsigned returned, returned_at_barrier;
     struct threads all_returned_at_barrier;
     struct waiting arrived[BARRIER_PLACES];
     const void *last_barrier;
     const struct event *raced; /* the first race of this interval that is kept; null: none */
+    bool follows;              /* stores: a race of this interval is kept, on any memory */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
     bool uses_old;             /* the running thread, of the exchange that follows */
     bool synchronizes;         /* the block, so far: uses atomics or fences */

@@ -60,6 +60,8 @@ struct detector {
                             epoch earlier, bool earlier_writes);
     void (*global_conflict)(struct watch *w, const struct access *access,
                             const struct stamp *earlier, bool earlier_writes);
+    /* A plain store, in an interval in which it has kept a race: watch.follows. */
+    void (*stored_after_race)(struct watch *w, const struct access *access);
     /* A read of what nobody has written. */
     void (*shared_unwritten)(struct watch *w, size_t word, epoch reader);
     void (*global_unwritten)(struct watch *w, const struct access *access);

@@ -91,9 +91,19 @@ const struct event *event_note(const struct event *event) {
     return &k->event;
 }
 
+static struct kept_event *keeper(const struct event *event) {
+    return (struct kept_event *)((char *)(uintptr_t)event - offsetof(struct kept_event, event));
+}
+
+void event_stored_again(const struct event *event, const void *code) {
+    const void **stored = keeper(event)->event.stored_again;
+    int i = 0;
+    while (i < STORES && stored[i] && stored[i] != code) i++;
+    if (i < STORES) __atomic_store_n(&stored[i], code, __ATOMIC_RELAXED);
+}
+
 void event_replace(const struct event *old, const struct event *event) {
-    struct kept_event *k =
-        (struct kept_event *)((char *)(uintptr_t)old - offsetof(struct kept_event, event));
+    struct kept_event *k = keeper(old);
     struct kept_event *instead = claim(keeps_all ? key_of(event) : INSTEAD);
     struct event e = *event;
     e.launch = old->launch;

@@ -41,8 +41,11 @@ struct event {
     bool reader_wrote;
     const void *reader_at;
     const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
-    struct unstored unstored;   /* an uninitialized read of shared memory */
-    bool pending;               /* a race with an asynchronous copy that is pending */
+    /* Plain stores to a race's element by other threads than the first one that is known, in what
+     * was left of this interval. */
+    const void *stored_again[STORES];
+    struct unstored unstored; /* an uninitialized read of shared memory */
+    bool pending;             /* a race with an asynchronous copy that is pending */
     bool has_index;
     long index; /* the bad one, in an array of type array_type */
     char array_type[64];
@@ -79,6 +82,8 @@ void event_hurries(double block_seconds);
 const struct event *event_note(const struct event *event);
 /* Takes the place of one that is kept. */
 void event_replace(const struct event *kept, const struct event *event);
+/* Adds to what is kept of a race: a store to its element, by yet another thread. */
+void event_stored_again(const struct event *kept, const void *code);
 /* Whether one of this kind, of instructions that return to these (null: none), would be kept.
  * Before what is costly to find out. */
 bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code);

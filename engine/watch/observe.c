@@ -29,6 +29,7 @@ static void begin_interval(struct watch *w, epoch interval) {
         w->epochs.thread[i] = interval | (epoch)i << THREAD_BIT;
     memset(w->arrived, 0, sizeof w->arrived);
     w->raced = NULL;
+    w->follows = false;
     if (!w->epochs.many_steps && !w->epochs.has_pairs) return;
     w->epochs.many_steps = w->epochs.has_pairs = false;
     watch_fast(w, SLOW_STEPS);

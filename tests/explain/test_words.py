@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from checked import Builder, run_check
+from checked import EACH_COMPILER, Builder, run_check, shared_kernel
 from conftest import slow_but
 
 from instructor.faulty.mistakes import replaced
@@ -179,3 +179,199 @@ def test_words(checker: Builder, case: Case, setup: str, tmp_path: Path) -> None
     for words in case.says:
         assert words.format(**lines) in said
     assert not re.search(case.silent, said)
+
+
+# ---- lines that store to one element in several threads, and atomic operations ---------------------
+
+ADDED_UP = """
+__global__ void adds(float *C) {
+    __shared__ float total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    for (int i = 0; i < 3; ++i) total += i; // 1 several
+    __syncthreads();
+    C[threadIdx.x] = total;
+}
+__global__ void loads_before(float *C) {
+    __shared__ float bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    const float old = bins[threadIdx.x % 4];
+    bins[threadIdx.x % 4] = old + 1; // 2 several
+    __syncthreads();
+    C[threadIdx.x] = bins[threadIdx.x % 4];
+}
+__global__ void not_cleared_for_all(float *C) {
+    __shared__ float total;
+    if (threadIdx.x == 0) total = 0;
+    float old = total + 1;
+    total = old; // 3 several
+    C[threadIdx.x] = total;
+}
+__device__ void add(unsigned char *to) {
+    const unsigned char old = *to;
+    *to = old + 1; // 4 several
+}
+__global__ void adds_bytes(float *C) {
+    __shared__ unsigned char bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    add(&bins[threadIdx.x % 3]);
+    add(&bins[threadIdx.x % 2]);
+}
+__global__ void adds_in_global_memory(float *C) {
+    C[threadIdx.x / 2] += 1; // 5 several
+}
+__global__ void condition(float *C) {
+    __shared__ float most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    if (threadIdx.x > 7 ||
+        most < threadIdx.x)
+        if (threadIdx.x == 7)
+            most = 7;
+}
+__global__ void branches(float *C) {
+    __shared__ float one;
+    if (threadIdx.x == 0) one = 0;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        C[threadIdx.x] = one;
+    else
+        one = 1;
+}
+__global__ void two_lines_of_a_loop(float *C) {
+    __shared__ float total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    for (int i = 0; i < 2; ++i)
+        if (threadIdx.x == 1)
+            total += 1;
+        else if (threadIdx.x == 0)
+            total += 2;
+}
+__global__ void behind_a_branch(float *C) {
+    __shared__ float one;
+    if (threadIdx.x == 0) {
+        one = 1;
+    } // 9 after
+    C[threadIdx.x] = one; // 9 before
+}
+__global__ void halves(float *C) {
+    __shared__ float all[256];
+    all[threadIdx.x] = 1;
+    __syncthreads();
+    for (int stride = 128; stride > 0; stride /= 2) { // 10 loop
+        if (threadIdx.x < stride) {
+            all[threadIdx.x] += all[threadIdx.x + stride];
+        } // 10 after
+    }
+    C[threadIdx.x] = all[0];
+}
+__global__ void exchanged(float *C) {
+    __shared__ float all[256];
+    all[threadIdx.x] = 1; // 11 after
+    all[255 - threadIdx.x] *= 2; // 11 before
+}
+__global__ void clears(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4)
+        bins[threadIdx.x] = 0; // 12 after
+    for (int i = 0; i < 4; ++i) // 12 before
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1);
+}
+__global__ void merges(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = 0; i < 4; ++i)
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1); // 13 after
+    if (threadIdx.x < 4) { // 13 before
+        C[threadIdx.x] = bins[threadIdx.x];
+    }
+}
+__global__ void rounds(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) { // 14 loop
+        C[threadIdx.x] = bins[threadIdx.x % 4];
+        __syncthreads();
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1); // 14 after
+    }
+}
+__global__ void rounds_without_the_first(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    for (int i = 0; i < 4; ++i) {
+        __syncthreads();
+        C[threadIdx.x] = bins[threadIdx.x % 4]; // 15 after
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1); // 15 before
+    }
+}
+__global__ void rounds_without_both(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) {
+        C[threadIdx.x] = bins[threadIdx.x % 4];
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1);
+    }
+}
+__global__ void in_a_branch(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x < 100) {
+        atomicAdd(&bins[threadIdx.x % 4], 1);
+        C[threadIdx.x] = bins[threadIdx.x % 4];
+    }
+}
+__global__ void plain_and_atomic(float *C) {
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    atomicAdd(&total, 1);
+    total = 1;
+}
+__global__ void rounds_with_both(float *C) {
+    __shared__ int bins[4];
+    if (threadIdx.x < 4) bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) {
+        C[threadIdx.x] = bins[threadIdx.x % 4];
+        __syncthreads();
+        atomicAdd(&bins[(threadIdx.x + i) % 4], 1);
+        if (i > 1) __syncthreads();
+    }
+}
+"""
+BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
+AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
+SEVERAL = ["more than one thread stores to", "at line {several}", "hint: where two threads read an element and then"]
+SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
+        12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN]}
+"""By number; of the others, no place is right."""
+
+
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_which_barrier_orders_all_threads(checker: Builder, programs: Path, setup: str) -> None:
+    """A place for one is named where it does. It does not where a line stores to an element in several
+    threads, or where no thread, or not every one, comes from the one line to the other."""
+    names = re.findall(r"__global__ void (\w+)", ADDED_UP)
+    launches = "".join(f"    if (m == {m}) {name}<<<1, 256>>>(C);\n" for m, name in enumerate(names, 1))
+    text = f"""{ADDED_UP}
+__global__ void mysgemm() {{}}
+void basicSgemm{PARAMETERS} {{
+    cudaMemset(C, 0, m * n * sizeof *C);
+{launches}}}
+"""
+    program = checker(setup, shared_kernel(programs, "added up.cu", text))
+    for m, name in enumerate(names, 1):
+        finding = run_check(program, "--json", m, 1, 256).finding
+        marks = {line.split()[-1]: i for i, line in enumerate(text.splitlines(), 1) if f"// {m} " in line}
+        said = " ".join([*finding["detail"], "hint: " + finding["hint"]])
+        assert finding["kind"] == ("global-race" if m == 5 else "shared-race"), (name, finding)
+        assert [words for words in SAID.get(m, []) if words.format(**marks) not in said] == [], (name, said)
+        assert ("is missing" in said) == (SAID.get(m) in ([BETWEEN], [AT_THE_END])), (name, said)
+        assert ("more than one" in said) == (SAID.get(m) == SEVERAL), (name, said)

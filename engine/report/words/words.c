@@ -366,7 +366,7 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define SAME_BLOCK (memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0)
 #define COPY HAS(PENDING_COPY)
 #define PLAIN_RACE (!COPY && !HAS(ATOMIC))
-#define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES))
+#define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES) && !HAS(STORED_AGAIN))
 #define OTHER_WRITES (f->other.access == FINDING_WRITE)
 #define STORED_ELSEWHERE f->other.known
 #define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)

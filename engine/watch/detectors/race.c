@@ -3,6 +3,49 @@
 #include "../../cuda/program/program.h"
 #include "../detector.h"
 
+/* --- who stores after a race ------------------------------------------------------------------
+ *
+ * Where two threads store to the element, no barrier between a load and a store orders them. The
+ * second store may be yet to come when the race is found: races are followed up to the barrier. */
+
+extern const struct detector detector_race;
+
+enum { FOLLOWED = 8 }; /* in an interval */
+struct followed {
+    int count;
+    struct followed_race {
+        const struct event *kept;
+        bool known; /* who has stored to the element, without an atomic operation: */
+        unsigned thread;
+        uint64_t block;
+    } race[FOLLOWED];
+};
+
+static void follow(struct watch *w, const struct event *kept) {
+    struct followed *f = detector_state(&detector_race, w);
+    if (!w->follows) f->count = 0;
+    w->follows = true;
+    if (f->count == FOLLOWED) return;
+    struct followed_race *race = &f->race[f->count++];
+    *race = (struct followed_race){.kept = kept};
+    if (kept->other_write && !kept->other_atomic)
+        race->known = true, race->thread = kept->other_thread, race->block = kept->other_block;
+    else if (kept->write && !kept->atomic)
+        race->known = true, race->thread = kept->thread, race->block = kept->block;
+}
+
+static void stored_after_race(struct watch *w, const struct access *access) {
+    struct followed *f = detector_state(&detector_race, w);
+    for (struct followed_race *race = f->race; race < f->race + f->count; ++race) {
+        const unsigned thread = running_index.linear;
+        if (race->kept->address - access->address >= access->size) continue;
+        if (race->known && (race->thread != thread || race->block != w->epochs.block))
+            event_stored_again(race->kept, access->code);
+        if (!race->known) race->thread = thread, race->block = w->epochs.block;
+        race->known = true;
+    }
+}
+
 /* --- shared memory ---------------------------------------------------------------------------- */
 
 /* At a byte: an element may be smaller than a word. */
@@ -89,6 +132,7 @@ static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool 
     find_stores(w, event.stores);
     const struct event *kept = event_note(&event);
     if (!w->raced) w->raced = kept;
+    if (kept) follow(w, kept);
 }
 
 /* --- global memory ---------------------------------------------------------------------------- */
@@ -104,11 +148,14 @@ static void global_conflict(struct watch *w, const struct access *access,
     event.other_thread = epoch_thread(earlier->when);
     event.other_block = stamp_block(earlier);
     event.synchronizes = w->synchronizes || access->is_volatile;
-    event_note(&event);
+    const struct event *kept = event_note(&event);
+    if (kept) follow(w, kept);
 }
 
-const struct detector detector_race = {.shared_conflict = shared_conflict,
-                                       .global_conflict = global_conflict};
+const struct detector detector_race = {.worker_bytes = sizeof(struct followed),
+                                       .shared_conflict = shared_conflict,
+                                       .global_conflict = global_conflict,
+                                       .stored_after_race = stored_after_race};
 
 /* --- divergence ------------------------------------------------------------------------------- */
 
