@@ -38,6 +38,18 @@ static void find_outside_of_arrays(struct diagnosis *d) {
     find_overflow(d);
 }
 
+/* Whether the thread may be one at the edge of the grid that has no element of the array: threads
+ * have elements by their place in the grid, as far as is known, and it is not the first of all. */
+static bool may_be_at_edge(const struct diagnosis *d) {
+    const struct engine_array *array = d->region->array;
+    const struct finding_party *at = &d->f->at;
+    bool any = false;
+    for (int i = 0; i < 3; ++i) any |= array->axis_of[i] >= 0;
+    return any && at->in_kernel && d->e->address >= d->region->begin &&
+           (at->thread.x || at->thread.y || at->thread.z || at->block.x || at->block.y ||
+            at->block.z);
+}
+
 static void find_out_of_bounds(struct diagnosis *d) {
     int64_t index[ENGINE_DIMENSIONS]; /* that the thread meant */
     if (!d->region) {
@@ -47,6 +59,7 @@ static void find_out_of_bounds(struct diagnosis *d) {
     const struct engine_array *array = d->region->array;
     SET(ELEMENT, element_number(d));
     SET(BYTES, d->e->size);
+    if (may_be_at_edge(d)) SET_FLAG(EDGE);
     if (array->dimensions > 1 && element_intended(index, d, &d->f->at) &&
         index[0] < array->extent[0] && index[array->dimensions - 1] >= array_columns(array))
         SET_FLAG(LAST_COLUMN);

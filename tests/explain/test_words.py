@@ -93,7 +93,8 @@ CASES = [
          ["a __syncthreads() is missing between the two lines, or one of them should access another "
           "buffer of A_s"], silent="before line"),
     Case("a return in the loop", ["        A_s[ty]", "        if (p * 16 + ty >= k) return;\n        A_s[ty]"],
-         "unwritten", "", ["hint: the grid has a thread for each element of C"], silent="rounded up"),
+         "unwritten", "", ["hint: the grid has a thread for each element of C if x counts its columns and y its rows. "
+                            "Does the kernel count that way? If so, which threads"], silent="rounded up"),
     Case("first barrier in an if", [FIRST, f"if (ty < 14) // @if\n{FIRST}"], "divergent-barrier", "first",
          ["the 224 threads with threadIdx.y < 14 wait here,", "the other 32 wait at kernel.cu:{second}",
           "this __syncthreads() is inside the if of line {if}"], silent="race"),
@@ -140,7 +141,12 @@ __global__"""], "shared-race", "read", ["stores at kernel.cu:{a}"], silent="miss
     Case("an index below A by 2^32 elements", ["? A[row * k", "? A[(long)row * k - (1l << 32)"], "out-of-bounds", "a",
          ["the index into A is 2^32 elements too small", "hint: an int holds"]),
     Case("an index below A by one row", ["? A[row * k", "? A[(row - 1) * k"], "out-of-bounds", "a",
-         ["before its beginning"], silent="2\\^32"),
+         ["before its beginning"], silent="2\\^32|at the edge"),
+    Case("the first thread of all is not at the edge", [
+        "? A[row * k + p * 16 + tx]", "? A[row * k + p * 16 + tx + (row + col ? 0 : m * k)]"], "out-of-bounds", "a",
+         ["thread (0,0) reads A"], silent="at the edge"),
+    Case("a thread at the edge", ["row < m && p * 16", "p * 16"], "out-of-bounds", "a",
+         ["hint: at the edge of A some threads have no element to load"]),
     Case("a column that is not a multiple", [
         "? A[row * k + p * 16 + tx]", "? first_of_four(A + row * k + p * 16 + tx)",
         "__global__", """__device__ float first_of_four(const float *a) {

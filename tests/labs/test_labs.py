@@ -76,6 +76,14 @@ def test_a_mistake_is_named_at_its_line(tree: Tree, lab: str, each: Seeded) -> N
     assert not lines.isdisjoint(each.lines) or no_causes and each.found == ["wrong-result"], finding
 
 
+def test_an_array_without_axes_has_no_edge(tree: Tree) -> None:
+    """Which of its elements a thread has, its place in the grid does not say."""
+    text = replaced(TREE.read_text(), ["if (t == 0)", "if (t == 9) sum[1] = 0;\n    if (t == 0)"], "two sums")
+    status, said = run(tree, "reduction", text, "reduction-check", "100")
+    assert (status, said["finding"]["kind"], said["finding"]["element"]) == (1, "out-of-bounds", "sum[1]"), said
+    assert "edge" not in said["finding"]["hint"], said
+
+
 # ---- what a lab's truth.c and formulas say -------------------------------------------------------
 
 

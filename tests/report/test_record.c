@@ -283,6 +283,19 @@ TEST(unwritten_elements_are_within_a_rectangle_or_all_of_it) {
     CHECK_STRING(some.detail, "they lie within rows 0 to 11, columns 0 to 999");
 }
 
+/* In two dimensions a kernel may count the other way. */
+TEST(a_grid_suffices_in_each_direction) {
+    struct finding f = {.kind = FINDING_UNWRITTEN, .launch = example(FINDING_LEAK).launch};
+    struct finding_words words;
+    f.launch.grid[1] = 3;
+    finding_say(&f, &words);
+    CHECK(strstr(words.hint, "if x counts its columns and y its rows. Does the kernel count"));
+    f.launch.dimensions = 1;
+    finding_say(&f, &words);
+    CHECK(
+        strstr(words.hint, "for each element of the result: which threads do not reach the store"));
+}
+
 TEST(a_launch_is_refused_alone) {
     struct finding_launch l = example(FINDING_LEAK).launch;
     char text[LAUNCH_TEXT];
