@@ -1047,7 +1047,7 @@ static const char MARK_DEVICE[] = "__attribute__((patchable_function_entry(1, 0)
 static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)))";
 static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";
 static const char MARK_BOTH_DEFAULTED[] = "__attribute__((patchable_function_entry(3, 2))) =";
-static const char MARK_CONSTANT[] = "__attribute__((aligned(4096)))";
+static const char MARK_CONSTANT[] = "__attribute__((aligned(8192)))";
 static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_entry(1, 0)))",
                                           ") __attribute__((patchable_function_entry(3, 2)))"};
 

@@ -39,7 +39,13 @@ static const char NAME_BARRIERS[] = "emulator_barrier|_ZL?21emulator_barrier_her
 /* What compilers put there: tables of classes, guards, initialization, calls around exceptions. */
 static const char NAME_COMPILERS[] =
     "_Z(T|GV|GR).*|_GLOBAL_.*|__cxx_global_.*|_Z41__static_initialization_.*|"
-    "__tls_init|__clang_call_terminate|DW\\.ref\\..*|.*\\..*";
+    "__tcf_[0-9]+|__tls_init|__clang_call_terminate|DW\\.ref\\..*|.*\\..*";
+/* Of them, what initializes variables before main() does: one function does so for all, or one for
+ * each. */
+static const char NAME_INITIALIZERS[] = "_Z41__static_initialization_.*|__cxx_global_var_init.*";
+/* What is called around the initialization of a variable. */
+static const char NAME_AROUND_INITIALIZATION[] =
+    "__cxa_(atexit|guard_.*)|__dso_handle|_ZGV.*|_Unwind_Resume";
 /* Of a function, static or shared. */
 static const char NAME_LOCAL_VARIABLE[] = "_ZZ.*";
 /* A constructor, destructor or assignment, which compilers make where a class has none. */
@@ -207,6 +213,13 @@ static unsigned object_target(const struct reference *r) {
     return symbol->st_shndx < object.section_count ? first_in[symbol->st_shndx] : NO_SYMBOL;
 }
 
+/* Of the names for one function's code, one. */
+static bool is_function(unsigned symbol) {
+    const Elf64_Sym *s = &object.symbols[symbol];
+    return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+           s->st_shndx < object.section_count && first_in[s->st_shndx] == symbol;
+}
+
 /* The function whose code has this place. */
 static unsigned function_at(unsigned section, size_t offset) {
     unsigned found = NO_SYMBOL;
@@ -275,7 +288,7 @@ static struct image_section debug_section(const char *name) {
  * CUDA's words, which compilers leave in the object:
  *
  *     __device__              patchable_function_entry(1, 0), and aligned(4096) for a variable
- *     __constant__            aligned(4096)
+ *     __constant__            aligned(8192)
  *     __global__              patchable_function_entry(2, 1)
  *     __host__ __device__     patchable_function_entry(3, 2)
  *
@@ -292,7 +305,7 @@ enum space {
     SPACE_NONE      /* the emulator's or the compiler's: not checked */
 };
 
-enum { DEVICE_ALIGNMENT = 4096 };
+enum { DEVICE_ALIGNMENT = 4096, CONSTANT_ALIGNMENT = 8192 };
 
 static enum space *spaces; /* of each symbol that is a function */
 static bool *on_device;    /* of functions for both, and of implicit ones: device code calls them */
@@ -398,25 +411,44 @@ static const char *object_open(void) {
 
 /* --- variables -------------------------------------------------------------------------------- */
 
-/* A variable of the device's memory. */
-static bool marks_is_device_variable(unsigned symbol) {
+/* The word that makes a variable one of the device's memory; null: it is none. */
+static const char *marks_of_variable(unsigned symbol) {
     const unsigned section = object.symbols[symbol].st_shndx;
-    return object.sections[section].sh_addralign >= DEVICE_ALIGNMENT ||
-           strcmp(elf_section_name(&object, section), "emulator_managed") == 0;
+    if (strcmp(elf_section_name(&object, section), "emulator_managed") == 0) return "__managed__";
+    const size_t alignment = object.sections[section].sh_addralign;
+    return alignment >= CONSTANT_ALIGNMENT ? "__constant__"
+           : alignment >= DEVICE_ALIGNMENT ? "__device__"
+                                           : NULL;
+}
+static bool marks_is_device_variable(unsigned symbol) { return marks_of_variable(symbol) != NULL; }
+
+/* table for _ZL5table and, in a namespace without a name, _ZN12_GLOBAL__N_15tableE: by which the
+ * debug information knows what no other file can see. Empty: it has another name. */
+struct local_name {
+    char text[256];
+};
+static struct local_name local_name(const char *symbol) {
+    static const char nameless[] = "12_GLOBAL__N_1";
+    struct local_name name = {""};
+    const char *at = strstr(symbol, nameless);
+    at = strncmp(symbol, "_ZL", 3) == 0 ? symbol + 3 : at ? at + strlen(nameless) : symbol;
+    char *end;
+    const unsigned long length = strtoul(at, &end, 10);
+    if (length && length < sizeof name.text && length <= strlen(end))
+        snprintf(name.text, length + 1, "%s", end);
+    return name;
 }
 
-/* _ZL5table -> table */
-static const char *without_prefix(const char *symbol) {
-    if (strncmp(symbol, "_ZL", 3) != 0) return symbol;
-    return symbol + 3 + strspn(symbol + 3, "0123456789");
+static const struct dwarf_entry *entry_of_variable(unsigned symbol) {
+    const char *name = object_name(symbol);
+    read_entries();
+    const struct dwarf_entry *e = entry_named(DWARF_VARIABLE, name);
+    return e ? e : entry_named(DWARF_VARIABLE, local_name(name).text);
 }
 
 /* A constant structure of the host's: nvcc knows the values of its members. */
 static bool marks_is_constant_structure(unsigned symbol) {
-    const char *name = object_name(symbol);
-    read_entries();
-    const struct dwarf_entry *e = entry_named(DWARF_VARIABLE, name);
-    if (!e) e = entry_named(DWARF_VARIABLE, without_prefix(name));
+    const struct dwarf_entry *e = entry_of_variable(symbol);
     bool constant = false;
     for (int depth = 0; e && depth < 16; depth++) {
         constant |= e->tag == DWARF_CONST;
@@ -444,10 +476,31 @@ struct visit {
     unsigned function;
     const struct reference *site;
     int depth;
+    int line; /* of a variable's declaration, where that is to be shown; or 0 */
 };
 
 static const char *const SPACE_WORDS[] = {
     "__host__", "__device__", "__global__", "__host__ __device__", "", ""};
+
+/* Each search starts a program: of the first ones, what was found is kept. */
+static struct place place_of(const struct reference *r) {
+    static struct {
+        unsigned section;
+        size_t offset;
+        struct place place;
+    } known[256];
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (known[i].section == r->section && known[i].offset == r->offset) return known[i].place;
+    const struct place place =
+        place_in_object(path, elf_section_name(&object, r->section), r->offset);
+    if (count < sizeof known / sizeof *known) {
+        known[count].section = r->section;
+        known[count].offset = r->offset;
+        known[count++].place = place;
+    }
+    return place;
+}
 
 /* With a message as printf() makes it. */
 __attribute__((format(printf, 3, 4))) static void add(struct visit *v, const struct reference *r,
@@ -456,7 +509,8 @@ __attribute__((format(printf, 3, 4))) static void add(struct visit *v, const str
     if (mistake_count == MOST_KEPT) return;
     struct mistake *m = &mistakes[mistake_count];
     if (v->site) r = v->site;
-    m->place = place_in_object(path, elf_section_name(&object, r->section), r->offset);
+    m->place = place_of(r);
+    if (m->place.line && v->line) m->place.line = v->line;
     va_start(arguments, format);
     vsnprintf(m->text, sizeof m->text, format, arguments);
     va_end(arguments);
@@ -536,6 +590,121 @@ static void visit_references(struct visit *v, visitor *visit) {
     while (object_next(&r)) visit(v, &r);
 }
 
+/* --- dynamic initialization --------------------------------------------------------------------
+ *
+ * A variable of the device's gets its first value from the program's file. nvcc refuses one that
+ * code would have to compute, but for a constructor or destructor that does nothing. */
+
+/* Whether the code is that of an empty function of cuda_runtime.h's, or only calls such ones. */
+static bool is_empty(unsigned function, int depth) {
+    const Elf64_Sym *own = &object.symbols[function];
+    bool calls = false;
+    if (own->st_shndx == SHN_UNDEF || depth == DEEPEST) return false;
+    const char *code = elf_bytes(&object, own->st_shndx).bytes;
+    for (unsigned i = 1; code && i < object.symbol_count; i++) {
+        const Elf64_Sym *empty = &object.symbols[i];
+        if (!is_function(i) || !matches(object_name(i), "_ZN8emulator5empty.*")) continue;
+        if (own->st_size == empty->st_size &&
+            memcmp(code + own->st_value,
+                   elf_bytes(&object, empty->st_shndx).bytes + empty->st_value,
+                   empty->st_size) == 0)
+            return true;
+    }
+    for (struct reference r = {.section = own->st_shndx}; object_next(&r);) {
+        const unsigned target = object_target(&r);
+        if (!target || ELF64_ST_TYPE(object.symbols[target].st_info) == STT_OBJECT) continue;
+        if (!is_empty(target, depth + 1)) return false;
+        calls = true;
+    }
+    return calls;
+}
+
+/* What an initialization refers to, besides the variable. */
+struct initialization {
+    bool some, more; /* empty functions; something else */
+};
+
+static void read_initialization(struct initialization *found, const struct reference *r) {
+    const unsigned target = object_target(r);
+    if (!target || matches(object_name(target), NAME_AROUND_INITIALIZATION)) return;
+    if (ELF64_ST_TYPE(object.symbols[target].st_info) == STT_OBJECT) return;
+    const bool empty = is_empty(target, 0);
+    found->some |= empty;
+    found->more |= !empty;
+}
+
+static bool is_dynamic(const struct initialization *found) { return found->more || !found->some; }
+
+/* Of a static variable in a function, by which its guard is acquired. */
+static void visit_guarded(struct visit *v, const struct reference *acquires) {
+    struct reference r = *acquires;
+    struct initialization found = {false, false};
+    while (object_next(&r) && strcmp(object_name(r.symbol), "__cxa_guard_release") != 0)
+        read_initialization(&found, &r);
+    if (is_dynamic(&found))
+        add(v, acquires,
+            "dynamic initialization is not supported for a static variable of device code; give "
+            "it a constant, or take static out");
+}
+
+/* Whether a line is in the declaration of this variable, and in no other's but the device's. Of a
+ * declaration of several lines that is known only where all variables are. */
+static bool is_declared_at(unsigned variable, size_t line) {
+    const struct dwarf_entry *own = entry_of_variable(variable);
+    if (!own || !own->line || own->line > line) return false;
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        const int type = ELF64_ST_TYPE(object.symbols[i].st_info);
+        if ((type != STT_OBJECT && type != STT_TLS) || i == variable ||
+            object.symbols[i].st_shndx >= object.section_count ||
+            matches(object_name(i), NAME_COMPILERS))
+            continue;
+        const struct dwarf_entry *other = entry_of_variable(i);
+        const size_t its = other ? other->line : line;
+        if (its > own->line && its <= line) return false;
+        if (its == own->line && other && !marks_is_device_variable(i)) return false;
+    }
+    return true;
+}
+
+static bool is_device_variable(unsigned symbol) {
+    return symbol && ELF64_ST_TYPE(object.symbols[symbol].st_info) == STT_OBJECT &&
+           object.symbols[symbol].st_shndx < object.section_count &&
+           marks_is_device_variable(symbol);
+}
+
+/* The reference; or where clang, which has a function for each variable, leaves out its line, one
+ * of the same function that has one. */
+static struct reference with_line(const struct reference *r) {
+    const unsigned function = function_at(r->section, r->offset);
+    if (place_of(r).line || !matches(object_name(function), "__cxx_.*")) return *r;
+    for (struct reference other = {.section = r->section}; object_next(&other);)
+        if (function_at(r->section, other.offset) == function && place_of(&other).line)
+            return other;
+    return *r;
+}
+
+/* A reference of an initializer's. */
+static void visit_initializer(struct visit *v, const struct reference *r) {
+    const unsigned variable = object_target(r);
+    struct initialization found = {false, false};
+    if (!is_device_variable(variable) || mistake_count >= MOST_SHOWN) return;
+    const struct reference lined = with_line(r);
+    const struct place here = place_of(&lined);
+    if (!is_declared_at(variable, (size_t)here.line)) return;
+    for (struct reference other = {.section = r->section}; object_next(&other);) {
+        const struct reference near = with_line(&other);
+        const struct place there = place_of(&near);
+        if (strcmp(here.file, there.file) == 0 && is_declared_at(variable, (size_t)there.line))
+            read_initialization(&found, &other);
+    }
+    if (!is_dynamic(&found)) return;
+    v->line = (int)entry_of_variable(variable)->line;
+    add(v, &lined,
+        "dynamic initialization is not supported for a %s variable (%s); give it a constant, or "
+        "copy its first value there with cudaMemcpyToSymbol()",
+        marks_of_variable(variable), show(variable).text);
+}
+
 /* --- device code ------------------------------------------------------------------------------ */
 
 static void visit_device(struct visit *v, const struct reference *r);
@@ -590,7 +759,9 @@ static void visit_device(struct visit *v, const struct reference *r) {
     if (!target) return;
     const Elf64_Sym *symbol = &object.symbols[target];
     const int type = ELF64_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF) {
+    if (strcmp(object_name(target), "__cxa_guard_acquire") == 0) {
+        visit_guarded(v, r);
+    } else if (symbol->st_shndx == SHN_UNDEF) {
         if (spaces[v->function] != SPACE_BOTH) device_undefined(v, r, target);
     } else if (type == STT_FUNC) {
         device_function(v, r, target);
@@ -636,13 +807,6 @@ static void visit_reached(struct visit *v, const struct reference *r) {
     on_device[target] = grown = true;
 }
 
-/* Of the names for one function's code, one. */
-static bool is_function(unsigned symbol) {
-    const Elf64_Sym *s = &object.symbols[symbol];
-    return ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-           s->st_shndx < object.section_count && first_in[s->st_shndx] == symbol;
-}
-
 static void check_functions(void) {
     do {
         grown = false;
@@ -657,6 +821,7 @@ static void check_functions(void) {
         if (spaces[i] == SPACE_BOTH ||
             (spaces[i] == SPACE_HOST && !matches(object_name(i), NAME_STD)))
             visit_references(&v, visit_host);
+        if (matches(object_name(i), NAME_INITIALIZERS)) visit_references(&v, visit_initializer);
     }
 }
 

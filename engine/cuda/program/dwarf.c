@@ -169,6 +169,7 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
     case 0x47: entry->origin = value->number; break;                   /* ... specification */
     case 0x34: entry->artificial = value->number != 0; break;          /* artificial */
     case 0x37: entry->count = value->number; break;                    /* count */
+    case 0x3b: entry->line = value->number; break;                     /* decl_line */
     case 0x3e: entry->encoding = value->number; break;                 /* encoding */
     case 0x49: entry->type = value->number; break;                     /* type */
     case 0x6e: entry->linkage_name = value->text; break;               /* linkage_name */
