@@ -106,10 +106,12 @@ keep_prelude() ( # as compile_behind
 # Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces.c says which): status 1. Nothing is
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
 # compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
-# memmove. What does not compile is accepted here, so that it is reported once, by the compiler of the program.
+# memmove. An array whose length is no constant calls gcc's sanitizer; clang's is called for some that nvcc takes, too.
+# What does not compile is accepted here, so that it is reported once, by the compiler of the program.
 check_spaces() { # prelude and text, each marked by preprocess; object
-    compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all -O0 -w -gdwarf-4 -fno-inline -ffunction-sections \
-        -fdata-sections -fno-stack-protector -fno-builtin-printf -fno-builtin-memmove 2>/dev/null || return 0
+    compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
+        -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
+        -fno-builtin-memmove 2>/dev/null || return 0
     "$tools/spaces" "$3"
 }
 

@@ -55,6 +55,8 @@ static const char NAME_INHERITED[] = "_Z[NZ].*CI[12].*";
 /* What throws or catches an exception. */
 static const char NAME_EXCEPTIONS[] =
     "__cxa_(throw|rethrow|allocate_exception|begin_catch|end_catch|get_exception_ptr)";
+/* What is called where an array gets a length that is no constant. */
+static const char NAME_ARRAY_LENGTHS[] = "__ubsan_handle_vla_bound_.*";
 /* stdout, std::cout and their kind, which are data. */
 static const char NAME_STREAMS[] = "stdin|stdout|stderr|_ZSt(3cin|4cout|4cerr|4clog)";
 
@@ -761,6 +763,10 @@ static void visit_device(struct visit *v, const struct reference *r) {
     const int type = ELF64_ST_TYPE(symbol->st_info);
     if (strcmp(object_name(target), "__cxa_guard_acquire") == 0) {
         visit_guarded(v, r);
+    } else if (matches(object_name(target), NAME_ARRAY_LENGTHS)) {
+        add(v, r,
+            "expression must have a constant value: the length of an array in device code is known "
+            "when it is compiled");
     } else if (symbol->st_shndx == SHN_UNDEF) {
         if (spaces[v->function] != SPACE_BOTH) device_undefined(v, r, target);
     } else if (type == STT_FUNC) {

@@ -39,7 +39,7 @@ class Refused(NamedTuple):
 
 
 KERNEL = "__global__ void mysgemm(int n, float *C) {"
-BODIES = {"host_data": KERNEL, "host_functions": KERNEL, "initializers": KERNEL,
+BODIES = {"arrays": KERNEL, "host_data": KERNEL, "host_functions": KERNEL, "initializers": KERNEL,
           "device_code_in_host": "void basicSgemm(int n, dim3 *grid) {"}
 
 
@@ -71,9 +71,12 @@ def check_make(tree: Tree, name: str, target: str, program: str, *arguments: str
     assert not (tree.path / program).exists()
 
 
-BY_DAY = {"brace_missing_in_helper", "calls_puts", "device_constructor_in_a_member", "device_member_called_by_host",
-          "device_value_of_a_call", "operator_without_device", "static_in_kernel", "va_start_without_ellipsis"}
+BY_DAY = {"array_of_parameter_length", "brace_missing_in_helper", "calls_puts", "device_constructor_in_a_member",
+          "device_member_called_by_host", "device_value_of_a_call", "operator_without_device", "static_in_kernel",
+          "va_start_without_ellipsis"}
 """Of the others, the rewriter's are in test_rewrite.py."""
+OF_GCC = {"device_destructor", *(name for name, _ in read_programs(FOLDER / "arrays.cu"))}
+"""Clang leaves out the line where a destructor is registered, and its sanitizer is not asked about arrays."""
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +92,8 @@ def test_make(cxx: str, name: str, trees: dict[str, Tree]) -> None:
     """Of the steps to ./sgemm those that refuse, one after the other: of most the last, the compilation, is
     spared."""
     need(cxx)
-    if (cxx, name) == ("clang++", "device_destructor"):
-        pytest.skip("clang does not say the line where a destructor is registered")
+    if cxx == "clang++" and name in OF_GCC:
+        pytest.skip("clang says too little")
     check_make(trees[cxx], name, "build/cpu/kernel.spaces", "sgemm", "build/cpu/kernel.o", "-j1", f"CXX={cxx}")
 
 

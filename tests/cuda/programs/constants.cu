@@ -25,9 +25,7 @@ struct Settings {
     float f;
 };
 static const Settings settings = {1, 2, 3.0f}; /* not an array: its members are known */
-template <int N> struct Size {
-    static const int value = N + 1;
-};
+template <int N> struct Size { static const int value = N + 1; };
 
 __constant__ float in_constant[4] = {1, 2, 3, 4};
 __constant__ Settings of_device = {1, 2, 3.0f};
@@ -42,18 +40,27 @@ __shared__ int at_file_scope[4];
 __global__ void use(float *p, int n) {
     const int local[3] = {1, 2, 3};
     static const int inside[3] = {4, 5, 6};
-    int sized[width];
+    const int more = 2 * width;
+    int sized[width], longer[more], of_float[(int)half + 1];
+    longer[0] = of_float[0] = 0;
     for (int i = 0; i < width; i++) sized[i] = i;
     at_file_scope[threadIdx.x % 4] = 0;
     p[0] = width + twice + half + third + quarter + letter + large + COUNT + (int)Color::GREEN;
     p[1] = inner::depth + Limits::ROWS + Limits::STEP + Size<3>::value + TILE + (float)INT_MAX;
     p[2] = settings.a + settings.f + of_device.b + min(n, width) + (n ? width : 3) + INFINITY;
     p[3] = in_constant[n] + in_global[n] + table[n] + counter + corner.x + shared_by_both;
-    p[4] = local[n] + inside[n] + sized[n] + at_file_scope[n];
+    p[4] = local[n] + inside[n] + sized[n] + at_file_scope[n] + longer[0] + of_float[0];
+}
+
+/* In host code it may have any length. */
+static int host_array(int n) {
+    int values[n];
+    values[0] = n;
+    return values[0];
 }
 
 int main() {
-    shared_by_both = 5;
+    shared_by_both = host_array(5);
     float values[4] = {1, 2, 3, 4}, *p;
     void *address;
     cudaMemcpyToSymbol(in_constant, values, sizeof values);
