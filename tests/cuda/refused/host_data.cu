@@ -56,6 +56,14 @@ static const double scale = sqrt(4.0);
 }
     C[0] = scale; // refused: is undefined in device code
 
+// ==== host_thread_local
+thread_local float tile[16];
+    C[0] = tile[n]; // refused: identifier "tile" is undefined in device code
+
+// ==== host_thread: in C's older spelling
+static __thread float tile[16];
+    C[0] = tile[n]; // refused: identifier "tile" is undefined in device code
+
 // ==== lambda_reads_host_data: a lambda in the kernel
 int width = 16;
     auto scale = [=](float x) {
