@@ -3,7 +3,7 @@
  * and what follows is of what it had done by then) and accesses, a list:
  *
  *   file, line, access, array    where; "read" or "write"; an array of the run or a shared one
- *   element     with its index, as in the text; null: no formula fits
+ *   element     with its index, as in the text; null: none fits, or it depends on loaded values
  *   warp        "coalesced", "broadcast", "strided"; null: shared memory, or not known
  *   textbook    null: shared memory
  *   source      the element of an input that a load from shared memory gets, or null
@@ -74,7 +74,7 @@ static void print_text(FILE *out, const struct recovery *r, struct shape s,
     char words[300] = "";
     APPEND(words,
            "phase: the %s, from 0; step: how many times the thread has made this access before in "
-           "the same phase; [...]: no formula fits",
+           "the same phase; [...]: no formula fits whatever is loaded",
            vocabulary()->phase);
     print_paragraph("", "", words, out);
 }

@@ -659,14 +659,29 @@ bool cause_store_in_loop(const struct situation *s) {
 
 /* --- the sum ---------------------------------------------------------------------------------- */
 
-/* Elements of an input go through a shared array of integers. The values of this run are integers,
- * those of the run that went wrong need not be. */
-bool cause_tile_type(const struct situation *s) {
-    for (int i = 0; i < 2; i++) {
-        const struct recovered *use = s->use[i].access;
-        if (!use || use->array < TRACE_SHARED) continue;
+/* A load of a shared array of integers that elements of this matrix go through: they are seen to
+ * come out of it or, where its type does not hold this run's values, to go into it in the line that
+ * loads them. Null: there is none. */
+static const struct recovered *integer_tile(const struct situation *s, int matrix) {
+    const struct recovered *load = s->load[matrix].access;
+    for (EACH_ACCESS(use, s)) {
+        if (use->write || use->array < TRACE_SHARED) continue;
         const enum element element = trace_element(s->recovery->trace, use->array);
         if (element < ELEMENT_I8 || element > ELEMENT_U64) continue; /* no integer */
+        if (use == s->use[matrix].access) return use;
+        for (EACH_ACCESS(a, s))
+            if (a->write && a->array == use->array && load &&
+                place_same_line(&a->place, &load->place))
+                return use;
+    }
+    return NULL;
+}
+
+/* The values of this run are integers, those of the run that went wrong need not be. */
+bool cause_tile_type(const struct situation *s) {
+    for (int i = 0; i < 2; i++) {
+        const struct recovered *use = integer_tile(s, i);
+        if (!use) continue;
         cause_at_access(s, CAUSE_TILE_TYPE, use);
         CAUSE_SAY(INTEGER_TILE, NAME(use->array), NAME(i), NAME(i), NAME(use->array));
         return true;

@@ -4,13 +4,14 @@ blockIdx, m, n and k (engine/show/indices.c).
 A failure here means that a student who asks is shown another index than the kernel's, or none.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checked import TILED, Builder, run_check
-from conftest import REPOSITORY, sample
+from conftest import BUILT, REPOSITORY, RUN_SECONDS, UNSPACED, Tree, finished, sample
 
 from instructor.faulty.mistakes import replaced
 
@@ -153,3 +154,113 @@ def test_a_launch_that_was_stopped(checker: Builder, tmp_path: Path) -> None:
     text = run_check(program, "--indices", 34).stdout
     assert "\n  stopped early: a variable that had one value until then is in no formula\n" in text
     assert "broadcast" not in text and "coalesced" not in text
+
+
+# ---- indices that come from values ---------------------------------------------------------------
+
+# The lab's values are as regular as can be: that an index comes from them shows in nothing else.
+PICKS = {
+    "lab.c": """#include "engine/lab.h"
+const struct lab lab = {
+    .name = "picks",
+    .title = "out = x", .wrapper = "picks", .version = "1",
+    .params = {{"n", "int", 1, 4000, 30, "elements"}},
+    .arrays = {{"from", ELEMENT_I32, "int", ROLE_INPUT, 1, {{0, 1}}, -1, {0, -1, -1}},
+               {"key", ELEMENT_U8, "unsigned char", ROLE_INPUT, 1, {{0, 0}}, -1, {0, -1, -1}},
+               {"x", ELEMENT_F32, "float", ROLE_INPUT, 1, {{0, 0}}, -1, {0, -1, -1}},
+               {"out", ELEMENT_F32, "float", ROLE_IN_OUT, 1, {{0, 0}}, -1, {0, -1, -1}}},
+    .arguments = {"n", "from", "key", "x", "out"}, .command_line = {"n"}, .usage = {{"N", "of N elements"}},
+    .fills = {{"regular", "element i is i"}},
+};
+static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
+    for (int i = 0; i <= which->shape.of[0]; i++) ((int *)arrays[0])[i] = i;
+    for (int i = 0; i < which->shape.of[0]; i++) {
+        ((unsigned char *)arrays[1])[i] = (unsigned char)i;
+        ((float *)arrays[2])[i] = ((float *)arrays[3])[i] = (float)i;
+    }
+}
+static bool verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], struct verdict *verdict) {
+    (void)which, (void)arrays;
+    *verdict = (struct verdict){.passed = true, .array = 3};
+    return true;
+}
+const struct lab_truth lab_truth = {.fill = fill, .verify = verify};
+""",
+    "call.cu": """#include "engine/lab.h"
+void picks(int n, const int *from, const unsigned char *key, const float *x, float *out);
+LAB_CALL(picks, (int)p[0], (const int *)a[0], (const unsigned char *)a[1], (const float *)a[2], (float *)a[3])
+""",
+    "kernel.cu": """__global__ void pick(int n, const int *from, const unsigned char *key, const float *x, float *out) {
+    __shared__ float tile[16], sums[16], mine[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    tile[t] = i < n ? x[i] : 0;
+    sums[t] = i < n ? x[i] + x[0] : 0;
+    for (int bin = t; bin < 256; bin += 16) mine[bin] = 0;
+    __syncthreads();
+    if (i >= n) return;
+    float sum = tile[t];
+    sum += sums[t];
+    LINES
+    out[i] = sum;
+}
+void picks(int n, const int *from, const unsigned char *key, const float *x, float *out) {
+    pick<<<(n + 15) / 16, 16>>>(n, from, key, x, out);
+}
+""",
+}
+GATHER = """sum += x[from[i]];
+    for (int j = from[i]; j < from[i + 1]; ++j)
+        sum -= x[j];
+    out[from[i]] = sum;
+    mine[t] = x[from[i]];
+    __syncwarp();
+    sum *= mine[t];"""
+HISTOGRAM = """atomicAdd(&mine[key[i]], 1.0f);
+    int bin = (int)x[i];
+    atomicAdd(&mine[bin < 60 ? bin : 60], 1.0f);
+    bin = (int)out[i];
+    sum += key[bin < n ? bin : 0];"""
+I = "16 * blockIdx.x + threadIdx.x"
+
+
+@pytest.fixture(scope="module")
+def picks(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Tree:
+    made = Tree(tmp_path_factory.mktemp("picks"), programs, BUILT)
+    for name, text in PICKS.items():
+        made.write(f"labs/picks/{name}", text)
+    return made
+
+
+def values_in_place_of(picks: Tree, lines: str) -> dict[str, list[tuple[str | None, str | None]]]:
+    """Of each line of this kernel, by its text: elements and sources, where any is said."""
+    text = PICKS["kernel.cu"].replace("LINES", lines)
+    picks.write("other.cu", text)
+    picks.make("LAB=labs/picks", "KERNEL=other.cu", "picks-check", "BACKEND=cpu", *UNSPACED)
+    done = finished(["./picks-check", "--indices", "--json"], picks.path, timeout=RUN_SECONDS)
+    report = json.loads(done.stdout)["indices"]
+    said: dict[str, list[tuple[str | None, str | None]]] = {}
+    assert report["ended"], report
+    for each in report["accesses"]:
+        said.setdefault(text.splitlines()[each["line"] - 1].strip(), []).append((each["element"], each["source"]))
+    return said
+
+
+def test_no_formula_of_an_index_that_was_gathered(picks: Tree) -> None:
+    """Nor of what such a load brought into shared memory; of all other accesses there is one."""
+    said = values_in_place_of(picks, GATHER)
+    assert said["sum += x[from[i]];"] == [(f"from[{I}]", None), (None, None)]
+    assert said["sum -= x[j];"] == [(None, None)]
+    assert said["out[from[i]] = sum;"][-1] == (None, None)
+    assert said["mine[t] = x[from[i]];"][-2:] == [(None, None), ("mine[threadIdx.x]", None)]
+    assert said["sum *= mine[t];"] == [("mine[threadIdx.x]", None)]
+    assert said["out[i] = sum;"] == [(f"out[{I}]", None)]
+
+
+def test_no_formula_of_a_bin(picks: Tree) -> None:
+    """Be it of bytes, of floats, of an array that is written, too, or cut off at the last one. A sum is no element."""
+    said = values_in_place_of(picks, HISTOGRAM)
+    assert said["atomicAdd(&mine[key[i]], 1.0f);"] == [(f"key[{I}]", None), (None, None)]
+    assert said["atomicAdd(&mine[bin < 60 ? bin : 60], 1.0f);"] == [(None, None)]
+    assert said["sum += key[bin < n ? bin : 0];"] == [(None, None)]
+    assert said["float sum = tile[t];"] == [("tile[threadIdx.x]", f"x[{I}]")]
+    assert said["sum += sums[t];"] == [("sums[threadIdx.x]", None)]

@@ -151,6 +151,10 @@ struct recovery {
     int *step;
 };
 
+/* From now on the launches of another run, whose inputs hold other values: a formula that does not
+ * hold in the same launch there, too, depends on what was loaded, and is none. */
+void recover_beside(const struct trace *launches, int count);
+
 /* Recovers all accesses of the trace, by the order of their lines. False: out of memory. The caller
  * frees the recovery's parts with recover_free(). */
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *recovery);

@@ -3,6 +3,7 @@
 #include "../../report/text/text.h"
 #include "../../watch/shadow/shadow.h"
 #include "index.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,22 +20,22 @@ struct site {
     int recovered; /* in the recovery; RECOVERED: no room */
 };
 
-struct sites {
+static struct sites {
     struct site site[CODES + 1]; /* the last one: for those without room */
     int count;
-};
+} sites;
 
-static int find_site(struct sites *sites, const struct trace_access *a) {
-    for (int i = 0; i < sites->count; i++) {
-        const struct site *s = &sites->site[i];
+static int find_site(const struct trace_access *a) {
+    for (int i = 0; i < sites.count; i++) {
+        const struct site *s = &sites.site[i];
         if (s->code == a->code && s->array == a->array && s->write == a->write &&
             s->elements == a->elements)
             return i;
     }
-    if (sites->count == CODES) return CODES;
-    sites->site[sites->count] =
+    if (sites.count == CODES) return CODES;
+    sites.site[sites.count] =
         (struct site){a->code, a->array, a->elements, a->write, a->atomic, NO_SOURCE, RECOVERED};
-    return sites->count++;
+    return sites.count++;
 }
 
 /* Which element of which array it is that a load of a shared array's element gets. */
@@ -45,13 +46,16 @@ static bool decoded(const struct trace *t, const struct trace_access *a, value_d
            decode(value, array, offset);
 }
 
+/* Zeros (behind an edge), and what was never stored, are elements of no array. */
 static void add_source(struct site *site, const struct trace *t, const struct trace_access *a,
                        value_decoder *decode) {
     int array;
     int64_t offset;
+    double value;
     if (!decode || site->write || site->array < TRACE_SHARED ||
-        !decoded(t, a, decode, &array, &offset))
+        !element_value(trace_element(t, a->array), a->bytes, &value) || value == 0 || isnan(value))
         return;
+    if (!decode(value, &array, &offset)) array = SEVERAL_SOURCES;
     if (site->source == NO_SOURCE) site->source = array;
     if (site->source != array) site->source = SEVERAL_SOURCES;
 }
@@ -77,18 +81,23 @@ static int by_line(const void *x, const void *y) {
     return a->first < b->first ? -1 : 1;
 }
 
-/* At first r->of says which site, and then which recovered access; whose `first` is the site until
- * they are sorted. */
+/* Says of each access of the trace which recovered one it is. */
+static void assign(struct recovery *r) {
+    for (int i = 0; i < r->count; i++) r->access[i].count = r->access[i].first = 0;
+    for (size_t i = 0; i < r->trace->count; i++) {
+        r->of[i] = (uint8_t)sites.site[find_site(&r->trace->access[i])].recovered;
+        if (r->of[i] < RECOVERED && !r->access[r->of[i]].count++) r->access[r->of[i]].first = i;
+    }
+}
+
+/* `first` of a recovered access is its site until they are sorted. */
 static void group_by_line(struct recovery *r, value_decoder *decode) {
-    static struct sites sites;
     static struct place places[CODES];
     const struct trace *t = r->trace;
     sites.count = 0;
     sites.site[CODES] = (struct site){.recovered = RECOVERED};
-    for (size_t i = 0; i < t->count; i++) {
-        r->of[i] = (uint8_t)find_site(&sites, &t->access[i]);
-        add_source(&sites.site[r->of[i]], t, &t->access[i], decode);
-    }
+    for (size_t i = 0; i < t->count; i++)
+        add_source(&sites.site[find_site(&t->access[i])], t, &t->access[i], decode);
     for (int i = 0; i < sites.count; i++) {
         const struct site *s = &sites.site[i];
         places[i] = place_before(s->code);
@@ -106,10 +115,7 @@ static void group_by_line(struct recovery *r, value_decoder *decode) {
         const int found = find_recovered(r, &sites.site[i], &places[i]);
         sites.site[i].recovered = found < r->count ? found : RECOVERED;
     }
-    for (size_t i = 0; i < t->count; i++) {
-        r->of[i] = (uint8_t)sites.site[r->of[i]].recovered;
-        if (r->of[i] < RECOVERED && !r->access[r->of[i]].count++) r->access[r->of[i]].first = i;
-    }
+    assign(r);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -228,6 +234,72 @@ static bool fit(const struct recovery *r, int recovered, value_decoder *decode,
     return false;
 }
 
+/* --- what depends on values ------------------------------------------------------------------- */
+
+static struct {
+    const struct trace *launch; /* null: none was asked for */
+    int count;
+} beside;
+
+void recover_beside(const struct trace *launches, int count) {
+    beside.launch = launches;
+    beside.count = count;
+}
+
+static const struct trace *trace_beside(const struct trace *trace) {
+    static const struct trace none;
+    for (int i = 0; i < beside.count; i++)
+        if (beside.launch[i].launch == trace->launch) return &beside.launch[i];
+    return &none;
+}
+
+/* Whether a formula holds for a recovered access of this recovery, which has some. */
+static bool holds(const struct recovery *r, int recovered, const struct index_formula *formula,
+                  struct index_sample *samples) {
+    bool held = false;
+    for (int inner_blocks = 0; inner_blocks < 2 && !held; inner_blocks++) {
+        const size_t count = select_samples(r, recovered, NULL, inner_blocks, samples);
+        size_t i = 0;
+        while (i < count && index_offset(formula, samples[i].value) == samples[i].offset) i++;
+        held = count && i == count;
+    }
+    return held;
+}
+
+/* Takes the formulas away that do not hold in the other run; and what was found in shared memory
+ * that such an access has filled, or of arrays that were loaded by one. */
+static void drop_refuted(struct recovery *r, struct recovery *other, struct index_sample *samples) {
+    unsigned refuted = 0;
+    assign(other);
+    find_steps(other);
+    for (int i = 0; i < r->count; i++) {
+        struct recovered *a = &r->access[i];
+        if (!a->exact || holds(other, i, &a->formula, samples)) continue;
+        a->exact = false;
+        refuted |= 1u << a->array;
+    }
+    for (int i = 0; i < r->count; i++) {
+        struct recovered *a = &r->access[i];
+        if (a->source_exact && (refuted >> a->source & 1 || refuted >> a->array & 1))
+            a->source_exact = false;
+    }
+}
+
+/* False: out of memory. */
+static bool compare(struct recovery *r) {
+    static struct recovery other;
+    other = *r;
+    other.trace = trace_beside(r->trace);
+    struct index_sample *samples = malloc((other.trace->count + 1) * sizeof *samples);
+    other.of = malloc(other.trace->count + 1);
+    other.step = malloc((other.trace->count + 1) * sizeof *other.step);
+    const bool room = samples && other.of && other.step;
+    if (room) drop_refuted(r, &other, samples);
+    free(samples);
+    recover_free(&other);
+    return room;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 bool recover(const struct trace *trace, value_decoder *decode, struct recovery *r) {
@@ -235,7 +307,7 @@ bool recover(const struct trace *trace, value_decoder *decode, struct recovery *
     struct index_sample *samples = malloc((trace->count + 1) * sizeof *samples);
     r->of = malloc(trace->count + 1);
     r->step = malloc((trace->count + 1) * sizeof *r->step);
-    const bool room = samples && r->of && r->step;
+    bool room = samples && r->of && r->step;
     if (room) {
         group_by_line(r, decode);
         find_steps(r);
@@ -247,6 +319,7 @@ bool recover(const struct trace *trace, value_decoder *decode, struct recovery *
             a->source >= 0 && fit(r, i, decode, samples, &a->source_formula, &a->source_varied);
     }
     free(samples);
+    room = room && (!beside.launch || compare(r));
     if (!room) recover_free(r);
     return room;
 }

@@ -3,7 +3,9 @@
  *
  * Inputs hold values that say which element they are, so that a shared array's elements can be
  * traced back to them; the arrays lie in the middle of larger allocations, so that the run goes on
- * past an index that is outside. */
+ * past an index that is outside. Before it there is a run on the lab's own values: what an index
+ * computes in both does not depend on them. */
+#define _GNU_SOURCE
 #include "../../cuda/program/program.h"
 #include "../../explain/outcome.h"
 #include "../../show/show.h"
@@ -14,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const int widest_tile = 64; /* a run on twice as many rows takes no second */
@@ -42,32 +45,77 @@ bool evidence_shape(const struct outcome *run, struct shape *shape) {
 
 _Static_assert((int)OUTCOME_LAUNCHES == TRACE_LAUNCHES, "--launch shows what is kept");
 
-static const int64_t elements_of_one = 1 << 22; /* arrays are smaller; a float holds all values */
+static const int64_t elements_of_one = 1 << 20; /* arrays are smaller */
+/* A float holds all codes; neither what a lab's inputs hold nor a sum of codes is one. */
+static const int64_t first_code = LAB_ARRAYS * (1 << 20);
 
 static bool decode(double value, int *array, int64_t *offset) {
-    if (!(value >= 1 && value < (double)(LAB_ARRAYS * elements_of_one)) || value != floor(value))
+    if (!(value >= (double)first_code && value < (double)(2 * first_code)) || value != floor(value))
         return false;
-    *array = (int)(((int64_t)value - 1) / elements_of_one);
-    *offset = ((int64_t)value - 1) % elements_of_one;
+    *array = (int)(((int64_t)value - first_code) / elements_of_one);
+    *offset = ((int64_t)value - first_code) % elements_of_one;
     return *array < lab_arrays(&lab) && lab.arrays[*array].role == ROLE_INPUT;
 }
 
+/* What inputs hold: the lab's values; codes; or, where the kernel has taken codes for indices and
+ * so come to no end, codes in none but arrays of floats. */
+enum values { VALUES_OWN, VALUES_CODED, VALUES_CODED_FLOATS };
+
+static bool is_coded(const struct lab_array *array, enum values values) {
+    const enum element e = array->element;
+    return array->role == ROLE_INPUT && element_type_bytes(e) >= sizeof(float) &&
+           (values == VALUES_CODED || e == ELEMENT_F32 || e == ELEMENT_F64);
+}
+
+/* Puts another value in place of each one: as good an index, if that is what it is, because it is
+ * in the same range; but where all are the same. */
+static void change(enum element type, char *elements, int64_t count) {
+    const size_t size = element_type_bytes(type);
+    double least = INFINITY, most = -INFINITY, value = 0;
+    for (int64_t at = 0; at < count; at++) {
+        element_value(type, elements + (size_t)at * size, &value);
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    const double range = most - least + 1, shift = range > 1 ? floor(range / 3) + 1 : 1;
+    for (int64_t at = 0; at < count; at++) {
+        element_value(type, elements + (size_t)at * size, &value);
+        value += value + shift <= most ? shift : range > 1 ? shift - range : value > 0 ? -1 : 1;
+        element_set(type, elements + (size_t)at * size, value);
+    }
+}
+
+static void set_codes(enum element type, char *elements, int64_t count, int array) {
+    const int64_t code = first_code + array * elements_of_one;
+    for (int64_t at = 0; at < count; at++)
+        element_set(type, elements + (size_t)at * element_type_bytes(type), (double)(code + at));
+}
+
 /* A case's arrays, with such values in its inputs. */
-static struct host_data coded(struct shape shape) {
+static struct host_data data_with(enum values values, struct shape shape) {
     const struct lab_case which = {.shape = shape};
-    struct host_data data = data_room_for(&which);
-    for (int i = 0; i < data.layout.arrays && data.memory; i++) {
+    struct host_data data = data_new(&which, false);
+    for (int i = 0; i < data.layout.arrays && data.memory && values != VALUES_OWN; i++) {
         const struct lab_array *array = &lab.arrays[i];
-        const int64_t count = array->role == ROLE_INPUT ? lab_elements(array, &shape) : 0;
-        const size_t size = element_type_bytes(array->element);
-        for (int64_t at = 0; at < count; at++)
-            element_set(array->element, (char *)data.elements[i] + (size_t)at * size,
-                        (double)(1 + i * elements_of_one + at));
+        const int64_t count = lab_elements(array, &shape);
+        if (is_coded(array, values))
+            set_codes(array->element, data.elements[i], count, i);
+        else if (role_has_values(array->role))
+            change(array->element, data.elements[i], count);
     }
     return data;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
+
+/* What the run on the lab's values has made. */
+struct own {
+    struct trace launch[TRACE_LAUNCHES];
+    int launches;
+    bool ended;   /* as in `run` */
+    bool strayed; /* this one has ended, but not the one with codes in place of indices */
+    struct trace_access access[]; /* of all launches */
+};
 
 static struct {
     const struct check_options *options;
@@ -75,7 +123,9 @@ static struct {
     const struct outcome *failed;
     struct outcome *outcome;
     FILE *indices;
-    bool ended; /* the wrapper has returned, and each launch has come to its end */
+    enum values values;
+    struct own *own; /* shared with children */
+    bool ended;      /* the wrapper has returned, and each launch has come to its end */
     void (*stopped)(const struct engine_result *result);
 } run;
 
@@ -105,6 +155,8 @@ static void prove_cause(struct cause *cause) {
 }
 
 static void conclude(void) {
+    run.own->strayed = run.own->ended && !run.ended && run.values == VALUES_CODED;
+    if (run.own->strayed) return;
     run.outcome->launches = launches_noted();
     if (run.failed) prove_cause(&run.outcome->cause);
     if (run.indices) say_indices();
@@ -121,16 +173,16 @@ static const double longest_evidence = 0.5; /* seconds for a block, which takes 
 
 static void exited(void) { run.stopped(NULL); }
 
-/* Runs the wrapper once, on coded arrays of this shape with margins, so many seconds of processor
- * time for a launch at most, its loads and stores counted if `counts` says so, `writers` as in
- * engine.h; their trace (record.h) is kept. Returns whether nothing wrong was seen; a mistake that
- * ends the run calls `stopped`, as exit() does, and the machine's fault ends the process. */
-static bool evidence_run(struct shape s, double seconds, bool counts,
+/* Runs the wrapper once, on arrays of this shape with margins, so many seconds of processor time
+ * for a launch at most, its loads and stores counted if `counts` says so, `writers` as in engine.h;
+ * their trace (record.h) is kept. Returns whether nothing wrong was seen; a mistake that ends the
+ * run calls `stopped`, as exit() does, and the machine's fault ends the process. */
+static bool evidence_run(enum values values, struct shape s, double seconds, bool counts,
                          const struct writers *(*writers)(void),
                          void (*stopped)(const struct engine_result *result)) {
     run.shape = s;
     run.stopped = stopped;
-    struct host_data data = coded(s);
+    struct host_data data = data_with(values, s);
     if (!data.memory) machine_fault("out of memory");
     struct host_arrays device = {.shape = s, .layout = data.layout, .placing = HOST_SPACED};
     must(host_allocate(&device, NULL));
@@ -156,15 +208,55 @@ static bool evidence_run(struct shape s, double seconds, bool counts,
     return result.finding.kind == FINDING_NONE;
 }
 
+static void leave_accesses(void) {
+    struct own *own = run.own;
+    struct trace_access *next = own->access;
+    const struct trace *const *traces;
+    const int launches = trace_launches(&traces);
+    for (int i = 0; i < launches; i++) {
+        const size_t count = traces[i]->count;
+        own->launch[i] = *traces[i];
+        own->launch[i].access = next;
+        if (count) memcpy(next, traces[i]->access, count * sizeof *next);
+        next += count;
+    }
+    own->launches = launches;
+    own->ended = run.ended;
+}
+
+static void own_stopped(const struct engine_result *result) {
+    (void)result;
+    leave_accesses();
+    _exit(EXIT_PASSED);
+}
+
+/* In a child: with the lab's values, or with others, of which the rest is told. */
+static void run_values(enum values values, struct shape s) {
+    const bool own = values == VALUES_OWN;
+    const double seconds = CHECK_LAUNCH_BLOCKS * fmin(run.options->run.timeout, longest_evidence);
+    if (!child_quiet(s, &short_run)) return;
+    run.values = values;
+    recover_beside(run.own->launch, run.own->launches);
+    evidence_run(values, s, seconds, false, NULL, own ? own_stopped : evidence_stopped);
+    if (own)
+        leave_accesses();
+    else
+        conclude();
+    child_end();
+}
+
 void run_evidence(const struct check_options *options, struct shape s, const struct outcome *failed,
                   FILE *indices, struct outcome *outcome) {
+    const size_t bytes = sizeof *run.own + TRACE_MOST * sizeof run.own->access[0];
     run.options = options;
     run.failed = failed;
     run.outcome = outcome;
     run.indices = indices;
-    evidence_run(s, CHECK_LAUNCH_BLOCKS * fmin(options->run.timeout, longest_evidence), false, NULL,
-                 evidence_stopped);
-    conclude();
+    run.own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    if (run.own == MAP_FAILED) return;
+    for (enum values values = VALUES_OWN; values <= VALUES_CODED; values++) run_values(values, s);
+    if (run.own->strayed) run_values(VALUES_CODED_FLOATS, s);
 }
 
 /* --- what a correct kernel could do better: runs that remarks are made of --------------------- */
@@ -185,7 +277,8 @@ static const struct writers *writers_of_remark(void) {
 
 /* Of counts; sets outcome->finding.launch, too. */
 static void run_counts(struct shape shape, struct outcome *outcome) {
-    outcome->done = evidence_run(shape, remark_seconds, true, writers_of_remark, remark_stopped);
+    outcome->done =
+        evidence_run(VALUES_OWN, shape, remark_seconds, true, writers_of_remark, remark_stopped);
     if (!outcome->done) return;
     outcome->blocks = surplus_seen();
     remark_counts(shape, &outcome->remark);
@@ -193,7 +286,8 @@ static void run_counts(struct shape shape, struct outcome *outcome) {
 }
 
 static void run_barriers(struct shape shape, struct outcome *outcome) {
-    outcome->done = evidence_run(shape, remark_seconds, false, writers_of_remark, remark_stopped);
+    outcome->done =
+        evidence_run(VALUES_OWN, shape, remark_seconds, false, writers_of_remark, remark_stopped);
     if (outcome->done) remark_barriers(&outcome->remark);
 }
 

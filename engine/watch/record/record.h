@@ -224,6 +224,8 @@ struct trace_barrier {
 /* Grids of up to TRACE_WHOLE blocks are kept whole, as those of the shapes of evidence are. */
 enum { TRACE_BLOCKS = 27, TRACE_WHOLE = 12, TRACE_LAUNCHES = 8 };
 
+enum { TRACE_MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each, and barriers */
+
 /* Of one launch. */
 struct trace {
     uint64_t launch; /* its number, from 1 */

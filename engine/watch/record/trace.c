@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 21 }; /* accesses of all launches together, 48 bytes each, and barriers */
-
 static struct {
     struct trace kept[TRACE_LAUNCHES];
     const struct trace *list[TRACE_LAUNCHES]; /* of these */
@@ -137,11 +135,11 @@ bool trace_find(struct trace *t, const struct watch *w, const struct access *acc
 /* --- accesses --------------------------------------------------------------------------------- */
 
 /* The list, which always has room for a power of two, with room for one more behind `count`. Null,
- * and the trace is not complete: it cannot have more, or all launches together have MOST. */
+ * and the trace is not complete: it cannot have more, or all launches together have TRACE_MOST. */
 static void *room_for_one(void *list, size_t count, size_t size) {
     const bool full = !(count & (count - 1));
-    if (tracing.elements < MOST && full) list = realloc(list, (count ? 2 * count : 1) * size);
-    if (tracing.elements == MOST || !list) {
+    if (tracing.elements < TRACE_MOST && full) list = realloc(list, (count ? 2 * count : 1) * size);
+    if (tracing.elements == TRACE_MOST || !list) {
         tracing.now->complete = false;
         return NULL;
     }
