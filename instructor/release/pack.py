@@ -48,7 +48,7 @@ class Bundle:
 
 BUNDLES = {
     "gradescope": Bundle("gradescope.zip", ("setup.sh", "run_autograder")),
-    "autolab": Bundle("autolab/autograde.tar", ("grade.sh",), "sgemm-autograder/",
+    "autolab": Bundle("autolab/autograde.tar", ("grade.sh",), "autograder/",
                       ("autograde-Makefile",)),
     "classroom50": Bundle("classroom50/project.tar", ("../../../.github/sandbox.sh",), "",
                           ("autograder.py",), public=True),

@@ -370,6 +370,8 @@ def show(proof: Proof, timed: list[Performance], full: bool, seconds: float) -> 
                      if any(map(large, proof.cases)) else ""))
     if full:
         console.print(table_of_faults(proof))
+        console.print("cases in the order of the first table; b, c, m, ...: the case takes points for builds, correct, "
+                      "memory, ...; ·: for nothing")
     alone = [f"{name} ({next(iter(caught))})" for name, caught in proof.catches.items()
              if len(caught) == 1]
     console.print()

@@ -522,6 +522,7 @@ def test_which_case_catches_what(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, proof)
     assert "Cases that catch nothing that others do not: public/basics: second, third " in shown
     assert "Faults that a single case catches: 1_a (public/basics/first) " in shown
+    assert "the case takes points for builds, correct, memory, ...; ·: for nothing" in shown
     assert shown.endswith("sound: these cases can be published")
 
 
