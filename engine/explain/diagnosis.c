@@ -216,6 +216,12 @@ static bool in_branches(const struct structure *s, int first, int second) {
     return false;
 }
 
+/* Whether an if is around both lines, in which no barrier is: perhaps not all threads enter it. */
+static bool in_part_of_block(const struct structure *s, int first, int second) {
+    const struct construct *c = structure_innermost(s, CONSTRUCT_IF, first, second, 0);
+    return c && !structure_barrier_between(s, c->first, c->last);
+}
+
 /* Whether a barrier behind `after` leaves two threads that store to the element unordered. */
 static bool leaves_stores(const struct diagnosis *d, int after) {
     const struct finding_party *writer = &d->f->other;
@@ -250,13 +256,15 @@ static void find_missing_barrier(struct diagnosis *d, int first, int second) {
     int after = line_behind(s, first, second), barrier;
     bool same_phase = false;
     if (after < before && !d->e->reader_ahead) {
-        if (in_branches(s, first, second) || leaves_stores(d, after)) return;
+        if (in_branches(s, first, second) || in_part_of_block(s, first, second) ||
+            leaves_stores(d, after))
+            return;
         same_phase = d->f->phases > 0; /* both accesses are in it */
         if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier) set_barrier_between(d, s, after, before);
         if (!barrier && turns && d->f->object.dimensions > 2) SET_FLAG(BUFFERS);
-    } else if (turns && !d->e->stored_again[0]) {
+    } else if (turns && !in_part_of_block(s, turns->first, turns->last) && !d->e->stored_again[0]) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
         if (!barrier) set_barrier_at_end(d, s, after, turns);

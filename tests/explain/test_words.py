@@ -351,6 +351,29 @@ __global__ void rounds_with_both(float *C) {
         if (i > 1) __syncthreads();
     }
 }
+__global__ void last_warp(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    if (t < 32) {
+        float sum = s[t + 2];
+        s[t] = sum;
+    }
+    C[t] = s[t];
+}
+__global__ void last_warp_in_turns(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    if (t < 32)
+        for (int i = 16; i > 0; i /= 2) {
+            float sum = s[t + i];
+            s[t] = sum;
+        }
+    C[t] = s[t];
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
