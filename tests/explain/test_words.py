@@ -378,8 +378,10 @@ __global__ void last_warp_in_turns(float *C) {
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
 SEVERAL = ["more than one thread stores to", "at line {several}", "hint: where two threads read an element and then"]
+ONE_WARP = "both are of one warp, whose threads do not run in step; __syncwarp() orders those that reach it"
 SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
-        12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN]}
+        12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN],
+        20: [ONE_WARP], 21: [ONE_WARP]}
 """By number; of the others, no place is right."""
 
 
