@@ -6,7 +6,7 @@
  * Nearly all of CUDA's syntax is C++ once the emulator's cuda_runtime.h has defined the names.
  * This program does the rest, between the preprocessor and the compiler:
  *
- *     k<<<g, b>>>(x)               k->*::emulator::launch_config(g, b)(x), its arguments checked
+ *     k<<<g, b>>>(x)               (k->*::emulator::launch_config(g, b))(x)
  *     __shared__ float t[16];      static __thread float t[16];
  *     extern __shared__ float s[]; float (&s)[] = ::emulator::dynamic_shared();
  *     #pragma unroll 4             (an empty line)
@@ -38,10 +38,11 @@
 
 enum exit_status { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 }; /* and EXIT_TROUBLE */
 
-/* The closing parenthesis takes the place of >>>. The call binds tighter than ->*, so nothing has
- * to find where the kernel's name starts: k<16><<<g, b>>>(x) works like k<<<g, b>>>(x). */
+static const char LAUNCH_BEGIN[] = "(";
 static const char LAUNCH_OPEN[] = "->*::emulator::launch_config(";
-static const char LAUNCH_CLOSE[] = ")";
+static const char LAUNCH_CLOSE[] = "))";
+/* Before the name of a function whose call has the type of the kernel that the arguments choose. */
+static const char CHOICE[] = "emulator_choice_of_";
 
 /* One block at a time runs on an OS thread, so a thread's static storage is a block's shared
  * memory. __thread rather than thread_local: it never needs a constructor or an access wrapper.
@@ -88,6 +89,7 @@ static size_t partner_of(const struct source *s, size_t i) { return s->tokens[i]
 static size_t opening_angle(const struct source *s, size_t i) {
     size_t depth = 0;
     for (; i != NONE && !is(s, i, "; { }"); i = previous_token(s, i)) {
+        if (is(s, i, ")") && (i = partner_of(s, i)) == NONE) return NONE;
         depth += is(s, i, ">");
         if (is(s, i, "<") && --depth == 0) return i;
     }
@@ -137,11 +139,16 @@ enum { LONGEST_NAME = 100 };
     (int)((s)->tokens[i].length < LONGEST_NAME ? (s)->tokens[i].length : LONGEST_NAME),            \
         (s)->text + (s)->tokens[i].start
 
+/* ... or in full. */
+#define WHOLE(s, i) (int)(s)->tokens[i].length, (s)->text + (s)->tokens[i].start
+
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 static const char SPACES[] = "__global__ __device__ __host__";
 static const char CLASS_KEYS[] = "struct union class";
 static const char QUALIFIERS[] = ":: . ->";
+/* What can be before a name, and is no type. */
+static const char NO_TYPES[] = "return else do case throw goto";
 /* What is before or behind a statement. */
 static const char AROUND_STATEMENT[] = "; { } ) : else do";
 
@@ -159,6 +166,31 @@ static bool opens_namespace(const struct source *s, size_t i) {
 
 static bool only_on_device(const struct piece *p) {
     return p->first != NONE && p->device && !p->host && p->parameters != NONE;
+}
+
+/* Of a piece that begins with token `first` the > of a template's parameters, or `first` if it is
+ * no template; NONE: it is behind token `end`. */
+static size_t end_of_head(const struct source *s, size_t first, size_t end) {
+    size_t depth = 0;
+    if (!is(s, first, "template")) return first;
+    for (size_t i = next_token(s, first); i != NONE && i < end; i = next_token(s, i)) {
+        if (opens(punctuator(s, i))) i = partner_of(s, i);
+        depth += is(s, i, "<");
+        if (is(s, i, ">") && --depth == 0) return i;
+        if (!depth) return first;
+    }
+    return NONE;
+}
+
+/* The next function, or kernel, by this name, from the piece with number *at on, which becomes that
+ * behind it; null: there is none. */
+static const struct piece *next_by_name(const struct source *s, size_t name, bool kernel,
+                                        size_t *at) {
+    while (*at < s->piece_count) {
+        const struct piece *p = &s->pieces[(*at)++];
+        if (p->name != NONE && same_token(s, name, s, p->name) && (p->kernel || !kernel)) return p;
+    }
+    return NULL;
 }
 
 /* ---- Nesting --------------------------------------------------------------------------------- */
@@ -259,7 +291,8 @@ static void open_level(struct source *s, struct levels *levels, size_t i) {
         else if (inner.kind == LEVEL_BLOCK && outer->kind == LEVEL_SCOPE &&
                  outer->piece.parameters != NONE && !is(s, outer->piece.name, "]"))
             outer->piece.body = i;
-    } else if (is(s, i, "(") && outer->piece.parameters == NONE && !is(s, before, ATTRIBUTES)) {
+    } else if (is(s, i, "(") && outer->piece.parameters == NONE && !is(s, before, ATTRIBUTES) &&
+               end_of_head(s, outer->piece.first, i) != NONE) {
         outer->piece.parameters = i;
         outer->piece.name = outer->piece.first == i ? NONE : before;
     }
@@ -463,10 +496,10 @@ static const char LACKED[] =
     "cudaDeviceSetShared cudaDeviceUnregister cudaEventRecordWith cudaExternal cudaFreeArray "
     "cudaFreeMipmapped cudaFuncGetParam cudaFuncSetShared cudaGetChannel cudaGetDeviceFlags "
     "cudaGetDriver cudaGetExport cudaGetFunc cudaGetKernel cudaGetMipmapped cudaGetSurface "
-    "cudaGetTexture cudaGraph cudaHostGet cudaHostRegister cudaHostUnregister cudaImport "
+    "cudaGetTexture cudaGraph cudaHostGetFlags cudaHostRegister cudaHostUnregister cudaImport "
     "cudaInitDevice cudaIpc cudaKernelSet cudaLaunch cudaLibrary cudaLogs cudaMalloc3D "
     "cudaMallocArray cudaMallocFrom cudaMallocMipmapped cudaMemAdvise cudaMemDiscard "
-    "cudaMemGetDefault cudaMemGetMem cudaMemPool cudaMemPrefetch cudaMemRange cudaMemSetMem "
+    "cudaMemGetDefault cudaMemGetMem cudaMemPool cudaMemPrefetchBatch cudaMemRange cudaMemSetMem "
     "cudaMemcpy2DArray cudaMemcpy2DFrom cudaMemcpy2DTo cudaMemcpy3D cudaMemcpyArray "
     "cudaMemcpyBatch cudaMemcpyFromArray cudaMemcpyFromSymbolAsync cudaMemcpyPeer "
     "cudaMemcpyToArray cudaMemcpyToSymbolAsync cudaMemset3D cudaMipmapped "
@@ -481,15 +514,25 @@ static const char LACKED[] =
 /* A call of one of them. Not in a file that declares such functions itself, for which *declared is
  * set: what that one means the linker finds out. */
 static void refuse_lacked_call(const struct source *s, size_t i, bool *declared) {
-    static const char no_types[] = "return else do case throw goto";
     char name[LONGEST_NAME];
     if (!is(s, next_token(s, i), "(")) return;
     snprintf(name, sizeof name, "%.*s", SPELLED(s, i));
     if (!begins_with_one(LACKED, name)) return;
     size_t before = previous_token(s, i);
-    *declared = *declared || (is_identifier(s, before) && !is(s, before, no_types));
+    *declared = *declared || (is_identifier(s, before) && !is(s, before, NO_TYPES));
     if (!*declared) /* it may be misspelled: that it runs anywhere is not known */
         refuse(s, i, "the CPU backend has no %s(); if CUDA has it, build with BACKEND=cuda", name);
+}
+
+/* A call of a warp operation as they were before Volta, of which nvcc knows some and runs none. */
+static void refuse_without_mask(const struct source *s, size_t i) {
+    static const char names[] = "__shfl __shfl_up __shfl_down __shfl_xor __ballot __any __all";
+    if (is(s, i, names) && is(s, next_token(s, i), "(") &&
+        !next_by_name(s, i, false, &(size_t){0})) /* the file's own */
+        refuse(s, i,
+               "%.*s is for GPUs before Volta (compute capability 7.0): write "
+               "%.*s_sync(0xffffffff, ...), whose mask says which lanes take part",
+               SPELLED(s, i), SPELLED(s, i));
 }
 
 /* Whether token i is this word with a capital letter behind it. */
@@ -543,6 +586,30 @@ static size_t launched_name(const struct source *s, size_t before) {
     return is_identifier(s, before) ? before : NONE;
 }
 
+/* Where what is launched begins, which ends with token `last`: k, n::k<16>, table[2], (*pointer).
+ */
+static size_t begin_of_launched(const struct source *s, size_t last) {
+    size_t begin = last, i = last;
+    while (i != NONE) {
+        if (is(s, i, ") ]")) {
+            const bool group = is(s, i, ")");
+            if ((begin = partner_of(s, i)) == NONE) return last;
+            i = previous_token(s, begin);
+            if (group && !is(s, i, "> ]") && (!is_identifier(s, i) || is(s, i, NO_TYPES))) break;
+            continue;
+        }
+        if (is(s, i, ">")) i = previous_token(s, opening_angle(s, i));
+        if (!is_identifier(s, i) || is(s, i, NO_TYPES)) break;
+        begin = i;
+        i = previous_token(s, i);
+        if (is(s, i, "template")) i = previous_token(s, i);
+        if (is(s, i, "::")) begin = i;
+        if (!is(s, i, QUALIFIERS)) break;
+        i = previous_token(s, i);
+    }
+    return begin;
+}
+
 /* Whether a name can be something other than a function: it also appears where it is not called,
  * launched or declared with parameters, or behind :: and the like. */
 static bool may_be_variable(const struct source *s, size_t name) {
@@ -551,17 +618,6 @@ static bool may_be_variable(const struct source *s, size_t name) {
             (!is(s, next_token(s, i), "( <") || is(s, previous_token(s, i), QUALIFIERS)))
             return true;
     return false;
-}
-
-/* The next function, or kernel, by this name, from the piece with number *at on, which becomes that
- * behind it; null: there is none. */
-static const struct piece *next_by_name(const struct source *s, size_t name, bool kernel,
-                                        size_t *at) {
-    while (*at < s->piece_count) {
-        const struct piece *p = &s->pieces[(*at)++];
-        if (p->name != NONE && same_token(s, name, s, p->name) && (p->kernel || !kernel)) return p;
-    }
-    return NULL;
 }
 
 static bool names_kernel(const struct source *s, size_t name) {
@@ -648,11 +704,15 @@ static const char *spell_defaults(const struct source *s, const struct list *par
  * kernel, which is what is launched, does not know them. */
 static void add_defaults(struct source *s, size_t name, const struct list *given) {
     const char **before = &s->tokens[given->end].before;
+    const char *defaults = NULL;
     size_t at = 0;
-    for (const struct piece *p; !*before && (p = next_by_name(s, name, true, &at));) {
+    for (const struct piece *p; (p = next_by_name(s, name, true, &at));) {
         const struct list list = read_list(s, p->parameters);
-        if (given->count < list.count) *before = spell_defaults(s, &list, given->count);
+        if (given->count == list.count) return; /* another kernel of the name may be meant */
+        if (given->count < list.count && !defaults)
+            defaults = spell_defaults(s, &list, given->count);
     }
+    *before = defaults;
 }
 
 /* Whether one of these is in a list. */
@@ -681,22 +741,180 @@ static void refuse_count(const struct source *s, size_t name, const struct list 
            wanted == 1 ? "" : "s");
 }
 
-/* ".checked(noexcept(k(x)))": has the compiler look at the arguments as at those of a call. */
-static void write_check(FILE *out, const struct source *s, size_t name, size_t arguments) {
-    fputs(".checked(noexcept(", out);
-    write_tokens(out, s, name, next_token(s, name));
-    write_tokens(out, s, arguments, partner_of(s, arguments) + 1);
-    fputs("))", out);
+/* ---- The kernel of several that a launch's arguments choose ------------------------------------
+ *
+ * A template without all of its arguments, or several kernels of one name: a pointer to the kernel
+ * does not say which one is meant, a call would. So behind each such kernel a function is declared,
+ * which is never called, with the same parameters, and whose value is a pointer to such a kernel:
+ *
+ *     template <class T> __global__ void k(T *p, int n = 1) {}
+ *     template <class T> void (*emulator_choice_of_k(T *p, int n = 1))(T *p, int n);
+ *
+ * The type of emulator_choice_of_k(x) is that of the kernel which k<<<g, b>>>(x) launches. */
+
+static bool is_template(const struct source *s, const struct piece *p) {
+    return is(s, p->first, "template");
+}
+
+/* Whether token i, by itself, declares something else by the name of a kernel: a variable. */
+static bool declares_another(const struct source *s, size_t i) {
+    size_t before = previous_token(s, i);
+    if (is(s, next_token(s, i), "( <")) return false;
+    if (is(s, before, "&")) before = previous_token(s, before);
+    return is(s, before, "* >") || (is_identifier(s, before) && !is(s, before, NO_TYPES));
+}
+
+/* Whether it does where the launch of the kernel, token `launch`, can see it. */
+static bool hides_kernel(const struct source *s, size_t i, size_t launch) {
+    const size_t before = previous_token(s, i);
+    size_t scope = s->tokens[i].parent, around = launch;
+    if (!declares_another(s, i)) return false;
+    if (is(s, before, "*") && previous_token(s, before) == scope) /* (*pointer) */
+        scope = s->tokens[scope].parent;
+    if (!is(s, scope, "(")) {
+        while (around != scope && around != NONE) around = s->tokens[around].parent;
+        return around == scope;
+    }
+    for (size_t at = 0; at < s->piece_count; at++) /* a parameter is seen in its function */
+        if (s->pieces[at].first <= i && i <= s->pieces[at].last)
+            return s->pieces[at].first <= launch && launch <= s->pieces[at].last;
+    return false;
+}
+
+static bool is_chosen_by_arguments(const struct source *s, size_t name) {
+    size_t at = 0, count = 0;
+    bool template = false;
+    if (is(s, previous_token(s, name), ". ->")) return false;
+    for (const struct piece *p; (p = next_by_name(s, name, true, &at)); count++)
+        template = template || is_template(s, p);
+    if (!template && count < 2) return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tokens[i].user && same_token(s, i, s, name) && hides_kernel(s, i, name))
+            return false;
+    return true;
+}
+
+/* Writes a list of parameters; their defaults, if they are not wanted, are left out. */
+static void write_parameters(FILE *out, const struct source *s, const struct list *list,
+                             bool defaults) {
+    size_t angles = 0;
+    bool skipped = false;
+    for (size_t i = list->open; i != NONE && i <= list->end; i = next_token(s, i)) {
+        if (i == list->end || s->tokens[i].parent == list->open) {
+            angles += is(s, i, "<");
+            if (is(s, i, ">") && angles) angles--;
+            if (i == list->end || (is(s, i, ",") && !angles)) skipped = false;
+            if (is(s, i, "=") && !angles) skipped = !defaults;
+        }
+        if (!skipped && !is(s, i, "__shared__")) fprintf(out, "%.*s ", WHOLE(s, i));
+    }
+}
+
+/* Not behind a specialization, or an instantiation that is asked for: the template has one. */
+static void declare_choice(struct source *s, const struct piece *p) {
+    const struct list list = read_list(s, p->parameters);
+    const size_t head = end_of_head(s, p->first, p->name);
+    const bool template = is_template(s, p);
+    const char **after = &s->tokens[p->last].after;
+    char *text = NULL;
+    size_t length;
+    if (list.end == NONE || *after) return;
+    if (template && (head == p->first || is(s, previous_token(s, head), "<"))) return;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    if (template) fputc(' ', out);
+    if (template) write_tokens(out, s, p->first, next_token(s, head));
+    fprintf(out, " void (*%s%.*s", CHOICE, WHOLE(s, p->name));
+    write_parameters(out, s, &list, true);
+    fputc(')', out);
+    write_parameters(out, s, &list, false);
+    fputc(';', out);
+    if (fclose(out) != 0) trouble("out of memory");
+    *after = text;
+}
+
+/* Has a using declaration of such a kernel, whose name is token i, declare the function, too. */
+static void declare_choice_used(struct source *s, size_t i) {
+    const size_t end = next_token(s, i);
+    size_t begin = i, at = 0;
+    char *text = NULL;
+    size_t length;
+    if (!is(s, end, ";") || s->tokens[end].after || !is(s, previous_token(s, i), "::")) return;
+    const size_t space = previous_token(s, previous_token(s, i));
+    while (is_identifier(s, begin) || is(s, begin, "::")) {
+        if (is(s, begin, "using")) break;
+        begin = previous_token(s, begin);
+    }
+    if (!is(s, begin, "using")) return;
+    for (const struct piece *p; (p = next_by_name(s, i, true, &at));) {
+        const size_t around = previous_token(s, s->tokens[p->first].parent);
+        if (is(s, space, "using") ? around != NONE : !same_token(s, around, s, space)) continue;
+        FILE *out = open_memstream(&text, &length);
+        if (!out) trouble("out of memory");
+        fputc(' ', out);
+        write_tokens(out, s, begin, i);
+        fprintf(out, "%s%.*s;", CHOICE, WHOLE(s, i));
+        if (fclose(out) != 0) trouble("out of memory");
+        s->tokens[end].after = text;
+        return;
+    }
 }
 
 /* Whether a launch's arguments can be written once more: neither a lambda nor a line of the
  * preprocessor's is among them. */
 static bool can_be_repeated(const struct source *s, const struct list *given) {
-    for (size_t i = given->open; i <= given->end; i++)
-        if (s->tokens[i].kind == DIRECTIVE || is(s, i, "{") ||
-            memchr(s->text + s->tokens[i].start, '\n', s->tokens[i].length))
+    for (size_t i = given->open; i <= given->end; i++) {
+        const size_t before = previous_token(s, i);
+        if (s->tokens[i].kind == DIRECTIVE ||
+            memchr(s->text + s->tokens[i].start, '\n', s->tokens[i].length) ||
+            (is(s, i, "[") && !is_identifier(s, before) && !is(s, before, ") ]")))
             return false;
+    }
     return true;
+}
+
+/* ").checked(noexcept(k(x))))" for the >>> of a launch of k: compilers say of a kernel's own call
+ * in one line what is wrong with its arguments. */
+static void check_arguments(struct source *s, size_t name, size_t close, const struct list *given) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    fputs(").checked(noexcept(", out);
+    write_tokens(out, s, name, next_token(s, name));
+    write_tokens(out, s, given->open, given->end + 1);
+    fputs(")))", out);
+    if (fclose(out) != 0) trouble("out of memory");
+    s->tokens[close].replacement = text;
+}
+
+/* Makes what is launched, from token `begin` to before its <<<, the kernel that the arguments
+ * choose: "(decltype(emulator_choice_of_k(x)))k". Where they cannot be repeated, they are those of
+ * a lambda around the launch. */
+static void choose_by_arguments(struct source *s, size_t begin, size_t name, size_t open,
+                                size_t close, const struct list *given) {
+    static const char PASSED[] = "(static_cast<decltype(emulator_x)>(emulator_x)...)";
+    const bool repeated = can_be_repeated(s, given);
+    char *text = NULL;
+    size_t length, at = 0;
+    for (const struct piece *p; (p = next_by_name(s, name, true, &at));) declare_choice(s, p);
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tokens[i].user && same_token(s, i, s, name)) declare_choice_used(s, i);
+    FILE *out = open_memstream(&text, &length);
+    if (!out) trouble("out of memory");
+    fprintf(out, "%s%s(decltype(", repeated ? "" : "[&](auto &&...emulator_x) { ", LAUNCH_BEGIN);
+    write_tokens(out, s, begin, name);
+    fputs(CHOICE, out);
+    write_tokens(out, s, name, open);
+    if (repeated)
+        write_tokens(out, s, given->open, given->end + 1);
+    else
+        fputs(PASSED, out);
+    fputs("))", out);
+    if (fclose(out) != 0) trouble("out of memory");
+    s->tokens[begin].before = text;
+    if (!repeated)
+        s->tokens[close].replacement = "))(static_cast<decltype(emulator_x)>(emulator_x)...); }";
 }
 
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */
@@ -775,22 +993,6 @@ static void refuse_ellipsis(const struct source *s, const struct piece *p) {
     }
 }
 
-/* Refuses what nvcc does where functions and variables for the device are declared. __thread, which
- * it takes there, means nothing to it: the variable is one for all threads. */
-static void read_device_words(struct source *s, const struct piece *p) {
-    for (size_t i = p->first; i != NONE && i <= p->last; i = next_token(s, i)) {
-        if (!s->tokens[i].user) continue;
-        if (is(s, i, "thread_local"))
-            refuse(s, i,
-                   "cannot use thread_local specifier for variable declarations in device code");
-        if (is(s, i, "goto") && is(s, next_token(s, i), "*"))
-            refuse(s, i,
-                   "address of label extension is not supported in __device__/__global__ "
-                   "functions");
-        if (is(s, i, "__thread")) s->tokens[i].replacement = "";
-    }
-}
-
 /* Refuses a kernel that returns something, where its head says so in words that are no names of
  * types: what those stand for the compiler knows. */
 static void refuse_return_type(const struct source *s, const struct piece *p) {
@@ -827,7 +1029,6 @@ static void check_functions(struct source *s) {
         const struct piece *p = &s->pieces[i];
         if (p->body != NONE) mark_body(s, p);
         if (p->device) refuse_ellipsis(s, p);
-        if (p->device) read_device_words(s, p);
         if (p->kernel && p->name != NONE) refuse_return_type(s, p);
     }
 }
@@ -889,15 +1090,19 @@ static void rewrite_launch(struct source *s, const size_t open[3]) {
     if (!find_launch_end(s, open[2], close))
         refuse(s, open[0], "the launch that opens here with <<< is not closed by >>>(arguments)");
     refuse_configuration(s, open[0], next_token(s, open[2]), close[0]);
+    const size_t begin = begin_of_launched(s, before);
+    s->tokens[begin].before = LAUNCH_BEGIN;
     replace_run(s, open, LAUNCH_OPEN);
     replace_run(s, close, LAUNCH_CLOSE);
     const struct list given = read_list(s, next_token(s, close[2]));
     if (given.end == NONE) return;
     add_defaults(s, name, &given);
+    const bool chosen = is_chosen_by_arguments(s, name);
+    if (chosen) choose_by_arguments(s, begin, name, open[0], close[0], &given);
     if (name != before || !names_kernel(s, name) || is(s, previous_token(s, name), QUALIFIERS))
         return;
     refuse_count(s, name, &given);
-    if (can_be_repeated(s, &given)) s->tokens[close[2]].checked = name;
+    if (!chosen && can_be_repeated(s, &given)) check_arguments(s, name, close[0], &given);
 }
 
 /* At the first < of a run. Returns the run's last token. C++ itself has three in a row only in
@@ -1131,8 +1336,6 @@ static void mark_others(struct source *s, size_t i) {
         t->marked = MARK_CONSTANT;
     } else if (is(s, i, "always_inline") || (t->user && is(s, i, "__always_inline__"))) {
         t->marked = "noinline";
-    } else if (t->user && is(s, i, "thread_local __thread")) {
-        t->marked = ""; /* a variable of the host's, as any other; __shared__ ones are __thread */
     } else if (is(s, i, "default") && t->user && is(s, previous_token(s, i), "=")) {
         s->tokens[previous_token(s, i)].marked = MARK_BOTH_DEFAULTED;
     }
@@ -1168,6 +1371,7 @@ static void rewrite(struct source *s) {
                        "%s runs only on a GPU; build with BACKEND=cuda on a machine that has one",
                        what);
             refuse_lacked_call(s, i, &declared);
+            refuse_without_mask(s, i);
             refuse_uncalled(s, i);
             /* No macro: libstdc++'s <memory> has an __attribute__((__noinline__)), which stays. */
             if (is(s, i, "__noinline__") && !is(s, previous_token(s, i), "( ,")) {
@@ -1220,7 +1424,6 @@ static void write_output(const struct source *s, FILE *out, bool marked) {
         if (replacement) fputs(replacement, out);
         fwrite(s->text + done, 1, end_of_token(s, i) - done, out);
         if (t->after) fputs(t->after, out);
-        if (t->checked) write_check(out, s, t->checked, next_token(s, i));
         done = end_of_token(s, i);
     }
     fwrite(s->text + done, 1, s->length - done, out);

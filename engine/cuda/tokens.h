@@ -27,7 +27,6 @@ struct token {
     const char *replacement;
     const char *after;
     const char *marked; /* the replacement in the marked text, if it is another one */
-    size_t checked;     /* the kernel of the launch whose >>> this ends; NONE: no check is added */
     size_t parent;      /* the bracket that is open here, the innermost; NONE: none is */
     size_t partner; /* of a bracket the one that it closes, or that closes it; NONE: none does */
     enum token_kind kind;

@@ -3,7 +3,7 @@
  * finds:    bad-launch
  * says:     1089
  * says:     1024
- * says:     basicSgemm called cudaGetLastError()
+ * says:     the wrapper called cudaGetLastError()
  * loses:    builds */
 
 #include <stdio.h>

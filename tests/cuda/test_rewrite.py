@@ -227,7 +227,7 @@ def test_gpu_only_is_refused(rewrite: Path) -> None:
     for text, what in GPU_ONLY.items():
         result = run(rewrite, f"{LINEMARKER}void f() {{\n{text} }}\n")
         assert result == (1, b"", f"kernel.cu:2: {what} {ON_A_GPU}\n"), text
-    for name in ("make_cudaExtent", "cudaMalloc3D", "cudaMemPrefetchAsync", "cudaGraphLauch"):
+    for name in ("make_cudaExtent", "cudaMalloc3D", "cudaMemPrefetchBatchAsync", "cudaGraphLauch"):
         result = run(rewrite, f"{LINEMARKER}void f() {{ int {name}; }}\nvoid g() {{ {name}(1); }}\n")
         said = f"the CPU backend has no {name}(); if CUDA has it, build with BACKEND=cuda"
         assert result == (1, b"", f"kernel.cu:2: {said}\n")

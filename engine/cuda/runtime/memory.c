@@ -54,6 +54,27 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags) {
     return allocate(pointer, bytes, ALLOCATION_PINNED);
 }
 
+/* Host and device have the same addresses. */
+cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags) {
+    if (!pointer || flags || allocation_kind_of(host, 1) != ALLOCATION_PINNED)
+        return error_set(cudaErrorInvalidValue);
+    *pointer = host;
+    return error_surface();
+}
+
+/* ... and the same memory. */
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream) {
+    const bool managed =
+        allocation_kind_of(pointer, bytes) == ALLOCATION_MANAGED || place_in_image(pointer);
+    (void)stream;
+    if (location.type == cudaMemLocationTypeDevice && location.id != 0)
+        return error_set(cudaErrorInvalidDevice);
+    if (!bytes || !managed || flags || location.type == cudaMemLocationTypeInvalid)
+        return error_set(cudaErrorInvalidValue);
+    return error_surface();
+}
+
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     size_t bytes;
     if (!pitch || width > SIZE_MAX - PITCH_BYTES) return error_set(cudaErrorInvalidValue);

@@ -91,6 +91,24 @@ static void for_both() {
     OK(cudaDeviceSynchronize());
     EXPECT(managed[31], 0);
 
+    int *same = NULL;
+    OK(cudaHostGetDevicePointer(&same, mapped, 0));
+    *mapped = 4;
+    RUN(twice<<<1, 1>>>(same));
+    EXPECT(*mapped, 8);
+    const cudaMemLocation here = {cudaMemLocationTypeDevice, 0},
+                          host = {cudaMemLocationTypeHost, 0};
+    OK(cudaMemPrefetchAsync(managed, 128, here, 0));
+    OK(cudaMemPrefetchAsync(managed, 128, host, 0, 0));
+#ifdef CUDA_EMULATOR
+    FAILS(cudaHostGetDevicePointer((void **)&same, y, 0), cudaErrorInvalidValue);
+    OK(cudaMemPrefetchAsync(managed, 128, 0)); /* as of CUDA 12 and earlier */
+    OK(cudaMemPrefetchAsync(managed, 128, cudaCpuDeviceId, 0));
+    FAILS(cudaMemPrefetchAsync(managed, 128, 1), cudaErrorInvalidDevice);
+    FAILS(cudaMemPrefetchAsync(device, 128, here, 0), cudaErrorInvalidValue);
+    FAILS(cudaMemPrefetchAsync(managed, 132, here, 0), cudaErrorInvalidValue);
+#endif
+
     OK(cudaFree(managed));
     OK(cudaFreeHost(pinned));
     OK(cudaFreeHost(mapped));

@@ -11,6 +11,14 @@ class counted {
     int value;
     __host__ __device__ explicit counted(int v) : value(v) {}
 };
+static int copies, destroyed;
+class owner { /* its copies and their ends are the host's alone */
+  public:
+    int *p, n;
+    owner(int *p_, int n_) : p(p_), n(n_) {}
+    owner(const owner &other) : p(other.p), n(other.n) { copies++; }
+    ~owner() { destroyed++; }
+};
 enum color { RED, GREEN = 7 };
 enum class shape : short { ROUND = 9 };
 
@@ -28,6 +36,12 @@ __global__ void structs(big b, counted c, color k, shape s, int *out) {
 __global__ void pointer_to_pointer(int **rows) { rows[1][threadIdx.x] = 3; }
 __global__ void nothing(void) {}
 __global__ void text(const char *s, int *out) { *out = s != NULL; }
+__global__ void owners(owner a, int by, owner b) {
+    a.n += by; /* the thread's own */
+    if (threadIdx.x < a.n) a.p[threadIdx.x] = a.n + b.n;
+}
+__global__ void references(int &x, const int *const &p) { x += *p; }
+__global__ void grid_of(dim3 d, int *out) { *out = d.x * 100 + d.y; }
 __global__ void two(int a, int b, int *out) { *out = a * 10 + b; }
 template <class A, class B> static int sum(A a, B b) { return a + b; }
 #define ONE_AND(x) 1, x
@@ -54,6 +68,26 @@ int main() {
     b.n = 0; /* after the launch: the kernel must not see it */
     RUN();
     EXPECT(out[63], 101 + 50 + 65 + 5 + 7 + 9);
+
+    copies = destroyed = 0;
+    {
+        owner lasting(out, 30);
+        RUN(owners<<<2, 64>>>(lasting, 1, owner(out, 5)));
+        EXPECT(copies, 1);
+        EXPECT(destroyed, 2);
+    }
+    EXPECT(destroyed, 3);
+    EXPECT(out[30], 36);
+    EXPECT(out[31], 101 + 50 + 65 + 5 + 7 + 9); /* as before */
+
+    const int **address = visible<const int *>(1);
+    *address = out + 1;
+    out[0] = 4;
+    out[1] = 3;
+    RUN(references<<<1, 1>>>(*out, *address));
+    EXPECT(out[0], 7);
+    RUN(grid_of<<<1, 1>>>({2, 3}, out));
+    EXPECT(out[0], 203);
 
     rows[0] = NULL;
     rows[1] = out;

@@ -1,6 +1,5 @@
 /* Kernels with template parameters that the launch names, in full or up to the defaults, or that
- * its arguments choose; and overloads. (The emulator finds them where each argument has just the
- * type of its parameter.) */
+ * its arguments choose; and overloads. */
 #include "check.h"
 
 template <int TILE> __global__ void sized(int *out) {
@@ -31,6 +30,25 @@ template <typename T, template <typename> class F> __global__ void applied(T *ou
 template <typename T = int> __global__ void defaulted(int *out) { out[threadIdx.x] = sizeof(T); }
 template <int ROWS, typename T> __global__ void half(T *out) { out[threadIdx.x] = ROWS; }
 template <class... T> __global__ void pack(int *out, T... x) { out[threadIdx.x] = (x + ...); }
+
+template <typename T> __global__ void scale(const T *in, T *out, T by, long n = 3) {
+    if (threadIdx.x < n) out[threadIdx.x] = in[threadIdx.x] * by;
+}
+namespace named {
+template <int BY, typename T> __global__ void scale(const T *const in, T *out) { *out = *in * BY; }
+__global__ void scale(const float *x, double *out) { *out = *x * 9; }
+} // namespace named
+template <typename F, typename T> __global__ void applied_to(F f, const T *in, T *out) {
+    *out = f(*in);
+}
+struct adds {
+    int by;
+    __device__ int operator()(int x) const { return x + by; }
+};
+template <typename T> void scale_twice(T *x) {
+    scale<<<1, 1>>>(x, x, T(2));
+    scale<<<1, 1>>>(x, x, T(2), 1);
+}
 
 __global__ void overloaded(int *x, int what) { x[threadIdx.x] = what; }
 __global__ void overloaded(int *x, const int *what) { x[threadIdx.x] = what[threadIdx.x] + 1000; }
@@ -71,6 +89,23 @@ int main() {
     EXPECT(n[63], 4);
     RUN(pack<<<1, 1>>>(n, 1, 2.0, 'A'));
     EXPECT(n[0], 68);
+    f[0] = f[1] = f[2] = f[3] = 5;
+    RUN(scale<<<1, 4>>>(f, f + 0, 2.0f));
+    EXPECT(f[2], 10.0f);
+    EXPECT(f[3], 5.0f);
+    RUN(scale_twice(f));
+    EXPECT(f[0], 40.0f);
+    EXPECT(f[1], 10.0f);
+    RUN(named::scale<3><<<1, 1>>>(f + 1, f));
+    EXPECT(f[0], 30.0f);
+    RUN(named::scale<<<1, 1>>>(f + 1, d));
+    EXPECT(d[0], 90.0);
+    n[0] = 1;
+    RUN(applied_to<<<1, 1>>>(adds{3}, n, n));
+    EXPECT(n[0], 4);
+    char small = 5;
+    RUN(overloaded<<<1, 64>>>(n, small));
+    EXPECT(n[63], 5);
     RUN(overloaded<<<1, 64>>>(n, 5));
     EXPECT(n[63], 5);
     RUN(overloaded<<<1, 64>>>(n, (const int *)n));
