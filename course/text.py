@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from .errors import BadInput
 
-LONGEST_NAME = 60
-"""Of the C++ library: a longer one might be broken."""
+LONGEST_WORD = 60  # that no wrapping of lines breaks
 MOST_LISTED = 6  # names in a message
 LONGEST_LISTED = 60
 MOST_MISTAKES_SHOWN = 8
@@ -26,10 +25,9 @@ def harmless(text: str) -> str:
 
 
 def no_command(word: str) -> str:
-    """A name such as std::vector stays: it is not broken into two lines, so none begins with `::`."""
-    if len(word) <= LONGEST_NAME and re.fullmatch(r"std(::~?\w+)+[:;,.]?", word):
-        return word
-    return re.sub(":(?=:)", ": ", word)
+    """Only what begins a line is one: a word may, and so may the middle of a long or wide one, which is broken."""
+    broken = len(word) > LONGEST_WORD or not word.isascii()
+    return re.sub(":(?=:)", ": ", word) if broken or word.startswith("::") else word
 
 
 def plain(text: str, limit: int = 20_000) -> str:

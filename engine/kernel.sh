@@ -103,15 +103,25 @@ keep_prelude() ( # as compile_behind
     run $CXX "$@" $PRECOMPILE "$prelude" -o "$kept.new" 2>/dev/null && mv "$kept.new" "$kept"
 )
 
+# CUDA's device functions that are in the C library.
+math="acos|asin|atan|atan2|cbrt|ceil|copysign|cos|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|floor|fma|fmax|fmin|fmod"
+math="$math|hypot|ilogb|j0|j1|ldexp|lgamma|llrint|llround|log|log10|log1p|log2|logb|lrint|lround|nan|nearbyint"
+math="$math|nextafter|pow|remainder|rint|round|scalbn|sin|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
+
 # Refuses what nvcc refuses, calls and data of the wrong side (cuda/spaces.c says which): status 1. Nothing is
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
 # compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
 # memmove. An array whose length is no constant calls gcc's sanitizer; clang's is called for some that nvcc takes, too.
 # What does not compile is accepted here, so that it is reported once, by the compiler of the program.
 check_spaces() { # prelude and text, each marked by preprocess; object
+    unfolded= # gcc computes what these are of constants; nvcc does so of ceil alone
+    for name in $(echo "$math" | tr '|' ' '); do
+        unfolded="$unfolded -fno-builtin-${name}f"
+        [ $name = ceil ] || unfolded="$unfolded -fno-builtin-$name"
+    done
     compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
         -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
-        -fno-builtin-memmove 2>/dev/null || return 0
+        -fno-builtin-memmove $unfolded 2>/dev/null || return 0
     "$tools/spaces" "$3"
 }
 
@@ -172,10 +182,7 @@ guard() ( # object, BASEed
 
 # What kernels may call: CUDA's device functions, and what compilers and the emulator's headers put there themselves;
 # and what is no function.
-device="acos|asin|atan|atan2|cbrt|ceil|copysign|cos|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|floor|fma|fmax|fmin|fmod"
-device="$device|hypot|ilogb|j0|j1|ldexp|lgamma|llrint|llround|log|log10|log1p|log2|logb|lrint|lround|nan|nearbyint"
-device="$device|nextafter|pow|remainder|rint|round|scalbn|sin|sinh|cosh|tanh|asinh|acosh|atanh|sqrt|tan|tgamma|trunc"
-device="($device)f?l?|abs|labs|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
+device="($math)f?l?|abs|labs|puts|putchar|malloc|_Zn[wa]\\w*|__assert_fail|abort"
 compilers="emulator_\\w*|__tsan_\\w*|__ubsan_\\w*|__sanitizer_cov_\\w*|__\\w*_guard|__cxa_guard_\\w*|__stack_chk_fail"
 compilers="$compilers|__g\\w\\w_personality_v0|__aarch64_\\w*|__\\w+[dstx][fi][234]?|__tls_get_addr|__x86_indirect_\\w*"
 compilers="$compilers|__clang_call_terminate|_ZSt9terminatev"

@@ -8,7 +8,7 @@ import re
 import reprlib
 from collections.abc import Sequence
 
-LONGEST_NAME = 60  # a longer one might be broken
+LONGEST_WORD = 60  # that no wrapping of lines breaks
 
 
 def harmless(text: str) -> str:
@@ -19,11 +19,9 @@ def harmless(text: str) -> str:
 
 
 def no_command(word: str) -> str:
-    """A name such as std::vector or (M::operator[]) stays: it is not broken into two lines, so none
-    begins with `::`."""
-    if len(word) <= LONGEST_NAME and re.fullmatch(r"\(?[^\W\d]\w*(::~?\w+)+(\[\]|\(\))?\)?[:;,.]?", word):
-        return word
-    return re.sub(":(?=:)", ": ", word)
+    """Only what begins a line is one: a word may, and so may the middle of a long or wide one, which is broken."""
+    broken = len(word) > LONGEST_WORD or not word.isascii()
+    return re.sub(":(?=:)", ": ", word) if broken or word.startswith("::") else word
 
 
 def plain(text: str, limit: int = 20_000) -> str:

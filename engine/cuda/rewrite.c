@@ -993,6 +993,22 @@ static void refuse_ellipsis(const struct source *s, const struct piece *p) {
     }
 }
 
+/* Refuses what nvcc does where functions and variables for the device are declared. __thread, which
+ * it takes there, means nothing to it: the variable is one for all threads. */
+static void read_device_words(struct source *s, const struct piece *p) {
+    for (size_t i = p->first; i != NONE && i <= p->last; i = next_token(s, i)) {
+        if (!s->tokens[i].user) continue;
+        if (is(s, i, "thread_local"))
+            refuse(s, i,
+                   "cannot use thread_local specifier for variable declarations in device code");
+        if (is(s, i, "goto") && is(s, next_token(s, i), "*"))
+            refuse(s, i,
+                   "address of label extension is not supported in __device__/__global__ "
+                   "functions");
+        if (is(s, i, "__thread")) s->tokens[i].replacement = "";
+    }
+}
+
 /* Refuses a kernel that returns something, where its head says so in words that are no names of
  * types: what those stand for the compiler knows. */
 static void refuse_return_type(const struct source *s, const struct piece *p) {
@@ -1029,6 +1045,7 @@ static void check_functions(struct source *s) {
         const struct piece *p = &s->pieces[i];
         if (p->body != NONE) mark_body(s, p);
         if (p->device) refuse_ellipsis(s, p);
+        if (p->device) read_device_words(s, p);
         if (p->kernel && p->name != NONE) refuse_return_type(s, p);
     }
 }
@@ -1336,6 +1353,8 @@ static void mark_others(struct source *s, size_t i) {
         t->marked = MARK_CONSTANT;
     } else if (is(s, i, "always_inline") || (t->user && is(s, i, "__always_inline__"))) {
         t->marked = "noinline";
+    } else if (t->user && is(s, i, "thread_local __thread")) {
+        t->marked = ""; /* a variable of the host's, as any other; __shared__ ones are __thread */
     } else if (is(s, i, "default") && t->user && is(s, previous_token(s, i), "=")) {
         s->tokens[previous_token(s, i)].marked = MARK_BOTH_DEFAULTED;
     }

@@ -707,6 +707,43 @@ static void visit_initializer(struct visit *v, const struct reference *r) {
         marks_of_variable(variable), show(variable).text);
 }
 
+/* --- constant memory -------------------------------------------------------------------------- */
+
+enum { MOST_CONSTANT = 65536 };
+
+static bool is_constant(unsigned symbol) {
+    return is_device_variable(symbol) && strcmp(marks_of_variable(symbol), "__constant__") == 0;
+}
+
+/* A reference to a variable; an empty one: there is none. */
+static struct reference reference_to(unsigned variable) {
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        struct reference r = {.section = object.symbols[i].st_shndx};
+        while (is_function(i) && object_next(&r))
+            if (object_target(&r) == variable) return r;
+    }
+    return (struct reference){0};
+}
+
+/* As ptxas, which counts those that no kernel uses, too; gaps between them are left out here. */
+static void check_constants(void) {
+    size_t bytes = 0;
+    unsigned last = NO_SYMBOL;
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        if (!is_constant(i)) continue;
+        bytes += object.symbols[i].st_size;
+        last = last && bytes - object.symbols[i].st_size > MOST_CONSTANT ? last : i;
+    }
+    if (bytes <= MOST_CONSTANT) return;
+    const struct reference r = reference_to(last);
+    const struct dwarf_entry *e = entry_of_variable(last);
+    add(&(struct visit){.line = e ? (int)e->line : 0}, &r,
+        "file uses too much global constant data (%zu bytes, %d max); make %s a __device__ "
+        "variable, "
+        "or memory that cudaMalloc() gives",
+        bytes, MOST_CONSTANT, show(last).text);
+}
+
 /* --- device code ------------------------------------------------------------------------------ */
 
 static void visit_device(struct visit *v, const struct reference *r);
@@ -849,6 +886,7 @@ int main(int argc, char **argv) {
         return 3;
     }
     check_functions();
+    check_constants();
     qsort(mistakes, (size_t)mistake_count, sizeof *mistakes, by_place);
     for (int i = 0; i < mistake_count && i < MOST_SHOWN; i++) {
         const struct mistake *m = &mistakes[i];

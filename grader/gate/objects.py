@@ -150,17 +150,29 @@ def check_object(path: Path, checked: bool, lines: Mapping[str, tuple[int, int]]
         read = Object(path.read_bytes(), lines)
         check_sections(read, NVCC_SECTIONS if cuda else {})
         check_starters(read, NVCC_STARTERS if cuda else STARTERS)
+        without_a_line: list[Refused] = []
         for number, symbol in enumerate(read.symbols):
-            if "@" in symbol.name:
-                refuse(read, symbol.name, f"gives {symbol.name} a version")
-            if symbol["st_shndx"] == "SHN_UNDEF":
-                check_reference(read, number, checked, cuda)
-            else:
-                check_definition(read, symbol, kernel)
+            try:
+                check_symbol(read, number, symbol, checked, cuda, kernel)
+            except Refused as refused:
+                if refused.line:
+                    raise
+                without_a_line.append(refused)
+        if without_a_line:
+            raise without_a_line[0]
     except Refused:
         raise
     except Exception as error:  # pyelftools has many ways to say that a file is damaged
         raise Refused("compiles to an object file that cannot be read", STUDENT_FILE, 0, str(error)) from error
+
+
+def check_symbol(read: Object, number: int, symbol: Any, checked: bool, cuda: bool, kernel: str) -> None:
+    if "@" in symbol.name:
+        refuse(read, symbol.name, f"gives {symbol.name} a version")
+    if symbol["st_shndx"] == "SHN_UNDEF":
+        check_reference(read, number, checked, cuda)
+    else:
+        check_definition(read, symbol, kernel)
 
 
 def refuse(read: Object, name: str, tried: str, used: bool = False) -> NoReturn:
@@ -178,15 +190,14 @@ def check_reference(read: Object, number: int, checked: bool, cuda: bool) -> Non
     if allowed or not name or (not kinds and symbol["st_info"]["bind"] == "STB_WEAK"):
         return
     how = "calls" if kinds & read.calls else "uses"
-    refuse(read, name, f"{how} {spelled(name)}: {words_for(name)}", used=True)
+    by = "" if read.line_of(name, True) or not read.lines else " through a header"
+    refuse(read, name, f"{how} {spelled(name)}{by}: {words_for(name)}", used=True)
 
 
 def spelled(name: str) -> str:
-    """As the student wrote it, for the most frequent ones."""
-    stream = re.search(r"\d+basic_([io]?fstream|filebuf)", name)
-    if stream:
-        return f"std::{stream[1]}"
-    return "std::thread" if "St6thread" in name else {"_ZSt3cin": "std::cin"}.get(name, name)
+    """What is in std as the student wrote it: std::thread, std::ofstream."""
+    of_std = re.match(r"_Z(?:T[A-Z])?N?K?St(?:\d__cxx11)?(\d{1,3})(\w+)", name)
+    return "std::" + of_std[2][:int(of_std[1])].removeprefix("basic_") if of_std else name
 
 
 def check_definition(read: Object, symbol: Any, kernel: str) -> None:

@@ -291,7 +291,7 @@ def entries_of(archive: zipfile.ZipFile, shown: str) -> list[tuple[str, zipfile.
     for entry in archive.infolist():
         name = entry.filename.replace("\\", "/")
         parts = name.split("/")
-        if not name or name.startswith("/") or ".." in parts or ":" in parts[0]:
+        if not name or name.startswith("/") or ".." in parts or name[1:2] == ":":
             raise BadInput(f"{shown}: a zip with a path that leads out of it: {some_of([name])}")
         if not name.endswith("/") and not any(of_the_system(part) for part in parts):
             entries.append((name, entry))

@@ -3,7 +3,7 @@
  * finds:    bad-launch
  * says:     1089
  * says:     1024
- * says:     the wrapper called cudaGetLastError()
+ * says:     basicSgemm called cudaGetLastError()
  * loses:    builds */
 
 #include <stdio.h>

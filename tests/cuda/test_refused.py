@@ -145,6 +145,18 @@ def test_arguments_are_checked_as_those_of_a_call(argument: str, error: str, tre
     assert f"invalid conversion from {error}" in first, ran
 
 
+@pytest.mark.parametrize(("first", "second", "taken"), [(65535, 1, True), (65535, 2, False), (1, 80000, False)])
+def test_constant_memory(first: int, second: int, taken: bool, tree: Tree, tmp_path: Path) -> None:
+    """Of 64 KB all can be used. It is ptxas that refuses more, without a line."""
+    text = f"__constant__ char one[{first}];\nstatic __constant__ char two[{second}];\n{KERNEL} C[0] = one[n] + two[n]; }}\n"
+    source = tree.write("constant.cu", text)
+    ran = tree.make("build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=constant.cu", check=False)
+    assert (ran.returncode == 0) == taken, ran
+    said = f"file uses too much global constant data ({first + second} bytes, 65536 max)"
+    assert taken or re.match(rf"constant\.cu:[12]: {re.escape(said)}", ran.stderr), ran
+    assert (nvcc(source, "-o", tmp_path / "a.o").returncode == 0) == taken
+
+
 # ---- what nvcc takes is taken --------------------------------------------------------------------
 
 # Lambdas of the host's that are for the device, with --extended-lambda; and a name of the device's in host code, which

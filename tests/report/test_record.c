@@ -234,6 +234,21 @@ TEST(an_allocation_of_no_whole_elements_has_bytes) {
     CHECK(strstr(words_of(&f).detail, ", but sums has 2 elements"));
 }
 
+TEST(of_a_long_path_the_end_is_said) {
+    struct finding f = example(FINDING_SHARED_RACE);
+    for (int i = 0; i < 20; i++) strcpy(f.other.file + 20 * i, "/home/me/my programs");
+    strcat(f.other.file, "/atomics.cu");
+    CHECK(strstr(words_of(&f).detail, "stores at ...") &&
+          strstr(words_of(&f).detail, "/atomics.cu:14, with no"));
+    f.object = (struct finding_object){
+        .form = OBJECT_ALLOCATED, .bytes = 4000000, .byte = 3999999, .line = 12345};
+    strcpy(f.object.file, f.other.file);
+    CHECK(strstr(words_of(&f).detail, "/atomics.cu:12345, which"));
+    strcpy(f.other.file,
+           "/home/me/programs of the course on parallel programming/week 7/atomics.cu");
+    CHECK(strstr(words_of(&f).detail, f.other.file));
+}
+
 TEST(what_is_asserted_may_be_a_condition) {
     struct finding f = example(FINDING_KERNEL_FAULT);
     strcpy(f.named, "i < n && p[i] != 0");

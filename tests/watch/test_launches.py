@@ -51,8 +51,8 @@ LAUNCHES = [
                          ("course::inside", "course::inside"), ("hidden", "(anonymous namespace)::hidden"),
                          ("local", "local"), ("plain", "plain"))),
 ]
-PENDING = "the error was still pending when the wrapper returned"
-FORGOTTEN = "the wrapper called cudaGetLastError() and went on"
+PENDING = "the error was still pending when basicSgemm ended"
+FORGOTTEN = "basicSgemm called cudaGetLastError() and went on"
 ONE_SUM = "one_sum<<<1, 1>>>(m, n, k, A, B, C);"
 # Of one element the sum is right: a call whose error is forgotten was not needed.
 CALLS = [

@@ -34,6 +34,14 @@ static void append_indices(char *text, size_t bytes, const struct finding_object
     for (int i = 0; i < o->dimensions; i++) append(text, bytes, "[%" PRId64 "]", o->index[i]);
 }
 
+/* " at kernel.cu:12"; of a long path the end, which has the file's name. */
+static void append_place(char *text, size_t bytes, const char *file, int line) {
+    enum { MOST = 150 };
+    const size_t length = strlen(file);
+    append(text, bytes, " at %s%s:%d", length > MOST ? "..." : "",
+           file + (length > MOST ? length - MOST : 0), line);
+}
+
 void finding_element(const struct finding *f, char *text, size_t bytes) {
     const struct finding_object *o = &f->object;
     text[0] = '\0';
@@ -55,7 +63,7 @@ void finding_element(const struct finding *f, char *text, size_t bytes) {
     case OBJECT_ALLOCATED:
         append(text, bytes, "byte %" PRId64 " of the %s allocated", o->byte,
                grouped((uint64_t)o->bytes).text);
-        if (o->line) append(text, bytes, " at %.70s:%d", o->file, o->line);
+        if (o->line) append_place(text, bytes, o->file, o->line);
         break;
     case OBJECT_ALLOCATION: append(text, bytes, "byte %" PRId64 " of %s", o->byte, o->name); break;
     }
@@ -199,9 +207,9 @@ static void say_bad_launch(const struct finding *f, struct finding_words *w) {
                "cudaFuncSetAttribute has allowed",
                grouped(f->launch.shared_bytes).text);
     if (!HAS(EXITED))
-        APPEND(w->detail, "\n%s",
+        APPEND(w->detail, "\n%s%s", HAS(CHECKED) ? vocabulary()->wrapper : "",
                HAS(CHECKED)
-                   ? "the wrapper called cudaGetLastError() and went on"
+                   ? " called cudaGetLastError() and went on"
                    : "the error was not checked: call cudaGetLastError() after the launch");
     APPEND(w->hint, "%s",
            hint ? hint : "set the attribute to at least the third value in <<<...>>>");
@@ -286,7 +294,8 @@ static struct value value_of(const struct finding *f, const char *key, size_t le
     if (IS("other")) put_coordinates(&v, f->other.thread, b);
     if (IS("block")) put_coordinates(&v, f->at.block, g);
     if (IS("other block")) put_coordinates(&v, f->other.block, g);
-    if (IS("there") && f->other.line) put(&v, " at %.100s:%d", f->other.file, f->other.line);
+    if (IS("there") && f->other.line)
+        append_place(v.text, sizeof v.text, f->other.file, f->other.line);
     if (IS("verb")) put(&v, "%s", verb(&f->at));
     if (IS("other verb")) put(&v, "%s", verb(&f->other));
     if (IS("load")) put(&v, "%s", WRITES ? "store" : "load");

@@ -9,6 +9,8 @@ const unsigned twice = width * 2;
 static const float half = 0.5f;
 const double third = 1.0 / 3;
 constexpr float quarter = 0.25f;
+static const double upper = ceil(2.5), absolute = std::abs(-1);
+const float host_root = sqrtf(4.0f); /* only host code uses it */
 static const char letter = 'a';
 const long long large = 1ll << 40;
 enum { COUNT = 3 };
@@ -41,6 +43,7 @@ __global__ void use(float *p, int n) {
     const int local[3] = {1, 2, 3};
     static const int inside[3] = {4, 5, 6};
     const int more = 2 * width;
+    const float root = sqrtf(4.0f);
     int sized[width], longer[more], of_float[(int)half + 1];
     longer[0] = of_float[0] = 0;
     for (int i = 0; i < width; i++) sized[i] = i;
@@ -49,7 +52,8 @@ __global__ void use(float *p, int n) {
     p[1] = inner::depth + Limits::ROWS + Limits::STEP + Size<3>::value + TILE + (float)INT_MAX;
     p[2] = settings.a + settings.f + of_device.b + min(n, width) + (n ? width : 3) + INFINITY;
     p[3] = in_constant[n] + in_global[n] + table[n] + counter + corner.x + shared_by_both;
-    p[4] = local[n] + inside[n] + sized[n] + at_file_scope[n] + longer[0] + of_float[0];
+    p[4] = local[n] + inside[n] + sized[n] + at_file_scope[n] + longer[0] + of_float[0] + root +
+           upper + absolute;
 }
 
 /* In host code it may have any length. */
@@ -60,7 +64,7 @@ static int host_array(int n) {
 }
 
 int main() {
-    shared_by_both = host_array(5);
+    shared_by_both = host_array((int)host_root + 3);
     float values[4] = {1, 2, 3, 4}, *p;
     void *address;
     cudaMemcpyToSymbol(in_constant, values, sizeof values);

@@ -1,4 +1,5 @@
-/* __launch_bounds__ and __restrict__ in their usual places; const, volatile, __grid_constant__. */
+/* __launch_bounds__ and __restrict__ in their usual places; const, volatile, __grid_constant__,
+ * __thread. */
 #include "check.h"
 
 #define THREADS 128
@@ -26,8 +27,29 @@ __global__ void by_value(const __grid_constant__ parameters p, int *x) {
     x[threadIdx.x] = p.value[threadIdx.x];
 }
 
+/* In device code __thread means nothing: this is one variable. */
+__global__ void counts(int *x) {
+    static __thread int calls;
+    if (threadIdx.x > 0) goto done;
+    x[0] = ++calls;
+done:
+    return;
+}
+static int host_counts(bool again) {
+    static thread_local int calls;
+    static void *const where[] = {&&once, &&more};
+    goto *where[again];
+more:
+    ++calls;
+once:
+    return ++calls;
+}
+
 int main() {
+    EXPECT(host_counts(true) + host_counts(false), 5);
     int *x = visible<int>(1024);
+    for (int i = 0; i < 40; ++i) RUN(counts<<<1, 32>>>(x));
+    EXPECT(x[0], 40);
     float *a = visible<float>(256), *b = visible<float>(256), *c = visible<float>(256);
     before_the_name<<<1, 256>>>(x);
     first<<<1, THREADS>>>(x + 256);

@@ -46,6 +46,24 @@ __device__ int value(const int *p) { return *p; }
 static const int scale = abs(-1) + (getenv("SCALE") ? 1 : 0);
     C[0] = scale; // refused: identifier "scale" is undefined in device code
 
+// ==== host_value_of_powf: which compilers know
+const float scale = powf(2.0f, 0.0f);
+    C[0] = scale; // refused: identifier "scale" is undefined in device code
+
+// ==== host_value_of_sqrt: in a namespace
+namespace {
+static const double scale = sqrt(4.0);
+}
+    C[0] = scale; // refused: is undefined in device code
+
+// ==== host_thread_local
+thread_local float tile[16];
+    C[0] = tile[n]; // refused: identifier "tile" is undefined in device code
+
+// ==== host_thread: in C's older spelling
+static __thread float tile[16];
+    C[0] = tile[n]; // refused: identifier "tile" is undefined in device code
+
 // ==== lambda_reads_host_data: a lambda in the kernel
 int width = 16;
     auto scale = [=](float x) {

@@ -64,6 +64,14 @@ __device__ One one; // refused: dynamic initialization is not supported for a __
     static float first = C[1]; // refused: dynamic initialization is not supported for a static variable of device code
     C[0] = first;
 
+// ==== static_const_in_kernel: whose value compilers know
+    static const float root = sqrtf(2.0f); // refused: dynamic initialization is not supported for a static variable of device code
+    C[0] = root;
+
+// ==== device_value_of_sqrtf: which compilers know
+__device__ float root = sqrtf(2.0f); // refused: dynamic initialization is not supported for a __device__ variable (root)
+    C[0] = root;
+
 // ==== static_constructor_in_kernel
 struct One {
     float value;

@@ -190,3 +190,27 @@ __global__ void mysgemm(float *C) { C[0] = one(); }
 __global__ void mysgemm(float *C) {
     C[threadIdx.x] = __shfl_down(C[threadIdx.x], 1); // refused: is for GPUs before Volta
 }
+
+// ==== thread_local_tile: in place of a shared one
+__global__ void mysgemm(float *C) {
+    static thread_local float tile[16]; // refused: cannot use thread_local specifier
+    C[threadIdx.x] = tile[threadIdx.x];
+}
+
+// ==== thread_local_tile_of_helper: which host code can call, too
+__host__ __device__ float *tile() {
+    static thread_local float values[16]; // refused: cannot use thread_local specifier
+    return values;
+}
+__global__ void mysgemm(float *C) { C[threadIdx.x] = tile()[threadIdx.x]; }
+
+// ==== thread_local_device_variable
+__device__ thread_local float tile[16]; // refused: cannot use thread_local specifier
+__global__ void mysgemm(float *C) { C[threadIdx.x] = tile[threadIdx.x]; }
+
+// ==== computed_goto
+__global__ void mysgemm(float *C) {
+    void *where = &&store; goto *where; // refused: address of label extension is not supported
+store:
+    C[threadIdx.x] = 1.0f;
+}

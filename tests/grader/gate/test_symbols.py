@@ -128,6 +128,9 @@ namespace mine { struct Timer { Timer() { puts("start"); } ~Timer() { puts("end"
 static mine::Timer timer;
 thread_local int per_thread = 3;
 """
+MANY_PARTS = "".join(f"#include <{name}>\n" for name in (
+    "any", "bitset", "cstdio", "iomanip", "iostream", "map", "memory", "mutex", "optional", "set", "sstream",
+    "stdexcept", "string", "system_error", "thread", "variant")) + "using namespace std;\n"
 ODD = {
     "cout": (TEMPLATE_LEFTOVERS, """
         auto t = chrono::high_resolution_clock::now();
@@ -159,6 +162,23 @@ ODD = {
         try { if (m < 0) throw std::invalid_argument("m"); f(b->tile()); }
         catch (const std::exception &e) { std::fprintf(stderr, "%s\\n", e.what()); }
         static std::string s("abc"); if (dynamic_cast<T16 *>(b)) puts(s.c_str()); delete b;"""),
+    "C++ library": (MANY_PARTS, """
+        static once_flag once; call_once(once, [] { puts("once"); });
+        static mutex one, two; lock_guard<mutex> locked(one); scoped_lock both(two);
+        auto p = make_shared<float>(1.f), q = p; weak_ptr<float> w = q; if (auto l = w.lock()) *l = m;
+        shared_ptr<float> device(nullptr, [](float *x) { cudaFree(x); });
+        unique_ptr<float[], void (*)(float *)> host(new float[m], [](float *x) { delete[] x; });
+        map<string, shared_ptr<int>> cache; cache["x"] = make_shared<int>(n); set<int> s{m, n};
+        optional<int> o; if (m) o = o.value(); variant<int, string> v = "x"s; get<int>(v);
+        any a = string("y"); any_cast<string>(a); cout << bitset<8>(m) << 1.0L << quoted(string("q"));
+        stringstream t("1 2.5 z"); int i; float f; string z; t >> i >> f >> z >> ws; getline(t, z); t.seekg(0);
+        sscanf(z.c_str(), "%d", &i); wstring wide = L"a"; cout << wide.size() << thread::hardware_concurrency();
+        try {
+            if (m) throw 1.5; if (n) throw 2u; if (k) throw 3L; if (m > 1) throw string("x");
+            if (m > 2) throw overflow_error("a"); if (m > 3) throw range_error("b"); if (m > 4) throw bad_cast();
+            if (m > 5) throw domain_error("c"); throw system_error(make_error_code(errc::io_error), "d");
+        } catch (const system_error &e) { puts(e.what()); } catch (const bad_cast &e) { puts(e.what()); }
+        catch (...) { auto e = current_exception(); if (!uncaught_exceptions()) rethrow_exception(e); }"""),
     "names that are attributes elsewhere": (
         "__device__ int section, alias, target, constructor; int used = 3;"
         "__constant__ int dims[3];",
@@ -252,6 +272,12 @@ REFUSED = [
     ("#include <stdio.h>", 'fopen("x", "r");', "calls fopen: it opens, reads or writes files"),
     ("#include <fstream>", 'std::ofstream("x") << 1;', "std::ofstream: it opens"),
     ("#include <iostream>", "std::cin >> m;", "std::cin"),
+    ("#include <thread>", "std::thread([] {}).join();", "std::thread: it starts threads"),
+    ("#include <condition_variable>", "static std::condition_variable c; c.notify_all();",
+     "std::condition_variable: it is for programs that start"),
+    ("#include <pthread.h>", "static pthread_cond_t c; pthread_cond_signal(&c);",
+     "pthread_cond_signal: it is for programs that start"),
+    ("#include <future>", "std::promise<int>().set_value(1);", "it is for programs that start"),
     (C + "void checker_reset();", "checker_reset();", "the grader's own parts"),
     (C + "int observer;", "observer = 0;", "the grader's own parts"),
     (C + "void __tsan_read4(void *);", "__tsan_read4(0);", "__tsan_read4, a name that belongs"),
@@ -339,6 +365,19 @@ def test_the_line_is_named(objects: Compile, use: str, words: str) -> None:
     with pytest.raises(Refused, match=words) as refusal:
         check_object(made, False, lines)
     assert refusal.value.line == text.splitlines().index("    OPEN") + 1
+
+
+def test_a_name_that_is_not_in_the_text(objects: Compile) -> None:
+    """What has a line comes first; of all others it is said that a header has it."""
+    lines: dict[str, tuple[int, int]] = {}
+    sleeps = "#include <condition_variable>\n#include <thread>\nusing namespace std;\n" + KERNEL + (
+        "    this_thread::sleep_for(chrono::seconds(1));\n")
+    for more, words, line in (("", "calls nanosleep through a header: it waits", 0),
+                              ("    static condition_variable c; c.notify_all();\n", "std::condition_variable", 13)):
+        made = objects(sleeps + more + "}\n", look=lambda *seen: lines.update(lines_of(check_preprocessed(*seen))))
+        with pytest.raises(Refused, match=words) as refusal:
+            check_object(made, False, lines)
+        assert refusal.value.line == line
 
 
 # Where a word in the text could not be seen.

@@ -218,7 +218,7 @@ def laid_out(where: Path, form: str, names: list[str]) -> Path:
     ["kernel.cu"], ["Kernel.cu"], ["KERNEL.CU"], ["src/kernel.cu"], ["lab/src/Kernel.cu"],
     ["sgemm.cu"], ["src/my kernel.CU"], ["kernel.cu", "main.cu"], ["src/kernel.cu", "other.cu"],
     ["kernel.cu", "__MACOSX/._kernel.cu", "__MACOSX/kernel.cu", "._kernel.cu", ".DS_Store"],
-    ["kernel.cu", ".git/kernel.cu", "a.zip"], ["sgemm.cu", "._sgemm.cu", "kernel.cu.txt"],
+    ["kernel.cu", ".git/kernel.cu", "a.zip"], ["sgemm.cu", "._sgemm.cu", "kernel.cu.txt"], ["lab: 1/kernel.cu"],
 ])  # fmt: skip
 def test_the_one_that_is_meant(tmp_path: Path, form: str, names: list[str]) -> None:
     given_path = laid_out(tmp_path, form, names)
@@ -318,6 +318,7 @@ ODD_ZIPS: list[tuple[list[Any], Callable[[bytes], bytes], str]] = [
     ([("/etc/kernel.cu", TEXT)], bytes, "a path that leads out of it"),
     ([("..\\kernel.cu", TEXT)], bytes, "a path that leads out of it"),
     ([("C:\\kernel.cu", TEXT)], bytes, "a path that leads out of it"),
+    ([("C:kernel.cu", TEXT)], bytes, "a path that leads out of it"),
     # zipfile ends names at a zero byte
     ([ONE], lambda zipped: zipped.replace(b"kernel.cu", b"\0ernel.cu"), "a path that leads out of it"),
     ([(linked("kernel.cu"), b"/etc/passwd")], bytes, "kernel.cu: a symbolic link"),
