@@ -782,12 +782,14 @@ static bool hides_kernel(const struct source *s, size_t i, size_t launch) {
 }
 
 static bool is_chosen_by_arguments(const struct source *s, size_t name) {
-    size_t at = 0, count = 0;
-    bool template = false;
+    size_t at = 0, count = 0; /* of all functions: a wrapper may have its kernel's name */
+    bool kernel = false, template = false;
     if (is(s, previous_token(s, name), ". ->")) return false;
-    for (const struct piece *p; (p = next_by_name(s, name, true, &at)); count++)
-        template = template || is_template(s, p);
-    if (!template && count < 2) return false;
+    for (const struct piece *p; (p = next_by_name(s, name, false, &at)); count++) {
+        kernel = kernel || p->kernel;
+        template = template || (p->kernel && is_template(s, p));
+    }
+    if (!kernel || (!template && count < 2)) return false;
     for (size_t i = 0; i < s->count; i++)
         if (s->tokens[i].user && same_token(s, i, s, name) && hides_kernel(s, i, name))
             return false;

@@ -284,7 +284,7 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
     return cudaMemcpyFromSymbol(to, (const void *)&symbol, sizeof(T), bytes, offset, kind);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
-    return cudaGetSymbolAddress(pointer, (const void *)&symbol, sizeof(T));
+    return emulator_symbol_address(pointer, (const void *)&symbol, sizeof(T));
 }
 template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol) {
     (void)symbol;

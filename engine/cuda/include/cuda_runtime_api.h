@@ -249,7 +249,7 @@ cudaError_t cudaMemcpyToSymbol(void *symbol, size_t symbol_bytes, const void *fr
                                size_t offset, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t symbol_bytes, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind);
-cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol, size_t symbol_bytes);
+cudaError_t emulator_symbol_address(void **pointer, const void *symbol, size_t symbol_bytes);
 
 /* Call `seen` at each launch, before it is checked; or no longer, with null. */
 void emulator_on_launch(void (*seen)(const void *kernel, struct dim3 grid, struct dim3 block,

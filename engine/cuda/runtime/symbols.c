@@ -37,7 +37,7 @@ uintptr_t symbol_in_host(uintptr_t address) {
                                                           : 0;
 }
 
-cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol, size_t bytes) {
+cudaError_t emulator_symbol_address(void **pointer, const void *symbol, size_t bytes) {
     if (!pointer) return error_set(cudaErrorInvalidValue);
     *pointer = (void *)symbol;
     if (symbol_is_asked(symbol, bytes)) return cudaSuccess;
