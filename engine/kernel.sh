@@ -115,10 +115,12 @@ math="$math|nextafter|pow|remainder|rint|round|scalbn|sin|sinh|cosh|tanh|asinh|a
 # What does not compile is accepted here, so that it is reported once, by the compiler of the program.
 check_spaces() { # prelude and text, each marked by preprocess; object
     unfolded= # gcc computes what these are of constants; nvcc does so of ceil alone
-    for name in $(echo "$math" | tr '|' ' '); do
+    IFS='|'
+    for name in $math; do
         unfolded="$unfolded -fno-builtin-${name}f"
         [ $name = ceil ] || unfolded="$unfolded -fno-builtin-$name"
     done
+    unset IFS
     compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
         -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
         -fno-builtin-memmove $unfolded 2>/dev/null || return 0

@@ -673,14 +673,31 @@ static void write_tokens(FILE *out, const struct source *s, size_t first, size_t
     }
 }
 
+/* A text that is written piece by piece, and lives as long as the program. */
+struct writing {
+    FILE *out;
+    char *text;
+    size_t length;
+};
+
+static FILE *begin_text(struct writing *w) {
+    w->out = open_memstream(&w->text, &w->length);
+    if (!w->out) trouble("out of memory");
+    return w->out;
+}
+
+static const char *end_text(struct writing *w) {
+    if (fclose(w->out) != 0) trouble("out of memory");
+    return w->text;
+}
+
 /* ", 1.0f, 2": the defaults of all parameters after the first `given`; NULL if one has none. */
 static const char *spell_defaults(const struct source *s, const struct list *parameters,
                                   size_t given) {
-    char *text = NULL;
-    size_t length, number = 0, spelled = 0;
+    struct writing w;
+    size_t number = 0, spelled = 0;
     size_t value = NONE; /* behind the = of a parameter whose default is wanted */
-    FILE *out = open_memstream(&text, &length);
-    if (!out) trouble("out of memory");
+    FILE *out = begin_text(&w);
     for (size_t i = parameters->open; i != parameters->end;) {
         i = next_token(s, i);
         if (opens(punctuator(s, i))) i = partner_of(s, i);
@@ -694,10 +711,8 @@ static const char *spell_defaults(const struct source *s, const struct list *par
         number++;
         value = NONE;
     }
-    if (fclose(out) != 0) trouble("out of memory");
-    if (given + spelled == parameters->count) return text;
-    free(text);
-    return NULL;
+    const char *text = end_text(&w);
+    return given + spelled == parameters->count ? text : NULL;
 }
 
 /* Writes the defaults that a launch leaves to its kernel behind the arguments: a pointer to the
@@ -818,12 +833,10 @@ static void declare_choice(struct source *s, const struct piece *p) {
     const size_t head = end_of_head(s, p->first, p->name);
     const bool template = is_template(s, p);
     const char **after = &s->tokens[p->last].after;
-    char *text = NULL;
-    size_t length;
+    struct writing w;
     if (list.end == NONE || *after) return;
     if (template && (head == p->first || is(s, previous_token(s, head), "<"))) return;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) trouble("out of memory");
+    FILE *out = begin_text(&w);
     if (template) fputc(' ', out);
     if (template) write_tokens(out, s, p->first, next_token(s, head));
     fprintf(out, " void (*%s%.*s", CHOICE, WHOLE(s, p->name));
@@ -831,16 +844,14 @@ static void declare_choice(struct source *s, const struct piece *p) {
     fputc(')', out);
     write_parameters(out, s, &list, false);
     fputc(';', out);
-    if (fclose(out) != 0) trouble("out of memory");
-    *after = text;
+    *after = end_text(&w);
 }
 
 /* Has a using declaration of such a kernel, whose name is token i, declare the function, too. */
 static void declare_choice_used(struct source *s, size_t i) {
     const size_t end = next_token(s, i);
     size_t begin = i, at = 0;
-    char *text = NULL;
-    size_t length;
+    struct writing w;
     if (!is(s, end, ";") || s->tokens[end].after || !is(s, previous_token(s, i), "::")) return;
     const size_t space = previous_token(s, previous_token(s, i));
     while (is_identifier(s, begin) || is(s, begin, "::")) {
@@ -851,13 +862,11 @@ static void declare_choice_used(struct source *s, size_t i) {
     for (const struct piece *p; (p = next_by_name(s, i, true, &at));) {
         const size_t around = previous_token(s, s->tokens[p->first].parent);
         if (is(s, space, "using") ? around != NONE : !same_token(s, around, s, space)) continue;
-        FILE *out = open_memstream(&text, &length);
-        if (!out) trouble("out of memory");
+        FILE *out = begin_text(&w);
         fputc(' ', out);
         write_tokens(out, s, begin, i);
         fprintf(out, "%s%.*s;", CHOICE, WHOLE(s, i));
-        if (fclose(out) != 0) trouble("out of memory");
-        s->tokens[end].after = text;
+        s->tokens[end].after = end_text(&w);
         return;
     }
 }
@@ -878,32 +887,29 @@ static bool can_be_repeated(const struct source *s, const struct list *given) {
 /* ").checked(noexcept(k(x))))" for the >>> of a launch of k: compilers say of a kernel's own call
  * in one line what is wrong with its arguments. */
 static void check_arguments(struct source *s, size_t name, size_t close, const struct list *given) {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) trouble("out of memory");
+    struct writing w;
+    FILE *out = begin_text(&w);
     fputs(").checked(noexcept(", out);
     write_tokens(out, s, name, next_token(s, name));
     write_tokens(out, s, given->open, given->end + 1);
     fputs(")))", out);
-    if (fclose(out) != 0) trouble("out of memory");
-    s->tokens[close].replacement = text;
+    s->tokens[close].replacement = end_text(&w);
 }
+
+#define PASSED "(static_cast<decltype(emulator_x)>(emulator_x)...)"
 
 /* Makes what is launched, from token `begin` to before its <<<, the kernel that the arguments
  * choose: "(decltype(emulator_choice_of_k(x)))k". Where they cannot be repeated, they are those of
  * a lambda around the launch. */
 static void choose_by_arguments(struct source *s, size_t begin, size_t name, size_t open,
                                 size_t close, const struct list *given) {
-    static const char PASSED[] = "(static_cast<decltype(emulator_x)>(emulator_x)...)";
     const bool repeated = can_be_repeated(s, given);
-    char *text = NULL;
-    size_t length, at = 0;
+    struct writing w;
+    size_t at = 0;
     for (const struct piece *p; (p = next_by_name(s, name, true, &at));) declare_choice(s, p);
     for (size_t i = 0; i < s->count; i++)
         if (s->tokens[i].user && same_token(s, i, s, name)) declare_choice_used(s, i);
-    FILE *out = open_memstream(&text, &length);
-    if (!out) trouble("out of memory");
+    FILE *out = begin_text(&w);
     fprintf(out, "%s%s(decltype(", repeated ? "" : "[&](auto &&...emulator_x) { ", LAUNCH_BEGIN);
     write_tokens(out, s, begin, name);
     fputs(CHOICE, out);
@@ -913,10 +919,8 @@ static void choose_by_arguments(struct source *s, size_t begin, size_t name, siz
     else
         fputs(PASSED, out);
     fputs("))", out);
-    if (fclose(out) != 0) trouble("out of memory");
-    s->tokens[begin].before = text;
-    if (!repeated)
-        s->tokens[close].replacement = "))(static_cast<decltype(emulator_x)>(emulator_x)...); }";
+    s->tokens[begin].before = end_text(&w);
+    if (!repeated) s->tokens[close].replacement = "))" PASSED "; }";
 }
 
 /* ---- What nvcc refuses in the head of a kernel, and what the device cannot have -------------- */

@@ -159,10 +159,11 @@ def check_forbidden(word: bytes, forbidden: tuple[Forbidden, ...], line: int, bu
 
 def check_source(source: bytes) -> None:
     """Before anything is compiled. Raises Refused."""
-    check_markers(source)
-    check_markers(without_splices(source))
+    joined = without_splices(source)
+    for each in (source, joined):
+        check_markers(each)
     line, at_start = 1, True
-    tokens = TOKEN.finditer(without_splices(source))
+    tokens = TOKEN.finditer(joined)
     for token in tokens:
         kind, text = token.lastgroup, token[0]
         if kind == "hash" and at_start:

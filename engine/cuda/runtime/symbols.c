@@ -5,6 +5,7 @@
  * pointer to a variable of the program becomes, among a launch's arguments, an address that nothing
  * is at, unless host code can have the device's: it has asked for it, or has read device memory,
  * where a kernel may have left it. */
+#define _GNU_SOURCE
 #include "runtime.h"
 
 /* Nothing is mapped there, as little as where device memory begins (allocations.c). */
@@ -14,7 +15,7 @@ extern const char __executable_start[], etext[], end[];
 extern const char __start_emulator_managed[] __attribute__((weak));
 
 enum { MOST_SYMBOLS = 64 };
-static struct {
+static struct symbol {
     const char *begin;
     size_t bytes;
 } asked[MOST_SYMBOLS];
@@ -41,12 +42,10 @@ cudaError_t emulator_symbol_address(void **pointer, const void *symbol, size_t b
     if (!pointer) return error_set(cudaErrorInvalidValue);
     *pointer = (void *)symbol;
     if (symbol_is_asked(symbol, bytes)) return cudaSuccess;
-    if (asked_count == MOST_SYMBOLS) {
+    if (asked_count == MOST_SYMBOLS)
         may_know_all = true;
-        return cudaSuccess;
-    }
-    asked[asked_count].begin = symbol;
-    asked[asked_count++].bytes = bytes;
+    else
+        asked[asked_count++] = (struct symbol){symbol, bytes};
     return cudaSuccess;
 }
 

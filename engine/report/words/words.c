@@ -379,6 +379,7 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES) && !HAS(STORED_AGAIN))
 #define OTHER_WRITES (f->other.access == FINDING_WRITE)
 #define STORED_ELSEWHERE f->other.known
+#define COVERED (!STORED_ELSEWHERE && launch_covers(&f->launch))
 #define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)
 #define HAS_ELEMENT value_of(f, "element", 7).text[0]
 

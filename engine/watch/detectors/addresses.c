@@ -45,10 +45,11 @@ static void outside(struct watch *w, const struct access *access) {
         event_note_here(w, FINDING_OUT_OF_BOUNDS, access);
         return;
     }
-    struct access at = *access; /* of a variable: where host code has it, so that it is named */
-    at.address = symbol_in_host(address) ? symbol_in_host(address) : address;
+    const uintptr_t variable = symbol_in_host(address);
+    struct access at = *access;
+    if (variable) at.address = variable; /* where host code has it, so that it is named */
     const bool is_hosts =
-        at.address != address || (!memory_is_device((const void *)address) && is_mapped(address));
+        variable || (!memory_is_device((const void *)address) && is_mapped(address));
     event_stop(w, is_hosts ? FINDING_HOST_POINTER_ON_DEVICE : FINDING_OUT_OF_BOUNDS, &at,
                cudaErrorIllegalAddress);
 }
