@@ -112,7 +112,8 @@ math="$math|nextafter|pow|remainder|rint|round|scalbn|sin|sinh|cosh|tanh|asinh|a
 # inlined, and each function and variable has a section, so that each call and use of data has a relocation. Some
 # compilers protect the stack by default, by a call of the C library; gcc would make puts of a printf, and nothing of a
 # memmove. An array whose length is no constant calls gcc's sanitizer; clang's is called for some that nvcc takes, too.
-# What does not compile is accepted here, so that it is reported once, by the compiler of the program.
+# What does not compile here has status 3, and the compiler's messages. Those of what does not compile at all are the
+# compiler's of the program, too.
 check_spaces() { # prelude and text, each marked by preprocess; object
     unfolded= # gcc computes what these are of constants; nvcc does so of ceil alone
     IFS='|'
@@ -121,9 +122,10 @@ check_spaces() { # prelude and text, each marked by preprocess; object
         [ $name = ceil ] || unfolded="$unfolded -fno-builtin-$name"
     done
     unset IFS
-    compile_behind "$@" $EMULATED_FLAGS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
+    compile_behind "$@" $EMULATED_FLAGS $FEW_ERRORS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
         -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
-        -fno-builtin-memmove $unfolded 2>/dev/null || return 0
+        -fno-builtin-memmove $unfolded ||
+        fail 3 "$KERNEL does not compile without optimization and inlining, so its calls cannot be checked"
     "$tools/spaces" "$3"
 }
 

@@ -712,7 +712,9 @@ static const char *spell_defaults(const struct source *s, const struct list *par
         value = NONE;
     }
     const char *text = end_text(&w);
-    return given + spelled == parameters->count ? text : NULL;
+    if (given + spelled == parameters->count) return text;
+    free(w.text);
+    return NULL;
 }
 
 /* Writes the defaults that a launch leaves to its kernel behind the arguments: a pointer to the
@@ -1275,13 +1277,12 @@ static size_t rewrite_shared(struct source *s, size_t at) {
  * many minutes), and warns about some loops in templates without an option to stop it. Both
  * compilers refuse it before anything but a loop, where nvcc only warns, and a count that is a
  * macro's name, which neither preprocessor expands. */
-static void drop_unroll(struct source *s, size_t i) {
-    struct token *t = &s->tokens[i];
-    char line[64];
-    int end = 0;
-    snprintf(line, sizeof line, "%.*s", t->length < 64 ? (int)t->length : 64, s->text + t->start);
-    sscanf(line, "# pragma unroll%n", &end);
-    if (t->user && end && !is_identifier_char(line[end])) t->replacement = "";
+static bool is_pragma(const struct source *s, size_t i, const char *word) {
+    if (s->tokens[i].kind != DIRECTIVE) return false;
+    const size_t pragma = skip_blanks(s, s->tokens[i].start + 1);
+    if (strncmp(s->text + pragma, "pragma", 6) != 0) return false;
+    const size_t at = skip_blanks(s, pragma + 6);
+    return has_word(word, s->text + at, skip_identifier(s, at) - at);
 }
 
 /* ---- Rule 5: execution and memory spaces ------------------------------------------------------
@@ -1293,8 +1294,8 @@ static const char MARK_GLOBAL[] = "__attribute__((patchable_function_entry(2, 1)
 static const char MARK_BOTH[] = "__attribute__((patchable_function_entry(3, 2)))";
 static const char MARK_BOTH_DEFAULTED[] = "__attribute__((patchable_function_entry(3, 2))) =";
 static const char MARK_CONSTANT[] = "__attribute__((aligned(8192)))";
-static const char *const MARK_LAMBDA[] = {") __attribute__((patchable_function_entry(1, 0)))",
-                                          ") __attribute__((patchable_function_entry(3, 2)))"};
+/* In its body: gcc and clang want an attribute in different places of a declarator. */
+static const char *const MARK_LAMBDA[] = {"{ ::emulator::of_device();", "{ ::emulator::of_both();"};
 
 /* Whether a word before token i, in the same declaration, is one of these. */
 static bool is_behind(const struct source *s, size_t i, const char *words) {
@@ -1321,21 +1322,21 @@ static bool is_among(const struct source *s, size_t i, const char *word) {
     return false;
 }
 
-/* The ) of the parameters of the lambda whose [captures] end before token i; NONE: it is none. */
-static size_t end_of_lambda_parameters(const struct source *s, size_t i) {
+/* The { of the lambda whose [captures] end before token i; NONE: it is none. */
+static size_t body_of_lambda(const struct source *s, size_t i) {
     size_t before = previous_token(s, i);
     if (!is(s, before, "]")) return NONE;
     size_t open = partner_of(s, before);
     if (open == NONE || is(s, next_token(s, open), "[")) return NONE; /* [[an attribute]] */
-    while (is(s, i, SPACES)) i = next_token(s, i);
-    return is(s, i, "(") ? partner_of(s, i) : NONE;
+    while (i != NONE && !is(s, i, "{ ; =")) i = is(s, i, "(") ? partner_of(s, i) : next_token(s, i);
+    return is(s, i, "{") ? i : NONE;
 }
 
 /* Takes one of the words out. In the marked text the first one of a declaration becomes the mark of
  * all of them; none does where it is part of a type or a parameter. */
 static void mark_space(struct source *s, size_t i) {
     const bool both = is_among(s, i, "__host__") && is_among(s, i, "__device__");
-    const size_t lambda = end_of_lambda_parameters(s, i);
+    const size_t lambda = body_of_lambda(s, i);
     s->tokens[i].replacement = "";
     if (lambda != NONE) {
         if (is_among(s, i, "__device__")) s->tokens[lambda].marked = MARK_LAMBDA[both];
@@ -1350,10 +1351,48 @@ static void mark_space(struct source *s, size_t i) {
         s->tokens[i].marked = both ? MARK_BOTH : MARK_DEVICE;
 }
 
+/* Whether the parenthesis at token `open` holds an expression, and declares no variable. */
+static bool is_expression(const struct source *s, size_t open) {
+    for (size_t i = next_token(s, open); i < partner_of(s, open); i = next_token(s, i))
+        if (s->tokens[i].parent == open &&
+            (is(s, i, "; {") || (is(s, i, "=") && !is(s, next_token(s, i), "=") &&
+                                 !is(s, previous_token(s, i), "= ! + - * / % & | ^"))))
+            return false;
+    return true;
+}
+
+/* Compilers leave out what stands behind if (0), in which nvcc looks, too: here they cannot know.
+ */
+static void mark_condition(struct source *s, size_t i) {
+    const size_t open = next_token(s, i);
+    if (!is(s, open, "(") || partner_of(s, open) == NONE || !is_expression(s, open)) return;
+    s->tokens[open].marked = "(::emulator::may_be() || (";
+    s->tokens[partner_of(s, open)].marked = "))";
+}
+
+/* An attribute that would take the place of a mark, or have calls left out; another name of it is
+ * none that compilers know. */
+static const char *unknown_attribute(const struct source *s, size_t i) {
+    static const char *const names[][2] = {
+        {"optimize __optimize__", "emulator_optimize"},
+        {"pure __pure__", "emulator_pure"},
+        {"patchable_function_entry __patchable_function_entry__", "emulator_entry"},
+    };
+    for (size_t each = 0; each < sizeof names / sizeof *names; each++)
+        if (is(s, i, names[each][0])) return names[each][1];
+    const size_t outer = s->tokens[s->tokens[i].parent].parent; /* of __attribute__((const)) */
+    const bool listed = is(s, outer, "[") || is(s, previous_token(s, outer), ATTRIBUTES);
+    return listed && is(s, i, "const __const__") ? "emulator_const" : NULL;
+}
+
 /* What else is other in the marked text. A function that is defaulted is for those who call it, and
  * none is compiled into its callers. */
 static void mark_others(struct source *s, size_t i) {
     struct token *t = &s->tokens[i];
+    const char *unknown = t->user ? unknown_attribute(s, i) : NULL;
+    if (unknown) t->marked = unknown;
+    if (t->user && is(s, i, "if while")) mark_condition(s, i);
+    if (t->user && is_pragma(s, i, "GCC")) t->marked = ""; /* options for what comes next */
     if (is(s, i, "__constant__")) {
         t->replacement = "";
         t->marked = MARK_CONSTANT;
@@ -1388,7 +1427,7 @@ static void rewrite(struct source *s) {
         if (is(s, i, SPACES)) mark_space(s, i);
         mark_others(s, i);
         if (!s->tokens[i].user) continue;
-        if (s->tokens[i].kind == DIRECTIVE) drop_unroll(s, i);
+        if (is_pragma(s, i, "unroll")) s->tokens[i].replacement = "";
         if (is_identifier(s, i)) {
             const char *what = gpu_only(s, i);
             if (what)

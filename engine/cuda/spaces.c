@@ -294,8 +294,9 @@ static struct image_section debug_section(const char *name) {
  *     __global__              patchable_function_entry(2, 1)
  *     __host__ __device__     patchable_function_entry(3, 2)
  *
- * Of each function with the first, the section __patchable_function_entries has an address: that of
- * the function, or one or two instructions before it. */
+ * and in a lambda's body a call. Of each function with an attribute, the section
+ * __patchable_function_entries has an address: that of the function, or one or two instructions
+ * before it. */
 
 /* CUDA's execution spaces. */
 enum space {
@@ -311,6 +312,7 @@ enum { DEVICE_ALIGNMENT = 4096, CONSTANT_ALIGNMENT = 8192 };
 
 static enum space *spaces; /* of each symbol that is a function */
 static bool *on_device;    /* of functions for both, and of implicit ones: device code calls them */
+static bool *is_used;      /* of functions: false for a static __device__ one that nothing needs */
 
 static void mark(const struct reference *r) {
     const Elf64_Sym *symbol = &object.symbols[r->symbol];
@@ -383,6 +385,14 @@ static enum space space_of(unsigned function) {
     return SPACE_HOST;
 }
 
+/* Of a lambda that has a mark in its body. */
+static void mark_lambda(const struct reference *r) {
+    const char *name = object_name(object_target(r));
+    const bool both = strcmp(name, "_ZN8emulator7of_bothEv") == 0;
+    if (both || strcmp(name, "_ZN8emulator9of_deviceEv") == 0)
+        spaces[function_at(r->section, r->offset)] = both ? SPACE_BOTH : SPACE_DEVICE;
+}
+
 /* Opens the object, and finds its marks. Returns NULL, or what is wrong with the file. */
 static const char *object_open(void) {
     const char *wrong = elf_open(&object, path);
@@ -393,7 +403,8 @@ static const char *object_open(void) {
     next_in = calloc(object.symbol_count, sizeof *next_in);
     spaces = calloc(object.symbol_count, sizeof *spaces);
     on_device = calloc(object.symbol_count, sizeof *on_device);
-    if (!first_in || !next_in || !spaces || !on_device) return "is too large";
+    is_used = calloc(object.symbol_count, sizeof *is_used);
+    if (!first_in || !next_in || !spaces || !on_device || !is_used) return "is too large";
     for (unsigned i = object.symbol_count; i-- > 1;) {
         const unsigned section = object.symbols[i].st_shndx;
         if (!is_named_thing(&object.symbols[i]) || section >= object.section_count) continue;
@@ -401,8 +412,11 @@ static const char *object_open(void) {
         first_in[section] = i;
     }
     for (unsigned i = 1; i < object.section_count; i++) {
-        if (strcmp(elf_section_name(&object, i), "__patchable_function_entries") != 0) continue;
-        for (struct reference r = {.section = i}; object_next(&r);) mark(&r);
+        const bool marks =
+            strcmp(elf_section_name(&object, i), "__patchable_function_entries") == 0;
+        if (!marks && !(object.sections[i].sh_flags & SHF_EXECINSTR)) continue;
+        for (struct reference r = {.section = i}; object_next(&r);)
+            (marks ? mark : mark_lambda)(&r);
     }
     for (unsigned i = 1; i < object.symbol_count; i++)
         if (ELF64_ST_TYPE(object.symbols[i].st_info) == STT_FUNC &&
@@ -551,6 +565,7 @@ static void add_call_of_host(struct visit *v, const struct reference *r, unsigne
     enum space space = spaces[v->function];
     if (space == SPACE_IMPLICIT) space = SPACE_DEVICE;
     const bool lambda = name_is_lambdas(symbol, &in, &length);
+    if (!is_used[v->function]) return; /* nvcc lets it pass, too */
     add(v, r, "calling a __host__ function (%s) from a %s function (%s) is not allowed; %s%s%s",
         lambda ? "a lambda" : name.text, SPACE_WORDS[space], show(v->function).text,
         of_library ? instead_of(name.text) : "write __device__ before ",
@@ -576,6 +591,7 @@ static void add_call_of_kernel(struct visit *v, const struct reference *r, unsig
 }
 
 static void add_use_of_data(struct visit *v, const struct reference *r, const char *symbol) {
+    if (!is_used[v->function]) return;
     add(v, r,
         "identifier \"%s\" is undefined in device code: it is a variable of the host's; pass its "
         "value to the kernel, or make it __constant__ or __device__",
@@ -661,6 +677,7 @@ static bool is_declared_at(unsigned variable, size_t line) {
             matches(object_name(i), NAME_COMPILERS))
             continue;
         const struct dwarf_entry *other = entry_of_variable(i);
+        if (other && other->file != own->file) continue;
         const size_t its = other ? other->line : line;
         if (its > own->line && its <= line) return false;
         if (its == own->line && other && !marks_is_device_variable(i)) return false;
@@ -840,7 +857,34 @@ static bool is_for_device(unsigned function) {
            on_device[function];
 }
 
-static bool grown; /* on_device has */
+static bool grown; /* is_used has, or on_device */
+
+static void visit_used(struct visit *v, const struct reference *r) {
+    const unsigned target = object_target(r);
+    (void)v;
+    if (target && !is_used[target]) is_used[target] = grown = true;
+}
+
+/* All but static __device__ functions; and of those what a used one or a variable refers to. */
+static void find_used(void) {
+    for (unsigned i = 1; i < object.symbol_count; i++)
+        is_used[i] =
+            ELF64_ST_BIND(object.symbols[i].st_info) != STB_LOCAL || spaces[i] != SPACE_DEVICE;
+    for (unsigned i = 1; i < object.section_count; i++) {
+        const size_t flags = object.sections[i].sh_flags;
+        if (!(flags & SHF_ALLOC) || (flags & SHF_EXECINSTR) ||
+            strcmp(elf_section_name(&object, i), ".eh_frame") == 0 ||
+            strcmp(elf_section_name(&object, i), "__patchable_function_entries") == 0)
+            continue;
+        for (struct reference r = {.section = i}; object_next(&r);) visit_used(NULL, &r);
+    }
+    do {
+        grown = false;
+        for (unsigned i = 1; i < object.symbol_count; i++)
+            if (is_function(i) && is_used[i])
+                visit_references(&(struct visit){.function = i}, visit_used);
+    } while (grown);
+}
 
 static void visit_reached(struct visit *v, const struct reference *r) {
     const unsigned target = object_target(r);
@@ -851,6 +895,7 @@ static void visit_reached(struct visit *v, const struct reference *r) {
 }
 
 static void check_functions(void) {
+    find_used();
     do {
         grown = false;
         for (unsigned i = 1; i < object.symbol_count; i++)

@@ -186,10 +186,7 @@ int main() {
 def test_extended_lambdas(cxx: str, trees: dict[str, Tree], tmp_path: Path) -> None:
     need(cxx)
     tree = trees[cxx]
-    marked = tree.path / "build/cpu/kernel.marked.o"
-    marked.unlink(missing_ok=True)
     tree.make("program", "BACKEND=cpu", f"KERNEL={tree.write('lambdas.cu', EXTENDED_LAMBDAS).name}", f"CXX={cxx}")
-    assert marked.exists() == (cxx == "clang++")  # gcc takes no mark in front of mutable: then nothing is checked
     assert nvcc(tree.path / "lambdas.cu", "--extended-lambda", "-o", tmp_path / "a.o").returncode == 0
 
 
@@ -212,8 +209,6 @@ MARKS = {
     "__device__ static __host__ int f();": [3, 2],
     "__host__ __attribute__((noinline)) __device__ int f();": [3, 2],
     "template <class T> __global__ void k(T t);": [2, 1],
-    "void f() { g([=] __device__(int i) { return i; }); }": [1, 0],
-    "void f() { g([=] __host__ __device__(int i) { return i; }); }": [3, 2],
     "struct s { s() = default; };": [3, 2],
     "__host__ int f();": None,
     "typedef __device__ int (*f)();": None,
@@ -233,6 +228,68 @@ def test_the_marked_text(tree: Tree, tmp_path: Path) -> None:
         found = re.findall(r"patchable_function_entry\((\d), (\d)\)", marked.read_text())
         assert [[int(n) for n in each] for each in found] == ([mark] if mark else []), text
         assert "patchable" not in plain, text
+
+
+MARKED = {
+    "void f() { g([=] __device__(int i) mutable { i++; }); }":
+        "void f() { g([=] (int i) mutable { ::emulator::of_device(); i++; }); }",
+    "void f() { g([=] __host__ __device__(int i) noexcept(true) -> int { return i; }); }":
+        "void f() { g([=]  (int i) noexcept(true) -> int { ::emulator::of_both(); return i; }); }",
+    "__attribute__((const, patchable_function_entry(1))) int f(const int a);":
+        "__attribute__((emulator_const, emulator_entry(1))) int f(const int a);",
+    "[[using gnu: pure, const]] int f();": "[[using gnu: emulator_pure, emulator_const]] int f();",
+    "#pragma GCC optimize(\"O2\")\n#pragma once\n": "\n#pragma once\n",
+    "if (debug == 0) f(); while (n += 1) g();":
+        "if (::emulator::may_be() || (debug == 0)) f(); while (::emulator::may_be() || (n += 1)) g();",
+    "if (int n = f()) g(); if (auto n{3}) g(); if (n = 3; n) g(); if constexpr (n) g();":
+        "if (int n = f()) g(); if (auto n{3}) g(); if (n = 3; n) g(); if constexpr (n) g();",
+}
+
+
+def test_other_marks(tree: Tree, tmp_path: Path) -> None:
+    """In lambdas, in conditions, and on attributes that would leave calls out."""
+    tree.make_first()
+    source, marked = tmp_path / "kernel.i", tmp_path / "kernel.marked"
+    for text, expected in MARKED.items():
+        source.write_text(text)
+        subprocess.run([tree.path / "build/cpu/rewrite", source, marked], input=text, text=True,
+                       capture_output=True, check=True)
+        assert marked.read_text() == expected
+
+
+ONLY_OPTIMIZED = """__attribute__((error("never called"))) void never();
+__device__ void leaves_out() { int zero = 0; if (zero) never(); }
+__global__ void mysgemm() { leaves_out(); }
+void basicSgemm() {}
+"""
+
+
+def test_what_compiles_with_optimization_alone(tree: Tree) -> None:
+    """It would not be known whom it calls. What does not compile at all is reported once, by the build."""
+    spaces = "build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=optimized.cu"
+    tree.write("optimized.cu", ONLY_OPTIMIZED)
+    ran = tree.make(*spaces, check=False)
+    assert ran.returncode == 2, ran
+    assert "optimized.cu:2:" in ran.stderr and "does not compile without optimization" in ran.stderr, ran
+    tree.write("optimized.cu", ONLY_OPTIMIZED.replace("leaves_out();", "leaves_ou();"))
+    assert tree.make(*spaces).stderr == ""
+    ran = tree.make("build/cpu/kernel.o", *spaces, "-j2", check=False)
+    assert ran.returncode == 2 and ran.stderr.count("error:") == 1, ran
+
+
+def test_grade_of_what_compiles_with_optimization_alone() -> None:
+    parts = trusted_parts()
+    box = choose_sandbox("auto", False, [], parts.jail)
+    with work_directory() as work, pytest.raises(NotBuilt) as error:
+        build_submission(parts, ONLY_OPTIMIZED.encode(), box, Path(work))
+    assert error.value.line == 2 and "does not compile without optimization" in error.value.output
+
+
+def test_a_variable_of_another_file_on_a_line_of_that_number(tree: Tree) -> None:
+    tree.write("theirs.h", "\nint theirs = 3;\n")
+    tree.write("mine.cu", f'#include "theirs.h"\n__device__ int mine = theirs;\n{KERNEL} C[n] = mine; }}\n')
+    ran = tree.make("build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=mine.cu", check=False)
+    assert ran.stderr.startswith("mine.cu:2: dynamic initialization is not supported"), ran
 
 
 def test_a_word_alone_is_a_change(tree: Tree) -> None:

@@ -107,6 +107,18 @@ struct empty {
     __attribute__((used)) __device__ ~empty() {}
 };
 
+/* For ../rewrite.c's marked text: what says in a lambda whom it is for; and a condition whose value
+ * no compiler knows, and which changes no constant expression. */
+constexpr void of_device() {}
+constexpr void of_both() {}
+constexpr bool may_be() {
+#ifdef __has_builtin /* since gcc 10 */
+    return !__builtin_is_constant_evaluated() && __builtin_return_address(0) != nullptr;
+#else
+    return false;
+#endif
+}
+
 /* What an extern __shared__ array in a function is bound to: float (&s)[] = dynamic_shared(). */
 struct dynamic_shared {
     template <class T> operator T &() const {

@@ -169,6 +169,7 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
     case 0x47: entry->origin = value->number; break;                   /* ... specification */
     case 0x34: entry->artificial = value->number != 0; break;          /* artificial */
     case 0x37: entry->count = value->number; break;                    /* count */
+    case 0x3a: entry->file = value->number; break;                     /* decl_file */
     case 0x3b: entry->line = value->number; break;                     /* decl_line */
     case 0x3e: entry->encoding = value->number; break;                 /* encoding */
     case 0x49: entry->type = value->number; break;                     /* type */
@@ -257,6 +258,8 @@ static void complete(const struct dwarf_entries *entries) {
         for (int depth = 0; origin && depth < 4; ++depth) {
             if (!e->name) e->name = origin->name;
             if (!e->type) e->type = origin->type;
+            if (!e->file) e->file = origin->file;
+            if (!e->line) e->line = origin->line;
             if (e->tls_offset < 0) e->tls_offset = origin->tls_offset;
             e->artificial |= origin->artificial;
             origin = dwarf_entry_at(entries, origin->origin);

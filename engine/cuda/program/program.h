@@ -225,7 +225,7 @@ struct dwarf_entry {
     size_t count;                    /* of a subrange; 0: not known */
     size_t bytes;                    /* of a type; 0: not known */
     size_t encoding;                 /* of a base type: table 7.11; 0: not known */
-    size_t line;                     /* of the declaration; 0: not known */
+    size_t file, line;               /* of the declaration, the file by its number; 0: not known */
     bool artificial;                 /* the compiler's, not the source's */
 };
 

@@ -141,3 +141,29 @@ float operator*(Pair p, float by) { return p.a * p.b * by; }
 // ==== synchronizes_in_kernel
     cudaDeviceSynchronize(); // refused: calling a __host__ function (cudaDeviceSynchronize)
     C[0] = 1.0f;
+
+// ==== host_function_with_attributes: that would take the place of a mark, or have the call left out
+__attribute__((const, patchable_function_entry(1, 0))) int one() { return 1; }
+    if (n) one(); // refused: calling a __host__ function (one)
+
+// ==== host_function_behind_a_pragma: by which it would be inlined
+#pragma GCC optimize("O2")
+static inline __attribute__((always_inline)) int one() { return 1; }
+    C[0] = one(); // refused: calling a __host__ function (one)
+
+// ==== host_function_where_no_thread_comes
+#include <stdlib.h>
+    const bool debug = false;
+    if (debug) C[0] = rand(); // refused: calling a __host__ function (rand)
+
+// ==== static_helper_of_a_used_one
+static int one() { return 1; }
+static __device__ int inner() { return one(); } // refused: calling a __host__ function (one)
+static __device__ int outer() { return inner(); }
+    C[0] = outer();
+
+// ==== static_helper_by_its_address
+static int one() { return 1; }
+static __device__ int helper() { return one(); } // refused: calling a __host__ function (one)
+__device__ int (*called)() = helper;
+    C[0] = called();
