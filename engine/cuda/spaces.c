@@ -582,6 +582,17 @@ static void add_call_of_device(struct visit *v, const struct reference *r, const
         name_show(called).text, SPACE_WORDS[spaces[v->function]], show(v->function).text);
 }
 
+/* nvcc says nothing: CUDA C++ Programming Guide, "Function Pointers". Seen on an H200: a kernel
+ * that calls there ends with cudaErrorMisalignedAddress. */
+static void add_address_of_device(struct visit *v, const struct reference *r, const char *symbol) {
+    const struct shown_name name = name_show(symbol);
+    add(v, r,
+        "the address of a __device__ function (%s) that host code takes is not its address on the "
+        "GPU; take it in device code, or keep it in a __device__ variable, which "
+        "cudaMemcpyFromSymbol() copies",
+        name.text);
+}
+
 static void add_call_of_kernel(struct visit *v, const struct reference *r, unsigned called) {
     const struct shown_name name = show(called);
     add(v, r,
@@ -761,6 +772,36 @@ static void check_constants(void) {
         bytes, MOST_CONSTANT, show(last).text);
 }
 
+/* --- addresses of device functions in variables of the host's --------------------------------- */
+
+static void check_addresses(unsigned variable) {
+    const unsigned section = object.symbols[variable].st_shndx;
+    const char *name = object_name(variable);
+    if (strncmp(elf_section_name(&object, section), ".data.rel.ro", 12) == 0 ||
+        matches(name, NAME_COMPILERS) || matches(name, NAME_EMULATORS) ||
+        matches(name, NAME_LOCAL_VARIABLE))
+        return; /* device code can use the value of a constant */
+    for (struct reference r = {.section = section}; object_next(&r);) {
+        const unsigned target = object_target(&r);
+        if (!target || spaces[target] != SPACE_DEVICE) continue;
+        const struct reference used = reference_to(variable);
+        const struct dwarf_entry *e = entry_of_variable(variable);
+        if (!used.section) return; /* nobody does */
+        add_address_of_device(&(struct visit){.line = e ? (int)e->line : 0}, &used,
+                              object_name(target));
+    }
+}
+
+static void check_host_variables(void) {
+    for (unsigned i = 1; i < object.symbol_count; i++) {
+        const Elf64_Sym *symbol = &object.symbols[i];
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT &&
+            symbol->st_shndx < object.section_count && symbol->st_shndx != SHN_UNDEF &&
+            !marks_is_device_variable(i))
+            check_addresses(i);
+    }
+}
+
 /* --- device code ------------------------------------------------------------------------------ */
 
 static void visit_device(struct visit *v, const struct reference *r);
@@ -836,8 +877,13 @@ static void visit_device(struct visit *v, const struct reference *r) {
  * depends on its arguments pass. */
 static void visit_host(struct visit *v, const struct reference *r) {
     const unsigned target = object_target(r);
-    if (!target || !object_is_call(r)) return;
+    if (!target) return;
     const char *symbol = object_name(target);
+    if (!object_is_call(r)) {
+        if (spaces[v->function] == SPACE_HOST && spaces[target] == SPACE_DEVICE)
+            add_address_of_device(v, r, symbol);
+        return;
+    }
     if (matches(symbol, NAME_BARRIERS))
         add_call_of_device(v, r, "__syncthreads()");
     else if (strcmp(symbol, "emulator_warp_active") == 0)
@@ -932,6 +978,7 @@ int main(int argc, char **argv) {
     }
     check_functions();
     check_constants();
+    check_host_variables();
     qsort(mistakes, (size_t)mistake_count, sizeof *mistakes, by_place);
     for (int i = 0; i < mistake_count && i < MOST_SHOWN; i++) {
         const struct mistake *m = &mistakes[i];

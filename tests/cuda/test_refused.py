@@ -145,6 +145,42 @@ def test_arguments_are_checked_as_those_of_a_call(argument: str, error: str, tre
     assert f"invalid conversion from {error}" in first, ran
 
 
+# Each ended with cudaErrorMisalignedAddress or cudaErrorIllegalAddress on an H200.
+WRONG_ON_A_GPU = {
+    "argument": ("__global__ void kernel(float *p, call f) { *p = f(2); }\n"
+                 "void wrapper(float *p) {\n    kernel<<<1, 1>>>(p, twice);\n}\n", 5, "function (twice) that host code takes"),
+    "table": ("call table[] = {twice, twice};\n__global__ void kernel(float *p, call f) { *p = f(2); }\n"
+              "void wrapper(float *p) {\n    kernel<<<1, 1>>>(p, table[1]);\n}\n", 3, "function (twice) that host code takes"),
+    "virtual": ("struct base { __host__ __device__ virtual float f() const { return 1; } };\n"
+                "__global__ void kernel(float *p, base b) { base *q = &b; *p = q->f(); }\n"
+                "void wrapper(float *p) {\n    kernel<<<1, 1>>>(p, base());\n}\n", 6, "an object of a class with virtual"),
+}
+COPIED = """__global__ void kernel(float *p, call f) { *p = f(2); }
+__device__ call kept = twice;
+constexpr call constant = twice;
+__global__ void other(float *p) { *p = constant(2); }
+void wrapper(float *p) {
+    call copy;
+    cudaMemcpyFromSymbol(&copy, kept, sizeof copy);
+    kernel<<<1, 1>>>(p, copy);
+    other<<<1, 1>>>(p);
+}
+"""
+
+
+@pytest.mark.parametrize("name", [*WRONG_ON_A_GPU, None])
+def test_addresses_of_host_code(name: str | None, tree: Tree, tmp_path: Path) -> None:
+    """nvcc takes them. What is copied from a __device__ variable is an address of the GPU's."""
+    text, line, phrase = WRONG_ON_A_GPU[name] if name else (COPIED, 0, "")
+    head = "typedef float (*call)(float);\n__device__ float twice(float x) { return 2 * x; }\n"
+    source = tree.write("addresses.cu", head + text)
+    ran = tree.make("build/cpu/kernel.spaces", "build/cpu/kernel.o", "BACKEND=cpu", "KERNEL=addresses.cu", "-j1", check=False)
+    assert (ran.returncode == 0) == (name is None), ran
+    assert re.search(rf"^addresses\.cu:{line}:", ran.stderr, re.MULTILINE) if name else ran.stderr == "", ran
+    assert phrase in ran.stderr
+    assert nvcc(source, "-o", tmp_path / "a.o").returncode == 0
+
+
 @pytest.mark.parametrize(("first", "second", "taken"), [(65535, 1, True), (65535, 2, False), (1, 80000, False)])
 def test_constant_memory(first: int, second: int, taken: bool, tree: Tree, tmp_path: Path) -> None:
     """Of 64 KB all can be used. It is ptxas that refuses more, without a line."""

@@ -138,6 +138,8 @@ constexpr bool is_plain = std::is_trivially_copyable<T>::value ||
  * what is not plain, just as it is given a reference. */
 template <class T> struct sent {
     alignas(T) char bytes[sizeof(T)];
+    static_assert(!std::is_polymorphic<T>::value,
+                  "an object of a class with virtual functions cannot be passed to a kernel");
     explicit sent(T &given) { ::memcpy(bytes, __builtin_addressof(given), sizeof(T)); }
     typedef typename std::conditional<is_plain<T>, T, T &>::type passed;
     passed &&get() { return static_cast<passed &&>(*(T *)bytes); }
