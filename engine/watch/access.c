@@ -371,20 +371,13 @@ static bool is_old_used(void) {
     return used;
 }
 
-static struct access atomically(volatile const void *p, unsigned size, bool write, bool reads,
-                                const void *code) {
+static struct access atomically(struct access access) {
     struct watch *w = watch_here();
-    const struct access access = {.address = (uintptr_t)p,
-                                  .size = size,
-                                  .write = write,
-                                  .atomic = true,
-                                  .exchanges = write && !reads,
-                                  .strong = true,
-                                  .code = code};
+    access.atomic = access.strong = true;
     access_slowly(&access);
     if (!w || stack_holds(w, access.address)) return access;
     w->synchronizes = true;
-    if (write) order_release(w->order, access.address, watch_is_shared(w, access.address));
+    if (access.write) order_release(w->order, access.address, watch_is_shared(w, access.address));
     return access;
 }
 
@@ -410,6 +403,7 @@ static void compared(const struct access *seen, const void *old, bool done) {
     struct watch *w = watch_here();
     if (done) record_atomic(seen, old);
     if (!w) return;
+    HEAR(compared, w, seen);
     uintptr_t *failed = &w->failed_swap[running_index.linear];
     if (*failed && *failed != seen->address) {
         const struct access load = {.address = *failed, .size = seen->size, .code = seen->code};
@@ -418,9 +412,11 @@ static void compared(const struct access *seen, const void *old, bool done) {
     *failed = done ? 0 : seen->address;
 }
 
-#define SEEN(write, reads) const struct access seen = atomically(p, sizeof *p, write, reads, CODE)
+#define ATOMIC(...)                                                                                \
+    atomically(                                                                                    \
+        (struct access){.address = (uintptr_t)p, .size = sizeof *p, .code = CODE, __VA_ARGS__})
 #define SWAP(expected)                                                                             \
-    SEEN(true, true);                                                                              \
+    const struct access seen = ATOMIC(.write = true, .compares = true);                            \
     const bool done =                                                                              \
         __atomic_compare_exchange_n(p, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);    \
     acquire(&seen);                                                                                \
@@ -428,7 +424,7 @@ static void compared(const struct access *seen, const void *old, bool done) {
 #define ATOMIC_RMW(bits, type, name, builtin, reads)                                               \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order) {                   \
         (void)order;                                                                               \
-        SEEN(true, reads);                                                                         \
+        const struct access seen = ATOMIC(.write = true, .exchanges = !(reads));                   \
         const type old = builtin(p, value, __ATOMIC_SEQ_CST);                                      \
         record_atomic(&seen, &old);                                                                \
         acquire(&seen);                                                                            \
@@ -444,14 +440,14 @@ static void compared(const struct access *seen, const void *old, bool done) {
 #define ATOMICS(bits, type)                                                                        \
     type __tsan_atomic##bits##_load(const volatile type *p, int order) {                           \
         (void)order;                                                                               \
-        SEEN(false, true);                                                                         \
+        const struct access seen = ATOMIC(.write = false);                                         \
         type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                         \
         acquire(&seen);                                                                            \
         return value;                                                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order) {                    \
         (void)order;                                                                               \
-        atomically(p, sizeof *p, true, false, CODE);                                               \
+        ATOMIC(.write = true, .exchanges = true);                                                  \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     ATOMIC_RMW(bits, type, exchange, __atomic_exchange_n, is_old_used())                           \

@@ -62,6 +62,8 @@ struct detector {
                             const struct stamp *earlier, bool earlier_writes);
     /* A plain store, in an interval in which it has kept a race: watch.follows. */
     void (*stored_after_race)(struct watch *w, const struct access *access);
+    /* The running thread has made a compare-and-swap. */
+    void (*compared)(struct watch *w, const struct access *access);
     /* A read of what nobody has written. */
     void (*shared_unwritten)(struct watch *w, size_t word, epoch reader);
     void (*global_unwritten)(struct watch *w, const struct access *access);

@@ -9,6 +9,9 @@ global memory and in shared memory, ordered by fences, by a whole warp's operati
 Which thread comes when is said by atomics without a fence, which order nothing else.
 """
 
+import itertools
+import os
+
 from alone import the_engine
 
 # All kernels are one program; its arguments say which is launched, and what a and b are.
@@ -145,6 +148,44 @@ __global__ void barriers(int *out, int looked_at) {
     out[t] = words[looked_at]; // the last read
 }
 
+__device__ void raise(int *p, int by) {
+    int old = *p, expected; // the guess
+    do {
+        expected = old;
+        old = atomicCAS(p, expected, expected + by);
+    } while (old != expected);
+}
+
+// What a thread loads is what its compare-and-swap expects, 0 in global memory and 1 in shared memory; or is not: 2 it
+// makes none, 3 it makes it elsewhere, and 4 the first block, and 5 the first thread, makes none.
+__global__ void guesses(int *p, int *out, int kind) {
+    __shared__ int word;
+    if (threadIdx.x == 0) word = 0;
+    __syncthreads();
+    if (kind == 0) raise(p, blockIdx.x);
+    if (kind == 1) raise(&word, threadIdx.x);
+    if (kind < 2) return;
+    const bool other = (kind == 4 && blockIdx.x > 0) || (kind == 5 && threadIdx.x + blockIdx.x > 0);
+    const int sum = other ? atomicAdd(p, 1) : *p; // no guess
+    if (kind == 3) atomicCAS(out, sum, 7);
+    if (kind == 2 || kind == 3) atomicAdd(p, 1);
+}
+
+// The second block adds while the first one is between its load and its compare-and-swap, if it makes that.
+__global__ void late_guess(int *p, int *turn, int swaps) {
+    if (threadIdx.x > 0 || blockIdx.x > 1) return;
+    if (blockIdx.x == 0) {
+        const int expected = *p; // the guess of the first
+        atomicExch(turn, 1);
+        while (atomicAdd(turn, 0) < 2) {}
+        if (swaps) atomicCAS(p, expected, expected + 1);
+    } else {
+        while (atomicAdd(turn, 0) < 1) {}
+        atomicAdd(p, 1);
+        atomicExch(turn, 2);
+    }
+}
+
 int main(int argc, char **argv) {
     const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
     const int launches = argc > 4 ? atoi(argv[4]) : 1, width = argc > 5 ? atoi(argv[5]) : 1;
@@ -171,6 +212,8 @@ int main(int argc, char **argv) {
     case 7: two_of_each<<<1, 64>>>(out); break;
     case 8: flag<<<2, 1>>>(count, out); break;
     case 9: barriers<<<1, 2>>>(out, a); break;
+    case 10: guesses<<<b, 64>>>(in, out, a); break;
+    case 11: late_guess<<<many, 1024>>>(in, count, a); break;
     }
     cudaFree(in);
     cudaFree(count);
@@ -178,7 +221,7 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG, BARRIERS = range(10)
+LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG, BARRIERS, GUESSES, LATE_GUESS = range(12)
 NOTHING, RACE, IN_SHARED = "no mistakes found", "race between blocks on", "race on shared memory"
 
 
@@ -238,3 +281,16 @@ def test_numbers_of_barriers_begin_again() -> None:
     for word in (0, 1):
         check(BARRIERS, word, said=NOTHING)
     check(BARRIERS, 2, said="read of uninitialized shared memory", line="// the last read")
+
+
+def test_what_a_compare_and_swap_expects_may_be_loaded_without_an_atomic_operation() -> None:
+    for kind in (0, 1):
+        for blocks in (1, 100):
+            check(GUESSES, kind, blocks, said=NOTHING)
+    for kind, blocks in itertools.product((2, 3), (1, 2)):
+        check(GUESSES, kind, blocks, said="race between threads on in")
+    check(GUESSES, 4, 2, said="race between blocks on in")
+    check(GUESSES, 5, 1, said="race between threads on in", line="// no guess")
+    if len(os.sched_getaffinity(0)) > 1:  # two blocks at a time
+        check(LATE_GUESS, 1, said=NOTHING)
+        check(LATE_GUESS, 0, said="race between blocks on in")

@@ -10,19 +10,22 @@
 
 extern const struct detector detector_race;
 
-enum { FOLLOWED = 8 }; /* in an interval */
-struct followed {
-    int count;
+enum { FOLLOWED = 8 /* in an interval */, GUESSES = 4 };
+struct races { /* of a worker */
+    int count, guess_count;
     struct followed_race {
         const struct event *kept;
         bool known; /* who has stored to the element, without an atomic operation: */
         unsigned thread;
         uint64_t block;
     } race[FOLLOWED];
+    struct event guess[GUESSES];
 };
 
+static struct races *races_of(const struct watch *w) { return detector_state(&detector_race, w); }
+
 static void follow(struct watch *w, const struct event *kept) {
-    struct followed *f = detector_state(&detector_race, w);
+    struct races *f = races_of(w);
     if (!w->follows) f->count = 0;
     w->follows = true;
     if (f->count == FOLLOWED) return;
@@ -35,7 +38,7 @@ static void follow(struct watch *w, const struct event *kept) {
 }
 
 static void stored_after_race(struct watch *w, const struct access *access) {
-    struct followed *f = detector_state(&detector_race, w);
+    struct races *f = races_of(w);
     for (struct followed_race *race = f->race; race < f->race + f->count; ++race) {
         const unsigned thread = running_index.linear;
         if (race->kept->address - access->address >= access->size) continue;
@@ -44,6 +47,81 @@ static void stored_after_race(struct watch *w, const struct access *access) {
         if (!race->known) race->thread = thread, race->block = w->epochs.block;
         race->known = true;
     }
+}
+
+static void note_race(struct watch *w, const struct event *event) {
+    const struct event *kept = event_note(event);
+    if (!w->raced && event->kind == FINDING_SHARED_RACE) w->raced = kept;
+    if (kept) follow(w, kept);
+}
+
+/* --- guesses ----------------------------------------------------------------------------------
+ *
+ * A thread may load what it expects without an atomic operation, as in the CUDA C++ Programming
+ * Guide's atomicAdd(double): atomicCAS() tells it whether that was there. A race of such a read
+ * with an atomic operation is no mistake. So it is kept back until the reader has made a
+ * compare-and-swap at the address, or waits at a barrier or returns. */
+
+static void note_unless_guess(struct watch *w, const struct event *event) {
+    struct races *r = races_of(w);
+    const bool now = !event->write && event->thread == running_index.linear;
+    if (now && event->other_atomic && r->guess_count < GUESSES)
+        r->guess[r->guess_count++] = *event;
+    else
+        note_race(w, event);
+}
+
+static void compared(struct watch *w, const struct access *access) {
+    struct races *r = races_of(w);
+    int left = 0;
+    for (int i = 0; i < r->guess_count; ++i)
+        if (r->guess[i].address - access->address >= access->size) r->guess[left++] = r->guess[i];
+    r->guess_count = left;
+}
+
+/* The running thread's: it made no compare-and-swap. */
+static void note_guesses(struct watch *w) {
+    struct races *r = races_of(w);
+    for (int i = 0; i < r->guess_count; ++i) note_race(w, &r->guess[i]);
+    r->guess_count = 0;
+}
+
+static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+    (void)thread, (void)returned;
+    note_guesses(w);
+}
+
+/* An atomic operation finds a read of another block, which may yet make its compare-and-swap, as
+ * long as the launch goes on. A worker may be stopped at any instruction: one that is not
+ * `complete` counts for nothing. */
+enum { LATE = 16 };
+static struct {
+    unsigned count;
+    struct late_race {
+        bool complete;
+        struct event event;
+        struct stamp read;
+    } race[LATE];
+} late;
+
+static void decide_late(const struct event *event, const struct stamp *read) {
+    const unsigned at = __atomic_fetch_add(&late.count, 1, __ATOMIC_RELAXED);
+    if (at >= LATE) return;
+    late.race[at] = (struct late_race){.event = *event, .read = *read};
+    __atomic_store_n(&late.race[at].complete, true, __ATOMIC_RELEASE);
+}
+
+static void launch_ended(const struct launch *launch) {
+    (void)launch;
+    for (struct late_race *race = late.race; race < late.race + LATE; ++race) {
+        uintptr_t begin;
+        const struct cells *cells = global_cells(race->event.address, &begin);
+        if (race->complete && cells &&
+            cells_know_read(cells, (race->event.address - begin) / WORD, &race->read))
+            event_note(&race->event);
+        race->complete = false;
+    }
+    late.count = 0;
 }
 
 /* --- shared memory ---------------------------------------------------------------------------- */
@@ -130,9 +208,7 @@ static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool 
         if (threads_has(&w->arrived[i].threads, epoch_thread(first)))
             event.reader_at = w->arrived[i].code;
     find_stores(w, event.stores);
-    const struct event *kept = event_note(&event);
-    if (!w->raced) w->raced = kept;
-    if (kept) follow(w, kept);
+    note_unless_guess(w, &event);
 }
 
 /* --- global memory ---------------------------------------------------------------------------- */
@@ -148,11 +224,17 @@ static void global_conflict(struct watch *w, const struct access *access,
     event.other_thread = epoch_thread(earlier->when);
     event.other_block = stamp_block(earlier);
     event.synchronizes = w->synchronizes || access->is_volatile;
-    const struct event *kept = event_note(&event);
-    if (kept) follow(w, kept);
+    if (access->atomic && !earlier_writes && event.other_block != event.block)
+        decide_late(&event, earlier);
+    else
+        note_unless_guess(w, &event);
 }
 
-const struct detector detector_race = {.worker_bytes = sizeof(struct followed),
+const struct detector detector_race = {.worker_bytes = sizeof(struct races),
+                                       .thread_waits = thread_waits,
+                                       .interval_ends = note_guesses,
+                                       .launch_ended = launch_ended,
+                                       .compared = compared,
                                        .shared_conflict = shared_conflict,
                                        .global_conflict = global_conflict,
                                        .stored_after_race = stored_after_race};

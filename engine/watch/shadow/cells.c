@@ -198,12 +198,16 @@ static struct conflict find_conflict(struct order *o, const struct shadow_cell *
     return (struct conflict){{0, 0}, false};
 }
 
+static bool are_of_one_thread(const struct stamp *a, const struct stamp *b) {
+    return !((a->where ^ b->where) >> STAMP_STEP_BITS) &&
+           !((a->when ^ b->when) & EPOCH_THREAD_MASK);
+}
+
 /* The place of a read that `now` replaces: the same thread's, and no weaker, or one before it. */
 static bool replaces(struct order *o, const struct stamp *now, const struct stamp *read) {
-    const uint64_t other = (now->where ^ read->where) >> STAMP_STEP_BITS;
     if (!read->when) return true;
     if (is_strong(now) && !is_strong(read)) return false;
-    if (!other && !((now->when ^ read->when) & EPOCH_THREAD_MASK)) return true;
+    if (are_of_one_thread(now, read)) return true;
     return order_before(o, read, NULL);
 }
 
@@ -255,18 +259,25 @@ static void remember_read(struct order *o, struct shadow_cell *cell, const struc
         keep_read(o, cell, &left, now);
 }
 
-/* It is behind all strong accesses before it: what is behind it is behind them, but for another
- * thread's of its block (find_conflict()). */
-static void write_strongly(struct shadow_cell *cell, const struct stamp *now) {
+/* A strong write is behind all strong accesses before it: what is behind it is behind them, but for
+ * another thread's of its block (find_conflict()). A compare-and-swap confirms what its thread has
+ * read, or tells it the value. */
+static bool ends_read(const struct stamp *read, const struct access *access,
+                      const struct stamp *now) {
+    return is_strong(read) || (access->compares && are_of_one_thread(read, now));
+}
+
+static void write_strongly(struct shadow_cell *cell, const struct access *access,
+                           const struct stamp *now) {
     const struct stamp *last = &cell->strong_write;
     if (last->when && (last->when ^ now->when) & EPOCH_THREAD_MASK)
         cell->other_strong_write = *last;
     cell->strong_write = *now;
-    if (is_strong(&cell->read)) cell->read.when = 0;
-    if (is_strong(&cell->other_read)) cell->other_read.when = 0;
+    if (ends_read(&cell->read, access, now)) cell->read.when = 0;
+    if (ends_read(&cell->other_read, access, now)) cell->other_read.when = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < cell->more_count; ++i)
-        if (!is_strong(&cell->more[i])) cell->more[count++] = cell->more[i];
+        if (!ends_read(&cell->more[i], access, now)) cell->more[count++] = cell->more[i];
     cell->more_count = count;
 }
 
@@ -276,7 +287,7 @@ struct conflict cell_access(struct order *o, struct shadow_cell *cell, const str
     if (!access->write) {
         remember_read(o, cell, now);
     } else if (access->strong) {
-        write_strongly(cell, now);
+        write_strongly(cell, access, now);
     } else {
         drop_reads(cell);
         *cell = (struct shadow_cell){.write = *now, .others = cell->others};
@@ -322,4 +333,21 @@ bool cells_know_reads(const struct order *o, const struct cells *cells, size_t w
            is_weak_read(o, &cell->other_read) &&
            stamp_block(&cell->read) != stamp_block(&cell->other_read) &&
            (!order_has_pairs() || cell->more_count >= MANY_READS);
+}
+
+static bool knows_read(const struct shadow_cell *cell, const struct stamp *read) {
+    bool knows = memcmp(&cell->read, read, sizeof *read) == 0 ||
+                 memcmp(&cell->other_read, read, sizeof *read) == 0;
+    for (uint32_t i = 0; i < cell->more_count; ++i)
+        knows |= memcmp(&cell->more[i], read, sizeof *read) == 0;
+    return knows;
+}
+
+bool cells_know_read(const struct cells *cells, size_t word, const struct stamp *read) {
+    const struct word_shadow *w = shadow_if_any(cells, word);
+    if (!w || !w->cell) return false;
+    bool knows = knows_read(w->cell, read);
+    for (int i = 0; w->cell->others && i < WORD - 1; ++i)
+        knows |= knows_read(&w->cell->others[i], read);
+    return knows;
 }

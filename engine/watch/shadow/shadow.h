@@ -69,6 +69,7 @@ struct access {
     unsigned size;
     bool write, atomic, is_volatile;
     bool exchanges; /* an atomic operation: a store, as the value before it is not used */
+    bool compares;  /* an atomic operation: a compare-and-swap */
     bool strong;    /* as order.c has it */
     bool copying;   /* an asynchronous copy begins, of the thread's group with this number */
     uint64_t group;
@@ -345,6 +346,9 @@ struct conflict cell_access(struct order *o, struct shadow_cell *cell, const str
 /* The same for the bytes of a word that the access is to: what the first of them races with. */
 struct conflict cells_access(struct order *o, const struct cells *cells, size_t word,
                              unsigned bytes, const struct access *access);
+/* Whether this plain read of the word, of the running launch or the last one, is still known: its
+ * thread has made no compare-and-swap there since. While no kernel runs. */
+bool cells_know_read(const struct cells *cells, size_t word, const struct stamp *read);
 
 /* --- arrays of the run: engine.h's struct engine_array, in row-major order -------------------- */
 
