@@ -128,6 +128,7 @@ def test_an_unknown_time_is_in_time_and_said(tmp_path: Path) -> None:
     (tmp_path / "class.toml").write_text("")
     found = standing_of(ADA, [known], read_settings(tmp_path), None)
     assert found.late == "late" and found.needs_human and "no deadline" in found.notes[0]
+    assert standing_of(ADA, attempts((5, 40)), read_settings(tmp_path), None).late == ""
 
 
 @pytest.mark.parametrize("rule, made, unclear", [

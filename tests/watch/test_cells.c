@@ -348,15 +348,15 @@ TEST(behind_the_fence_only_the_store_that_releases_is_ordered) {
     cells_drop(&cells);
 }
 
-TEST(what_a_lane_did_before_it_returned_is_known_to_all_that_meet_later) {
-    const unsigned some = 1 << 1 | 1 << 2;
+TEST(what_lanes_did_before_they_returned_is_known_to_all_that_meet_later) {
+    const unsigned some = 1 << 1 | 1 << 2, gone[] = {0, 3};
     begin_launch(THREADS);
     order_warp_met(order[0], 0, some); /* and so not all lanes know the same */
-    const struct stamp last = now_of(0, 0);
-    CHECK(!knows(0, 1, last));
-    threads_add(&epochs[0].returned, 0);
+    const struct stamp last[] = {now_of(0, gone[0]), now_of(0, gone[1])};
+    for (int i = 0; i < 2; ++i) CHECK(!knows(0, 1, last[i]));
+    for (int i = 0; i < 2; ++i) threads_add(&epochs[0].returned, gone[i]);
     order_warp_met(order[0], 0, some);
-    CHECK(knows(0, 1, last));
+    for (int i = 0; i < 2; ++i) CHECK(knows(0, 1, last[i]));
     epochs[0].returned = (struct threads){{0}};
 }
 
@@ -382,6 +382,15 @@ TEST(a_fence_is_of_its_block) {
     CHECK(order_is_behind_fence(order[0]));
     order_begin_block(order[0]);
     CHECK(!order_is_behind_fence(order[0]));
+}
+
+TEST(the_numbers_of_launches_begin_again) {
+    launch_number = LAUNCHES - 4;
+    for (struct stamp last, now = {0, 0}; launch_number < LAUNCHES + 2; now = last) {
+        begin_launch(THREADS);
+        last = now_of(0, 0);
+        CHECK(stamp_block(&last) == 0 && order_other_launch(order[0], &now));
+    }
 }
 
 TEST(what_was_released_is_forgotten_at_the_next_launch) {
