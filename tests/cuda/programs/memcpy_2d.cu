@@ -113,6 +113,8 @@ static void refused_extents() {
         cudaMemcpy2D(d, (size_t)-STRIDE, host, 16, 16, 2, in),
         cudaMemcpy2D(host, 16, d, half, 16, 3, out),
         cudaMemcpy2D(d, STRIDE, other, half, 16, 3, cudaMemcpyDeviceToDevice),
+        cudaMemcpy2D(d, STRIDE, host, half >> 32, 16, 2, in), /* more than a pitch may be */
+        cudaMemcpy2D(host, half >> 32, d, STRIDE, 16, 2, out),
         cudaMemcpy2D(d, STRIDE, host, 16, 16, half, in),
         cudaMemcpy2DAsync(d, half, host, 16, 16, 3, in, 0),
         cudaMemcpyAsync(d, other, half, cudaMemcpyDeviceToDevice, 0),
