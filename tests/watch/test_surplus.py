@@ -22,11 +22,12 @@ GUARD, STORE = "    if (row < m && col < n)\n", "C[row * n + col] = sum;"
 GRIDS = {  # by n, which says which one it is: its blocks, and how many of them write, of 34 rows
     34: ("30, 30", 900, 9),
     35: ("80, 80", 6400, 9),
+    36: ("30, 30", 16 * 900, 16 * 9),  # in 17 launches: of no more than 16 it is noted which blocks write
     37: ("3, 3, 200", 1800, 9),
     38: ("(1 << 14) + 3, 3", 3 * ((1 << 14) + 3), 9),
     39: ("20, 20", 400, 0),  # all are watched
 }
-RIGHT, FEW = 34, 39
+RIGHT, MANY_LAUNCHES, FEW = 34, 36, 39
 (NO_BARRIER, A_ROWS, B_COLUMNS, LAST_BLOCK, TWO_STORE, ADDS, WRONG, NOT_ALL, STRAY,
  WRONG_IN_PLAIN, PRINTS, ENDLESS, FAR_AND_ENDLESS) = range(RIGHT + 1, RIGHT + 14)
 """What the kernel does where m is that number."""
@@ -36,10 +37,11 @@ EDITS = [
      + "".join(f"    if (n == {n}) grid = dim3({grid});\n" for n, (grid, *_) in GRIDS.items())),
     ("#define TILE_SIZE 16\n", "#include <stdio.h>\n#define TILE_SIZE 16\n#define PLAIN !__tsan_init\n"
      'extern "C" __device__ void __tsan_init(void) __attribute__((weak));\n'),
+    ("    mysgemm<<<", f"    for (int i = n == {MANY_LAUNCHES} ? 17 : 1; i > 0; --i)\n        mysgemm<<<"),
     (START, f"""
     if (blockIdx.x > 99 || blockIdx.z) return;
     if (m == {LAST_BLOCK} && blockIdx.x + blockIdx.y == 58) A_s[0][0] = A[m * k];
-    if (m == {PRINTS} && !threadIdx.x && !threadIdx.y && !blockIdx.x && !blockIdx.y) printf("here\\n");
+    if (m == {PRINTS} && !threadIdx.x && !threadIdx.y) printf("here\\n");
     if (m == {ENDLESS}) for (volatile int i = 0; ; ++i) ;
 {START}"""),
     ("++phase)", f"phase += m != {FAR_AND_ENDLESS})"),
@@ -84,7 +86,7 @@ def test_all_blocks_that_write_are_watched(program: Path) -> None:
             assert seen is None
             continue
         assert seen and (seen["all"], seen["writing"]) == (blocks, writing)
-        assert writing + 3 <= seen["watched"] <= writing + 29
+        assert writing + 3 <= seen["watched"] <= writing + (16 * 29 if n == MANY_LAUNCHES else 29)
 
 
 def test_the_program_is_made_when_it_is_asked_for(tree: Tree) -> None:
@@ -159,9 +161,11 @@ def test_blocks_that_write_to_variables_of_the_program(whole_checker: Builder, p
     assert run.finding and run.finding["kind"] == "global-race" and run.finding["line"]
 
 
-def test_what_the_plain_run_prints_is_not_printed(program: Path) -> None:
-    """It is the same as what the run under watch prints."""
-    assert run_check(program, PRINTS, 34, 34).stdout.count("here\n") == 1
+def test_blocks_that_are_watched_print(program: Path) -> None:
+    """No others run; and what the plain run prints is not printed."""
+    said = run_check(program, PRINTS, 34, 34).stdout
+    prints = said.count("here\n")
+    assert prints < 40 and f": {prints} of 900 blocks watched: the 9 that write" in said, said
 
 
 def plain_program(folder: Path, does: str) -> Path:
