@@ -16,8 +16,14 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     __shared__ float *other;
     float few[2] = {1.0f, 2.0f};
     const long far = A - &constants.one;
+    const int two = 2 * threadIdx.x;
+    float sum = 0;
+    for (int phase = 0; m == 3 && phase < k; phase += 4) {
+        for (int i = phase + two; i < phase + two + 2 && i < k; ++i) sum += A[i];
+        __syncthreads();
+    }
     if (threadIdx.x == 0) other = few;
-    if (m == 2 && threadIdx.x == 0) C[0] = few[k];
+    if (m >= 2 && threadIdx.x == 0) C[0] = few[k] + sum;
     __syncthreads();
     if (n == 1 && threadIdx.x == 1) C[1] = *other;
     if (n == 2 && threadIdx.x == 1) mine[1 << 13] = 1.0f;
@@ -31,7 +37,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 }
 """
 GRAVE = ["foreign-local", "tampering", "host-function", "unseen"]
-"""Found where n is 1, 2, ...; where m is 2, another mistake comes before."""
+"""Found where n is 1, 2, ...; where m is 2, another mistake comes before; where m is 3, phases, too."""
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)
@@ -44,6 +50,12 @@ def test_what_is_grave_does_not_hide_behind_a_mistake(checker: Builder, programs
         assert alone["kind"] == kind and (after["kind"], after["line"]) == (kind, alone["line"])
         assert kind != "unseen" or f"n == {n}" in KERNEL.splitlines()[alone["line"] - 1]
     assert run_check(program, "--json", 2, 2, len(GRAVE) + 1).finding["kind"] == "local-out-of-bounds"
+
+
+def test_how_wide_tiles_are_says_the_first_thread_that_loads_on(checker: Builder, programs: Path) -> None:
+    """The last ones have less to load at the edge."""
+    found = run_check(checker("gcc -O1", shared_kernel(programs, "findings.cu", KERNEL)), "--json", 3, 7, 5).finding
+    assert (found["kind"], found["phase"], found["phases"]) == ("local-out-of-bounds", 1, 2)
 
 
 CALLS = """
