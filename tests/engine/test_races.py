@@ -186,6 +186,9 @@ __global__ void late_guess(int *p, int *turn, int swaps) {
     }
 }
 
+// More threads than run on one core, and more words than have a lock each.
+__global__ void large(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+
 int main(int argc, char **argv) {
     const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
     const int launches = argc > 4 ? atoi(argv[4]) : 1, width = argc > 5 ? atoi(argv[5]) : 1;
@@ -214,6 +217,11 @@ int main(int argc, char **argv) {
     case 9: barriers<<<1, 2>>>(out, a); break;
     case 10: guesses<<<b, 64>>>(in, out, a); break;
     case 11: late_guess<<<many, 1024>>>(in, count, a); break;
+    case 12:
+        cudaFree(out);
+        cudaMalloc(&out, 300 * 1024 * sizeof(int));
+        large<<<300, 1024>>>(out);
+        break;
     }
     cudaFree(in);
     cudaFree(count);
@@ -221,7 +229,8 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
-LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG, BARRIERS, GUESSES, LATE_GUESS = range(12)
+(LOOK, LAST_WRITES, VARIABLES, VECTOR_AND_WORD, BLOCKS, WARPS, LANES, TWO_OF_EACH, FLAG, BARRIERS, GUESSES,
+ LATE_GUESS, LARGE) = range(13)
 NOTHING, RACE, IN_SHARED = "no mistakes found", "race between blocks on", "race on shared memory"
 
 
@@ -294,3 +303,7 @@ def test_what_a_compare_and_swap_expects_may_be_loaded_without_an_atomic_operati
     if len(os.sched_getaffinity(0)) > 1:  # two blocks at a time
         check(LATE_GUESS, 1, said=NOTHING)
         check(LATE_GUESS, 0, said="race between blocks on in")
+
+
+def test_words_of_a_large_array() -> None:
+    check(LARGE, 0, said=NOTHING)
