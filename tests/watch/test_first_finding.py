@@ -70,17 +70,19 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
     if (m == 2) mysgemm<<<0, 1>>>(C, 0);
     if (m == 3) cudaFree((void *)7), cudaGetLastError();
     if (m == 4) mysgemm<<<1, 1>>>(C, k), cudaFree((void *)7);
+    if (m == 6) cudaMemset((void *)B, 0, 4);
     mysgemm<<<1, 1>>>(C, k);
     if (m == 5) cudaFree((void *)7);
 }
 """
-CALLED = {1: ("failed-call", "m == 1"), 2: ("bad-launch", "m == 2")}
+CALLED = {1: ("failed-call", "m == 1"), 2: ("bad-launch", "m == 2"), 6: ("input-written", "m == 6")}
 """By m: what comes before the launch with the mistake, and what is to be named. For other m that is the mistake."""
 
 
-def test_a_call_that_failed_before_the_launch_comes_first(checker: Builder, programs: Path) -> None:
+def test_a_wrong_call_before_the_launch_comes_first(checker: Builder, programs: Path) -> None:
     program = checker("gcc -O1", shared_kernel(programs, "calls.cu", CALLS))
-    for m in range(1, 6):
+    for m in range(1, 7):
         found = run_check(program, "--json", m, 2, 2).finding
         kind, text = CALLED.get(m, ("local-out-of-bounds", "// index"))
         assert found["kind"] == kind and text in CALLS.splitlines()[found["line"] - 1], m
+    assert found["access"] == "write"
