@@ -16,6 +16,7 @@ from alone import the_engine
 
 # All kernels are one program; its arguments say which is launched, and what a and b are.
 PROGRAM = """\
+#include <cstdio>
 #include <cstdlib>
 
 __global__ void look(int *in, int *out, int reader, int writer, int width) {
@@ -189,6 +190,14 @@ __global__ void late_guess(int *p, int *turn, int swaps) {
 // More threads than run on one core, and more words than have a lock each.
 __global__ void large(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
 
+static long pages_in_use() {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*d %ld", &pages) != 1) abort();
+    fclose(file);
+    return pages;
+}
+
 int main(int argc, char **argv) {
     const int many = 1000, a = atoi(argv[2]), b = argc > 3 ? atoi(argv[3]) : 0;
     const int launches = argc > 4 ? atoi(argv[4]) : 1, width = argc > 5 ? atoi(argv[5]) : 1;
@@ -218,9 +227,12 @@ int main(int argc, char **argv) {
     case 10: guesses<<<b, 64>>>(in, out, a); break;
     case 11: late_guess<<<many, 1024>>>(in, count, a); break;
     case 12:
-        cudaFree(out);
-        cudaMalloc(&out, 300 * 1024 * sizeof(int));
-        large<<<300, 1024>>>(out);
+        for (int i = 0; i < a; i++) {
+            cudaFree(out);
+            cudaMalloc(&out, 300 * 1024 * sizeof(int));
+            large<<<300, 1024>>>(out);
+        }
+        printf("%ld", pages_in_use());
         break;
     }
     cudaFree(in);
@@ -306,4 +318,10 @@ def test_what_a_compare_and_swap_expects_may_be_loaded_without_an_atomic_operati
 
 
 def test_words_of_a_large_array() -> None:
-    check(LARGE, 0, said=NOTHING)
+    check(LARGE, 1, said=NOTHING)
+
+
+def test_what_is_remembered_of_freed_memory_goes() -> None:
+    the_engine().build(PROGRAM)
+    one, many = (int(the_engine().run(str(LARGE), allocations).stdout) for allocations in ("1", "20"))
+    assert many < 2 * one
