@@ -100,8 +100,9 @@ def mutants_of(repository: Path, room: Room) -> list[Mutant]:
     made = []
     for file in room.files:
         lines = (repository / file).read_text(encoding="utf-8").splitlines(keepends=True)
+        read = [line.replace("{-", "{ -") for line in lines]  # for it, the former begins a comment
         with contextlib.redirect_stdout(io.StringIO()):  # it reports on strings that it leaves alone
-            changes = mutator.mutants_regexp(lines, ruleFiles=RULES[Path(file).suffix],
+            changes = mutator.mutants_regexp(read, ruleFiles=RULES[Path(file).suffix],
                                       ignorePatterns=[], ignoreStringOnly=True)
         made += [Mutant(room, file, number, lines[number - 1], after)
                  for number, after, *_ in changes]

@@ -91,6 +91,12 @@ def test_each_room_has_files_and_tests() -> None:
     assert len(draw.rooms_of(REPOSITORY, tracked)) == 10
 
 
+def test_lines_behind_a_bracket_and_a_minus_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int a[] = {-1};\nint f(void) { return 1; }\n")
+    made = draw.mutants_of(tmp_path, draw.Room("room", ("a.c",), ()))
+    assert {each.line for each in made} == {1, 2}
+
+
 def test_what_changes_nothing_that_is_built_is_not_drawn(tmp_path: Path) -> None:
     """A comment, a docstring, what does not compile, or not assemble."""
     (tmp_path / "a.c").write_text('int f(int a) { return a + 1; } // + 1\n#define UNUSED 3\n__asm__(".data");\n')
