@@ -101,9 +101,9 @@ FOUND = {  # what is done, some of the finding, and words of it
          f"__pipeline_wait_prior(1); __syncthreads(); if (t > 7) {LOOK_ASIDE} {DONE}",
          {"kind": "shared-race", "element": "to[0]", "access": "read"}, "wait for the copy"),
     "another's, behind so many fences that an epoch has no room for their number":
-        (f"to[t] = 0; __syncthreads(); for (int i = 0; i < 2200; ++i) {{ if (t == 0) __threadfence_block();"
-         f"if (i == 1500) __syncwarp(0xFFFF); }} if (t == 0) {{ {COPY} __pipeline_commit(); __pipeline_wait_prior(0); }}"
-         f"if (t == 15) {LOOK_ASIDE} __syncthreads();",
+        ("to[t] = 0; __syncthreads(); for (int i = 0; i < 2200; ++i) { if (t == 0) __threadfence_block();"
+         f"if (i == 1500) __syncwarp(0xFFFF); }} if (t == 0) {{ {COPY} __pipeline_commit();"
+         f"__pipeline_wait_prior(0); }} if (t == 15) {LOOK_ASIDE} __syncthreads();",
          {"kind": "shared-race", "element": "to[0]", "access": "read"}, ""),
     "to where another stores in the same interval":
         (f"to[15 - t] = 0; {COPY} {DONE}",
