@@ -440,7 +440,7 @@ FAULT(endless_printf) {
 }
 
 /* Blocks that end, but too many of them: that is slow, and not endless. */
-// expect: {HERE}: time limit exceeded: [1-9]\d* of 1,000,000 blocks were done after [\d.]+ s
+// expect: {HERE}: time limit exceeded: [1-9][\d,]* of 1,000,000 blocks were done after [\d.]+ s
 // expect:     thread \(0,0,0\) of block \(\d+,0,0\), in slow
 __global__ void slow(int *x) {
     for (volatile int i = 0; i < 300000; i = i + 1) {} // HERE
