@@ -18,6 +18,7 @@ from alone import the_engine
 PROGRAM = """\
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_pipeline.h>
 
 __global__ void look(int *in, int *out, int reader, int writer, int width) {
     const int b = blockIdx.x;
@@ -138,15 +139,22 @@ __global__ void flag(int *flag, int *out) {
     }
 }
 
-// More barriers than epochs have numbers for; the last read is of a word that was stored long before, or never.
-__global__ void barriers(int *out, int looked_at) {
-    __shared__ int words[3];
+// More barriers than epochs have numbers for; the last read is of a word that was stored long before, or never, or
+// that a copy is on its way to.
+__global__ void barriers(int *in, int *out, int looked_at) {
+    __shared__ int words[4], whole, counted;
+    __shared__ char part;
+    int sum = 0;
     const int t = threadIdx.x;
+    if (t == 0) __pipeline_memcpy_async(&words[3], in, 4);
     for (int i = 0; i < 262200; i++) {
         if (t == 0 && i % 200000 == 1000) words[i / 200000] = i;
+        if (t == 0 && i == 10) whole = part = counted = 1;
+        if (t == 0 && i == 20) whole = part = atomicAdd(&counted, 1); // of the same number as one of the following
+        if (t == 1 && i > 262100) sum += whole + part + counted;
         __syncthreads();
     }
-    out[t] = words[looked_at]; // the last read
+    out[t] = sum + words[looked_at]; // the last read
 }
 
 __device__ void raise(int *p, int by) {
@@ -223,7 +231,7 @@ int main(int argc, char **argv) {
     case 6: lanes<<<1, 32>>>(out, a, b); break;
     case 7: two_of_each<<<1, 64>>>(out); break;
     case 8: flag<<<2, 1>>>(count, out); break;
-    case 9: barriers<<<1, 2>>>(out, a); break;
+    case 9: barriers<<<1, 2>>>(in, out, a); break;
     case 10: guesses<<<b, 64>>>(in, out, a); break;
     case 11: late_guess<<<many, 1024>>>(in, count, a); break;
     case 12:
@@ -302,6 +310,7 @@ def test_numbers_of_barriers_begin_again() -> None:
     for word in (0, 1):
         check(BARRIERS, word, said=NOTHING)
     check(BARRIERS, 2, said="read of uninitialized shared memory", line="// the last read")
+    check(BARRIERS, 3, said=IN_SHARED, line="// the last read")
 
 
 def test_what_a_compare_and_swap_expects_may_be_loaded_without_an_atomic_operation() -> None:
