@@ -18,10 +18,13 @@ def of_kind(lab: Lab, kind: str, what: str = "", hint: str = "") -> Finding:
     return Finding(kind=kind, headline=known.headline, what=what or known.headline, hint=hint or known.hint or None)
 
 
-def of_end(lab: Lab, ended: str, launches: int) -> Finding:
-    """Of a run that did not return, where no more is known."""
+def of_end(lab: Lab, ended: str, launches: int, build: str) -> Finding:
+    """Of a run that did not return, where no more is known. There is a checked one where the plain one ended."""
     if ended == "time-limit" and not launches:
         return of_kind(lab, "host-fault", hint=f"which loop of {lab.wrapper} has a condition that never becomes false?")
+    if ended == "time-limit" and build == "checked":
+        return of_kind(lab, ended, hint="without checks it ends: fewer loads, stores and atomic operations would take "
+                                        "the checks less time")
     if ended == "exited":
         return of_kind(lab, "host-fault", "it ended the program instead of returning",
                        f"{lab.wrapper} must return, whatever happens")
@@ -39,7 +42,7 @@ def finding_of(lab: Lab, run: Outcome) -> Finding | None:
     if run.right and run.ended == "returned":
         return None
     if run.ended != "returned":
-        found = of_end(lab, run.ended, run.launches)
+        found = of_end(lab, run.ended, run.launches, run.build)
         found = found.model_copy(update={"what": at(run.file, run.line, run.detail or found.what)})
     elif not run.launches:
         found = no_launch(lab)

@@ -222,6 +222,26 @@ def test_nothing_is_found_on_other_shapes(build: Builder, kernel: str, shape: st
     assert run.status == 0, run.stdout
 
 
+SLOW = """#include "support.h"
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    float sum = 0;
+    for (int i = 0; i < k; i++) sum += A[threadIdx.y * k + i] * B[i * n + threadIdx.x];
+    C[threadIdx.y * n + threadIdx.x] = sum;
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
+    mysgemm<<<1, dim3(n, m)>>>(m, n, k, A, B, C);
+}
+"""
+
+
+def test_checks_that_take_too_long_are_no_endless_kernel(tree: Tree) -> None:
+    tree.write("slow.cu", SLOW)
+    tree.make("sgemm-check", "BACKEND=cpu", "KERNEL=slow.cu")
+    run = run_check(tree.path / "sgemm-check", "--timeout", "1", "16", "100000", "16")
+    assert run.status == 1 and "the checks take too long for this kernel, and were stopped here" in run.stdout, run
+    assert "without them it ends, and the result is correct" in run.stdout and "does not end" not in run.stdout
+
+
 # ---- exit statuses -------------------------------------------------------------------------------
 
 
