@@ -21,6 +21,7 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "std::cout << m": "a kernel calls std::ostream::operator<<, a host function",
     "string.append(text, 4)": "a kernel calls std::__cxx11::basic_string::_M_append, a host function",
     'printf("%d%hhn", m, (signed char *)text)': "a kernel calls printf with %n, a host function",
+    'printf("%+-#0 *.*lln", 3, 4, &wide)': "a kernel calls printf with %n, a host function",
     "sincosf(sum, (float *)end, &cosine)": "store to C beyond its last row",
     "sincosf(sum, &sine, (float *)end)": "store to C beyond its last row",
     "frexpf(sum, end)": "store to C beyond its last row",
@@ -30,6 +31,9 @@ CALLS = {  # the kernel makes one of them, whose number is n: and what is found
     "memset(end, 0, (size_t)-8)": "store to C beyond its last row",
     "sincosf(sum, &sine, &cosine); frexpf(sum, &exponent); modf(sum, &whole)": None,
     'printf("%d%%n %s", m, text)': None,
+    # getenv() where the format is read otherwise
+    'printed = printf(before, 2.5, 3, 4, text, sizeof m, 5ll); if (printed != 22) getenv(text)': None,
+    'printed = printf(glibcs, &wide); if (printed != sizeof glibcs - 1 || wide) getenv(text)': None,
     "memcpy(text + 8, text, 8); free(malloc(8)); delete new int(m); free(C)": None,
 }
 HOST = """    std::string s = "x"; s += std::to_string(m); std::cerr << s << strlen(s.c_str()) << rand();
@@ -50,11 +54,15 @@ __device__ std::string string;
 
 __host__ __device__ static void call(int m, int n, const float *A, float *C, float &sum)
 {
-    char text[16] = "text";
+    char text[16] = "text", before[] = "%+5.2f|%0*d|%-4.3s|%zu%%|%#llx\\n";
+    char glibcs[] = "%Zn %lZn %qn %w32n %'n %In %1$n %5.3.n %";
+    long long wide = 0;
+    int printed = 0;
     float sine, cosine;
     int exponent = 0, *end = (int *)(C + m * n);
     double whole;
-    (void)text, (void)sine, (void)cosine, (void)exponent, (void)end, (void)whole;
+    (void)text, (void)before, (void)glibcs, (void)wide, (void)printed;
+    (void)sine, (void)cosine, (void)exponent, (void)end, (void)whole;
     switch (n) {
 """ + "".join(f"    case {n}: {call}; break;\n" for n, call in enumerate(CALLS, 1)) + "    }\n}\n"
 STORE, LAUNCH = "        C[row * n + col] = sum;", "\n    mysgemm<<<"

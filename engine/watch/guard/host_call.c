@@ -73,23 +73,42 @@ SINCOS(double, sincos)
 /* In a kernel, CUDA's: see emulator_clock(). */
 clock_t checker_clock(void) { return watch_here() ? (clock_t)emulator_clock() : clock(); }
 
-/* CUDA's printf has no %n, which stores. */
-static bool has_n(const char *format) {
-    for (const char *p = strchr(format, '%'); p; p = strchr(p + 1, '%')) {
-        p += 1 + strspn(p + 1, "0123456789.*$#+- 'hlLqjztI");
-        if (*p == 'w') p += 1 + (p[1] == 'f') + strspn(p + 1 + (p[1] == 'f'), "0123456789");
-        if (*p == 'n') return true;
-        if (!*p) return false;
-    }
-    return false;
+/* The length of the conversion that begins behind a %, of those that CUDA's printf has, or %n; 0:
+ * it begins none. */
+static size_t conversion_length(const char *behind) {
+    const char *const digits = "0123456789", *p = behind + strspn(behind, "-+ #0");
+    p += *p == '*' ? 1 : strspn(p, digits);
+    if (*p == '.') p += p[1] == '*' ? 2 : 1 + strspn(p + 1, digits);
+    if (*p == 'h' || *p == 'l')
+        p += p[1] == *p ? 2 : 1;
+    else
+        p += *p == 'j' || *p == 'z' || *p == 't';
+    return *p && strchr("cdiouxXpeEfFgGaAsn", *p) ? (size_t)(p + 1 - behind) : 0;
 }
 
-/* A kernel's format is copied: another block could change it behind the look at it. */
+/* A kernel's format. C's library knows more conversions, and old names of some, so every other % is
+ * printed as it is. Null: there is no memory for it. */
+static char *safe_format(const char *p, const void *code) {
+    char *const safe = malloc(2 * strlen(p) + 1), *to = safe;
+    while (safe && *p) {
+        if ((*to++ = *p++) != '%') continue;
+        const size_t length = *p == '%' ? 1 : conversion_length(p);
+        if (length && p[length - 1] == 'n') host_call_refuse("printf with %n", code);
+        to = length ? mempcpy(to, p, length) : stpcpy(to, "%");
+        p += length;
+    }
+    if (safe) *to = 0;
+    return safe;
+}
+
+/* A kernel's format is copied, and the copy ended: another block could change it behind each look.
+ */
 static int print(const char *format, va_list arguments, const void *code) {
-    char *own = watch_here() ? strdup(format) : NULL;
-    if (own && has_n(own)) host_call_refuse("printf with %n", code);
-    const int printed = own || !watch_here() ? vprintf(own ? own : format, arguments) : -1;
+    if (!watch_here()) return vprintf(format, arguments);
+    char *const own = strndup(format, SIZE_MAX), *const safe = own ? safe_format(own, code) : NULL;
+    const int printed = safe ? vprintf(safe, arguments) : -1;
     free(own);
+    free(safe);
     return printed;
 }
 
