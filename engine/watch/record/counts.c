@@ -21,6 +21,7 @@ void emulator_spin(void); /* block.c's; the other threads have a turn */
 enum {
     HELD_REQUESTS = 1024, /* that a warp may have begun: 256 KB */
     MAX_WARPS = MAX_BLOCK_THREADS / WARP_SIZE,
+    PLACE_BIT = 56, /* of a held request: above every address */
     SITE_BUCKETS = 1024,
     LOOKED_UP = 24 /* instructions of a launch whose lines are asked for */
 };
@@ -28,7 +29,7 @@ enum {
 /* The requests of one warp at one instruction since the last barrier. A lane takes part in so many
  * of them, from the first one on, as it came by. */
 struct held {
-    uintptr_t (*requests)[WARP_SIZE]; /* where each lane loads or stores */
+    uintptr_t (*requests)[WARP_SIZE]; /* where each lane loads or stores, and in which place */
     uint32_t count, room;
 };
 
@@ -179,27 +180,30 @@ static void note_needed(struct counts *c, int array, const struct request *r) {
 
 /* --- finished requests: both ------------------------------------------------------------------ */
 
-static int place_of(const struct watch *w, uintptr_t address, enum counted_way way) {
-    if (watch_is_shared(w, address)) return COUNTED_SHARED;
-    const struct region *r = region_find(address);
+static bool comes_from_host(const struct access *access) {
+    for (unsigned at = 0; at < access->size; at += WORD)
+        if (origin_of(access->address + at) != ORIGIN_HOST) return false;
+    return true;
+}
+
+static int place_of(const struct watch *w, const struct access *access, enum counted_way way) {
+    if (watch_is_shared(w, access->address)) return COUNTED_SHARED;
+    const struct region *r = region_find(access->address);
     if (r && r->array && !r->freed) return r->number;
-    const bool constant = way == COUNTED_LOADS && origin_of(address) == ORIGIN_HOST;
-    return constant ? COUNTED_CONSTANTS : COUNTED_OTHER;
+    return way == COUNTED_LOADS && comes_from_host(access) ? COUNTED_CONSTANTS : COUNTED_OTHER;
 }
 
 /* Of all but the inputs: which launches the words come from that are loaded, and that those which
- * are stored come from this one. */
-static void note_origins(struct counts *c, const struct request *r, int place,
+ * are stored come from this one. A store to a part of a word leaves it what is in the rest. */
+static void note_origins(struct counts *c, const struct access *access, int place,
                          enum counted_way way) {
-    if (place < COUNTED_OTHER && c->loaded_by[place]) return;
-    for (uint32_t left = r->lanes; left; left &= left - 1) {
-        const uintptr_t address = r->address[__builtin_ctz(left)];
-        for (unsigned at = 0; at < r->size; at += WORD) {
-            if (way != COUNTED_STORES) c->origins.loads[origin_of(address + at)]++;
-            if (way == COUNTED_LOADS) continue;
-            const bool first = origin_set(address + at, reuse_running()) != reuse_running();
-            c->origins.output += first && place < COUNTED_OTHER;
-        }
+    if (place == COUNTED_SHARED || (place < COUNTED_OTHER && c->loaded_by[place])) return;
+    const origin now = reuse_running();
+    for (unsigned at = 0; at < access->size; at += WORD) {
+        const uintptr_t address = access->address + at;
+        const origin before = way == COUNTED_LOADS ? origin_of(address) : origin_set(address, now);
+        if (way != COUNTED_STORES || access->size < WORD) c->origins.loads[before]++;
+        if (way != COUNTED_LOADS) c->origins.output += before != now && place < COUNTED_OTHER;
     }
 }
 
@@ -220,19 +224,20 @@ static void finish_in(struct watch *w, struct site *site, const struct request *
     if (way != COUNTED_STORES && place != COUNTED_CONSTANTS) c->block.loads += elements;
     if (way != COUNTED_LOADS) c->block.stores = true;
     if (way == COUNTED_LOADS && place < COUNTED_OTHER) note_needed(c, place, r);
-    note_origins(c, r, place, way);
 }
 
 /* A request whose lanes go to several places counts as one at each. */
-static void finish(struct watch *w, struct site *site, const struct request *r) {
-    struct request part = *r;
-    for (uint32_t left = r->lanes; left; left &= ~part.lanes) {
-        const int here = place_of(w, r->address[__builtin_ctz(left)], site->way);
-        part.lanes = left & -left;
-        for (uint32_t rest = left & ~part.lanes; rest; rest &= rest - 1)
-            if (place_of(w, r->address[__builtin_ctz(rest)], site->way) == here)
-                part.lanes |= rest & -rest;
-        finish_in(w, site, &part, here);
+static void finish(struct watch *w, struct site *site, uint32_t lanes, const uintptr_t *held) {
+    uintptr_t address[WARP_SIZE];
+    for (unsigned lane = 0; lane < WARP_SIZE; ++lane)
+        address[lane] = held[lane] & ((UINT64_C(1) << PLACE_BIT) - 1);
+    while (lanes) {
+        const uintptr_t place = held[__builtin_ctz(lanes)] >> PLACE_BIT;
+        struct request part = {.size = site->size, .address = address};
+        for (uint32_t left = lanes; left; left &= left - 1)
+            if (held[__builtin_ctz(left)] >> PLACE_BIT == place) part.lanes |= left & -left;
+        finish_in(w, site, &part, (int)place);
+        lanes &= ~part.lanes;
     }
 }
 
@@ -255,19 +260,16 @@ static void finish_held(struct watch *w, struct site *site, unsigned warp) {
     uint32_t lanes = 0, unchanged = 0; /* so many requests have the same lanes */
     for (uint32_t i = 0; i < held->count; ++i) {
         if (i == unchanged) lanes = lanes_at(times, i, &unchanged);
-        finish(w, site, &(struct request){lanes, site->size, held->requests[i]});
+        finish(w, site, lanes, held->requests[i]);
     }
     w->counts->held[warp] -= held->count;
     held->count = 0;
     memset(times, 0, WARP_SIZE * sizeof *times);
 }
 
-/* Loads first: they find what earlier launches have left, and not what this one stores behind them.
- */
 static void finish_warp(struct watch *w, unsigned warp) {
-    for (int loads = 1; loads >= 0; --loads)
-        for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
-            if (s->touched && (s->way == COUNTED_LOADS) == loads) finish_held(w, s, warp);
+    for (struct site *s = w->counts->sites; s && w->counts->held[warp]; s = s->next)
+        if (s->touched) finish_held(w, s, warp);
 }
 
 static void finish_all(struct watch *w) {
@@ -316,6 +318,8 @@ static void count_access(struct watch *w, const struct access *access) {
     site->touched = true;
     struct held *held = &site->held[warp];
     if (is_far_ahead(c, site, thread)) wait_for_warp(w, site, thread);
+    const int place = place_of(w, access, way);
+    note_origins(c, access, place, way);
     uint32_t time = site->times[thread]++;
     if (time == held->count) {
         if (held->count == held->room) {
@@ -326,7 +330,7 @@ static void count_access(struct watch *w, const struct access *access) {
         held->count++;
         c->held[warp]++;
     }
-    held->requests[time][lane] = access->address;
+    held->requests[time][lane] = access->address | (uintptr_t)place << PLACE_BIT;
 }
 
 /* --- blocks and barriers ---------------------------------------------------------------------- */

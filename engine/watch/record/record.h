@@ -146,7 +146,8 @@ enum {
 origin origin_of(uintptr_t address);
 /* Sets it. Returns the one that it had before, or `now` where a word has none. */
 origin origin_set(uintptr_t address, origin now);
-/* A call of the host's has copied this; `from` is null: it has set all bytes to one value. */
+/* A call of the host's has copied this; `from` is null: it has set all bytes to one value. Of a
+ * word only a whole one takes the origin away: elsewhere a part of what was there stays. */
 void origin_copied(const char *to, const char *from, size_t bytes);
 
 /* What a worker has seen of the running launch. */

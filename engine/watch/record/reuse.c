@@ -31,11 +31,6 @@ origin origin_set(uintptr_t address, origin now) {
     return place ? __atomic_exchange_n(place, now, __ATOMIC_RELAXED) : now;
 }
 
-void origin_copied(const char *to, const char *from, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += WORD)
-        origin_set((uintptr_t)to + at, from ? origin_of((uintptr_t)from + at) : ORIGIN_HOST);
-}
-
 /* --- launches --------------------------------------------------------------------------------- */
 
 /* Loads of what earlier launches have stored, that look at counters and flags and carry on no sums:
@@ -53,6 +48,30 @@ static struct stage stages[ORIGIN_LAUNCHES];
 static unsigned running;
 
 origin reuse_running(void) { return (origin)(ORIGIN_LAUNCH + running); }
+
+/* A part of a word is stored. The rest stays, so the word comes from both; of two launches, from
+ * the later one, which then comes from the other. */
+static void origin_join(uintptr_t address, origin with) {
+    const origin before = origin_of(address);
+    const origin later = before > with ? before : with, earlier = before > with ? with : before;
+    origin_set(address, later);
+    if (earlier >= ORIGIN_LAUNCH) stages[later - ORIGIN_LAUNCH].origins.loads[earlier]++;
+}
+
+void origin_copied(const char *to, const char *from, size_t bytes) {
+    const uintptr_t begin = (uintptr_t)to, end = begin + bytes;
+    size_t step;
+    for (uintptr_t at = begin; at < end; at += step) {
+        const uintptr_t source = from ? (uintptr_t)from + (at - begin) : at;
+        const size_t behind = at % WORD > source % WORD ? at % WORD : source % WORD;
+        const origin with = from ? origin_of(source) : ORIGIN_HOST;
+        step = WORD - behind < end - at ? WORD - behind : end - at;
+        if (step == WORD)
+            origin_set(at, with);
+        else
+            origin_join(at, with);
+    }
+}
 
 void reuse_take_origins(struct reuse_origins *of) {
     struct reuse_origins *sum = &stages[running].origins;

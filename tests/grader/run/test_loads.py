@@ -25,7 +25,7 @@ INPUTS = M + N
 OUTPUT = M * N
 
 TILED_KERNEL = (REPOSITORY / "instructor/solutions/2_tiled.cu").read_text().partition("void basicSgemm")[0]
-RACE = "\n{\n    __shared__ int any;\n    if (k == 96) any = 1; /* a race that is no part of it */\n"
+RACE = "\n{\n    __shared__ int any;\n    if (k == 112) any = 1; /* a race that is no part of it */\n"
 KERNELS = TILED_KERNEL.replace("mysgemm", "tiled").replace("\n{\n", RACE, 1) + """
 #define T 16
 #define PARAMETERS int m, int n, int k, const float *A, const float *B, float *C
@@ -61,6 +61,29 @@ __global__ void again(int count, float *to)
         (turn ? to : array)[i] = value;
     }
 }
+__global__ void wide(int count, const float *from, double *to)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < count) to[i] = from[i];
+}
+__global__ void naive_wide(int m, int n, int k, const double *A, const double *B, float *C)
+{
+    int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
+    if (i >= m || j >= n) return;
+    float sum = 0;
+    for (int p = 0; p < k; ++p) sum += (float)A[i * k + p] * (float)B[p * n + j];
+    C[i * n + j] = sum;
+}
+__global__ void own_copies(PARAMETERS, float *own)
+{
+    int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
+    if (i >= m || j >= n) return;
+    float sum = 0;
+    own += (i * n + j) * 2 * k;
+    for (int p = 0; p < k; ++p) own[p] = A[i * k + p], own[k + p] = B[p * n + j];
+    for (int p = 0; p < k; ++p) sum += own[p] * own[k + p];
+    C[i * n + j] = sum;
+}
 __global__ void eight_by_eight(PARAMETERS, int dummy)
 {
     __shared__ float s[64];
@@ -88,7 +111,7 @@ void basicSgemm(PARAMETERS)
     dim3 eight(8, 8), few((n + 63) / 64, (m + 63) / 64);
     float *a, *b, *s;
     cudaMalloc(&a, 4 * m * k); cudaMalloc(&b, 4 * k * n); cudaMalloc(&s, 4 * m * n);
-    if (k == 96) LAUNCH(tiled, A, B, C);
+    if (k == 112) LAUNCH(tiled, A, B, C);
 """
 
 # What the wrapper does; the loads that count, for each term and besides; whether they are shared as tiles are.
@@ -98,7 +121,6 @@ WRAPPERS = {
         "COPY(m * k, A, a); COPY(k * n, B, b);"
         "for (int i = 0; i < 11; i++) LAUNCH(tiled, a, b, C);",
         (TILED + INPUTS, 0), True),
-    "unused work": ("LAUNCH(naive, A, B, s, 0, k); LAUNCH(tiled, A, B, C);", (TILED, 0), True),
     "naive on copies of the host's": (
         "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
         "cudaMemcpy2D(b, 4 * n, B, 4 * n, 4 * n, k, cudaMemcpyDeviceToDevice);"
@@ -126,13 +148,29 @@ WRAPPERS = {
     "naive, by way of a variable": (
         "LAUNCH(naive, A, B, s, 0, k); store<<<(m * n + 255) / 256, 256>>>(m * n, s);"
         "fetch<<<(m * n + 255) / 256, 256>>>(m * n, C);", (NAIVE, 2 * OUTPUT), False),
+    "naive, copied by the host in halves, over what a tiled one stored": (
+        "LAUNCH(naive, A, B, s, 0, k); LAUNCH(tiled, A, B, C);"
+        "for (int at = 0; at < 4; at += 2)"
+        "    cudaMemcpy2D((char *)C + at, 4, (char *)s + at, 4, 2, m * n, cudaMemcpyDeviceToDevice);",
+        (NAIVE + TILED, 0), False),
+    "naive on copies of which the host clears a byte": (
+        "double *wide_a, *wide_b;"
+        "cudaMalloc(&wide_a, 8 * m * k); cudaMalloc(&wide_b, 8 * k * n);"
+        "wide<<<(m * k + 255) / 256, 256>>>(m * k, A, wide_a); wide<<<(k * n + 255) / 256, 256>>>(k * n, B, wide_b);"
+        "cudaMemset2D(wide_a, 8, 0, 1, m * k); cudaMemset2D(wide_b, 8, 0, 1, k * n);"
+        "LAUNCH(naive_wide, wide_a, wide_b, C); cudaFree(wide_a); cudaFree(wide_b);",
+        (2 * NAIVE + INPUTS, 0), False),
+    "naive on copies that each thread makes for itself": (
+        "float *own; cudaMalloc(&own, 8 * m * n * k); LAUNCH(own_copies, A, B, C, own); cudaFree(own);",
+        (2 * NAIVE, 0), False),
     "registers": ("eight_by_eight<<<few, eight>>>(m, n, k, A, B, C, 0);", None, False),
     "registers, and each thread's own words": (
         "eight_by_eight<<<few, eight>>>(m, n, k, A, B, C, 1);", None, False),
+    "unused work": ("LAUNCH(naive, A, B, s, 0, k); LAUNCH(tiled, A, B, C);", (TILED, 0), True),
 }  # fmt: skip
 
 
-FEWEST_TERMS = 81  # the sums of all of them have 6 parts of 16
+FEWEST_TERMS = 81  # the sums that are made in parts have 6 parts of 16
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +231,8 @@ def test_registers_read_less_of_shared_memory(kernel: str, least: float, most: f
 
 def test_what_is_shared_is_counted_after_a_mistake_too(wrappers: Programs) -> None:
     """A race that costs `memory` leaves `tiled`."""
-    sound, found = (counted_of(wrappers, problem(M, k, N, seed=3, time_limit=5.0)) for k in (FEWEST_TERMS, 96))
+    terms = FEWEST_TERMS + len(WRAPPERS) - 1  # of the last, with as many tiles as 112 terms have
+    sound, found = (counted_of(wrappers, problem(M, k, N, seed=3, time_limit=5.0)) for k in (terms, 112))
     assert found.finding and found.finding.kind == "shared-race" and found.right and sound.loads
-    assert found.loads and found.loads.all == TILED * 96 and not against_loads(found.loads)
-    assert found.loads.exchanged == sound.loads.exchanged and sound.loads.once_per_block == TILED * FEWEST_TERMS
+    assert found.loads and found.loads.all == TILED * 112 and not against_loads(found.loads)
+    assert found.loads.exchanged == sound.loads.exchanged and sound.loads.once_per_block == TILED * terms
