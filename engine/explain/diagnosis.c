@@ -159,12 +159,20 @@ static bool stores_again(struct diagnosis *d, const struct finding_party *party)
 
 /* --- races on shared memory ------------------------------------------------------------------- */
 
+/* Whether all threads that come to both lines come to the first one first: in a kernel, and not
+ * around a loop. */
+static bool is_passed_once(const struct structure *s, int first, int second) {
+    return s && first < second && !structure_innermost(s, CONSTRUCT_LOOP, first, second, 0) &&
+           structure_around(s, CONSTRUCT_FUNCTION, first)->kernel;
+}
+
 /* Whether the value is overwritten that is being read; else it is read too early. A reader that has
  * stored its own part in this interval has done so before or after: where it waits by now, between
  * the two lines or not, decides. */
 static bool is_overwritten(const struct diagnosis *d) {
     const struct event *e = d->e;
     const int read = d->f->at.line, write = d->f->other.line;
+    if (is_passed_once(structure_at_both(&d->f->at, &d->f->other), write, read)) return false;
     if (!e->overwritten || !e->reader_wrote) return e->overwritten;
     const int waits = line_of_code(e->reader_at, &d->f->at);
     return !waits || write >= read || (write < waits && waits < read);
@@ -301,6 +309,7 @@ static void find_barrier_beside_atomic(struct diagnosis *d) {
 static void find_shared_race(struct diagnosis *d) {
     const struct event *e = d->e;
     const int at = d->f->at.line, other = d->f->other.line;
+    if (e->within_warp) SET_FLAG(WITHIN_WARP);
     if (e->pending) {
         SET_FLAG(PENDING_COPY);
         if (e->overwritten && !e->write) SET_FLAG(OVERWRITTEN);
@@ -309,6 +318,8 @@ static void find_shared_race(struct diagnosis *d) {
         find_barrier_beside_atomic(d);
     } else if (!e->write && stores_again(d, &d->f->other)) {
         return;
+    } else if (e->reader_in_warp && !e->reader_at) {
+        return; /* the value may be overwritten, or read too early */
     } else if (!e->write && is_overwritten(d)) {
         SET_FLAG(OVERWRITTEN);
         find_missing_barrier(d, at, other);

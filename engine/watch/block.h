@@ -62,7 +62,8 @@ enum slow_reason {
  * interval's first fence or operation of some lanes on (has_pairs), a word that has a third reader
  * goes into cells; readers before that may be lost here. */
 struct shared_word {
-    epoch write, earlier; /* earlier: the last write of an earlier interval; 0: none */
+    epoch write, earlier; /* earlier: the last write of an earlier interval or, before one of the
+                             same warp, step; 0: none */
     epoch read, other_read;
 };
 

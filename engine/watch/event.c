@@ -102,6 +102,10 @@ void event_stored_again(const struct event *event, const void *code) {
     if (i < STORES) __atomic_store_n(&stored[i], code, __ATOMIC_RELAXED);
 }
 
+void event_within_warp(const struct event *event) {
+    __atomic_store_n(&keeper(event)->event.within_warp, true, __ATOMIC_RELAXED);
+}
+
 void event_replace(const struct event *old, const struct event *event) {
     struct kept_event *k = keeper(old);
     struct kept_event *instead = claim(keeps_all ? key_of(event) : INSTEAD);

@@ -37,13 +37,17 @@ struct event {
     bool overwritten;  /* a race on an element that held an earlier phase's value */
     bool reader_ahead; /* a race with a write that was one turn of a loop before */
     /* A race with a read that was before: its thread has stored words in this interval, too; and
-     * the barrier where it waits by now, null: at none. */
-    bool reader_wrote;
+     * the barrier where it waits by now, null: at none. It may wait for its warp, at a place that
+     * is not known. */
+    bool reader_wrote, reader_in_warp;
     const void *reader_at;
     const void *stores[STORES]; /* lines that have stored into shared memory in this interval */
     /* Plain stores to a race's element by other threads than the first one that is known, in what
      * was left of this interval. */
     const void *stored_again[STORES];
+    /* A race between threads of one warp; and in its interval, which has come to its end, threads
+     * of two warps do not race. */
+    bool within_warp;
     struct unstored unstored; /* an uninitialized read of shared memory */
     bool pending;             /* a race with an asynchronous copy that is pending */
     bool has_index;
@@ -84,6 +88,8 @@ const struct event *event_note(const struct event *event);
 void event_replace(const struct event *kept, const struct event *event);
 /* Adds to what is kept of a race: a store to its element, by yet another thread. */
 void event_stored_again(const struct event *kept, const void *code);
+/* Likewise: it is within_warp. */
+void event_within_warp(const struct event *kept);
 /* Whether one of this kind, of instructions that return to these (null: none), would be kept.
  * Before what is costly to find out. */
 bool event_is_wanted(enum finding_kind kind, const void *code, const void *other_code);

@@ -374,6 +374,76 @@ __global__ void last_warp_in_turns(float *C) {
         }
     C[t] = s[t];
 }
+__device__ void put(float *s) { s[threadIdx.x] = 1; }
+__global__ void neighbors(float *C) {
+    __shared__ float s[256];
+    put(s);
+    C[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+__global__ void neighbors_and_others(float *C) {
+    __shared__ float s[256];
+    put(s);
+    C[threadIdx.x] = s[threadIdx.x ^ 1] + s[255 - threadIdx.x];
+}
+__global__ void others_read_then(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    C[t] = s[t ^ 1];
+    if (t < 40) C[t] += s[39 - t];
+    put(s);
+}
+__global__ void lanes_in_pairs(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    put(s);
+    __syncwarp(3u << t % 32 / 2 * 2);
+    C[t] = s[t ^ 2];
+}
+__global__ void rest(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    C[t] = s[t ^ 1];
+    __syncthreads();
+    if (t < 100) {
+        s[t] = 1;
+    } // 26 after
+    C[t] += s[255 - t]; // 26 before
+}
+__global__ void strips(float *C) {
+    __shared__ float strip[8][32];
+    const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int p = 0; p < 3; ++p) { // 27 loop
+        strip[w][lane] = p;
+        __syncwarp();
+        for (int i = 0; i < 32; ++i)
+            C[threadIdx.x] += strip[w][i]; // 27 after
+    }
+}
+__global__ void strips_without_the_first(float *C) {
+    __shared__ float strip[8][32];
+    const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int p = 0; p < 3; ++p) {
+        strip[w][lane] = p; // 28 after
+        for (int i = 0; i < 32; ++i) // 28 before
+            C[threadIdx.x] += strip[w][i];
+        __syncwarp();
+    }
+}
+__global__ void strips_in_a_later_turn(float *C) {
+    __shared__ float strip[8][32];
+    const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (int p = 0; p < 3; ++p) {
+        strip[w][lane] = p;
+        if (p == 0) __syncwarp();
+        for (int i = 0; i < 32; ++i)
+            C[threadIdx.x] += strip[w][i];
+        __syncwarp();
+    }
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
@@ -381,7 +451,8 @@ SEVERAL = ["more than one thread stores to", "at line {several}", "hint: where t
 ONE_WARP = "both are of one warp, whose threads do not run in step; __syncwarp() orders those that reach it"
 SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
         12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN],
-        20: [ONE_WARP], 21: [ONE_WARP]}
+        20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
+        28: [BETWEEN, "stores at"], 29: [ONE_WARP]}
 """By number; of the others, no place is right."""
 
 
@@ -404,5 +475,6 @@ void basicSgemm{PARAMETERS} {{
         said = " ".join([*finding["detail"], "hint: " + finding["hint"]])
         assert finding["kind"] == ("global-race" if m == 5 else "shared-race"), (name, finding)
         assert [words for words in SAID.get(m, []) if words.format(**marks) not in said] == [], (name, said)
-        assert ("is missing" in said) == (SAID.get(m) in ([BETWEEN], [AT_THE_END])), (name, said)
+        assert ("is missing" in said) == bool({BETWEEN, AT_THE_END} & {*SAID.get(m, [])}), (name, said)
+        assert m < 20 or ("__syncwarp()" in said) == (SAID.get(m) == [ONE_WARP]), (name, said)
         assert ("more than one" in said) == (SAID.get(m) == SEVERAL), (name, said)

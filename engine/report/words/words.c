@@ -373,7 +373,6 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define NO_HINT !w->hint[0]
 #define SAME_THREAD (memcmp(&f->at.thread, &f->other.thread, sizeof f->at.thread) == 0)
 #define SAME_BLOCK (memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0)
-#define SAME_WARP (warp_of(f, &f->at) == warp_of(f, &f->other))
 #define COPY HAS(PENDING_COPY)
 #define PLAIN_RACE (!COPY && !HAS(ATOMIC))
 #define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES) && !HAS(STORED_AGAIN))
@@ -382,11 +381,6 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define COVERED (!STORED_ELSEWHERE && launch_covers(&f->launch))
 #define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)
 #define HAS_ELEMENT value_of(f, "element", 7).text[0]
-
-static unsigned warp_of(const struct finding *f, const struct finding_party *party) {
-    const struct finding_index *t = &party->thread, *b = &f->block_size;
-    return (t->x + b->x * (t->y + b->y * t->z)) / 32;
-}
 
 static void say_rows(const struct finding *f, struct finding_words *w) {
 #define WHAT w->what, sizeof w->what

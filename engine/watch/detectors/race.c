@@ -3,15 +3,17 @@
 #include "../../cuda/program/program.h"
 #include "../detector.h"
 
-/* --- who stores after a race ------------------------------------------------------------------
+/* --- what comes after a race ------------------------------------------------------------------
  *
- * Where two threads store to the element, no barrier between a load and a store orders them. The
- * second store may be yet to come when the race is found: races are followed up to the barrier. */
+ * Where two threads store to the element, no barrier between a load and a store orders them; and
+ * where threads of two warps race as well, no __syncwarp() does. Both may be yet to come when the
+ * race is found: races are followed up to the barrier. */
 
 extern const struct detector detector_race;
 
 enum { FOLLOWED = 8 /* in an interval */, GUESSES = 4 };
-struct races { /* of a worker */
+struct races {          /* of a worker */
+    bool between_warps; /* some threads have raced, on shared memory, in this interval */
     int count, guess_count;
     struct followed_race {
         const struct event *kept;
@@ -124,6 +126,18 @@ static void launch_ended(const struct launch *launch) {
     late.count = 0;
 }
 
+static bool of_one_warp(const struct event *e) {
+    return e->has_other && e->thread / WARP_SIZE == e->other_thread / WARP_SIZE;
+}
+
+static void races_end(struct watch *w) {
+    struct races *f = races_of(w);
+    note_guesses(w);
+    for (int i = 0; w->follows && !f->between_warps && !w->ended && i < f->count; ++i)
+        if (of_one_warp(f->race[i].kept)) event_within_warp(f->race[i].kept);
+    f->between_warps = false;
+}
+
 /* --- shared memory ---------------------------------------------------------------------------- */
 
 /* At a byte: an element may be smaller than a word. */
@@ -142,12 +156,13 @@ static void add_other(struct event *event, const struct watch *w, epoch other) {
     event->other_block = w->epochs.block;
 }
 
-/* Words that a thread has stored in this interval; from that code, or null: from any. */
-static unsigned words_stored(const struct watch *w, unsigned thread, const void *code) {
+/* Words that the thread of an access has stored in this interval, since its warp's last operation;
+ * from that code, or null: from any. */
+static unsigned words_stored(const struct watch *w, epoch of, const void *code) {
     unsigned count = 0;
     for (size_t i = 0; i < w->all_words; ++i) {
         const epoch write = w->shadow[i].write;
-        if (write >= w->epochs.interval && write < EPOCH_PENDING && epoch_thread(write) == thread)
+        if (write < EPOCH_PENDING && !((write ^ of) & ~(EPOCH_CODE_MASK | EPOCH_STRONG)))
             count += !code || epoch_code(write) == code;
     }
     return count;
@@ -177,10 +192,35 @@ static bool began_too_early(const struct watch *w, epoch pending) {
            w->copied[epoch_thread(pending)].interval == w->epochs.interval;
 }
 
+/* Whether the accesses to a word that are known, of this interval, conflict with one of another
+ * warp: of several, one alone is heard as a conflict. */
+static bool meets_another_warp(const struct watch *w, const struct shared_word *s, epoch now,
+                               bool now_writes, epoch other) {
+    const epoch known[] = {other, s->write, now_writes ? s->read : 0,
+                           now_writes ? s->other_read : 0};
+    if (w->epochs.has_pairs || s->write == EPOCH_IN_CELLS) return true; /* perhaps */
+    for (unsigned i = 0; i < sizeof known / sizeof *known; ++i)
+        if (known[i] >= w->epochs.interval && known[i] < EPOCH_IN_BYTES &&
+            (known[i] ^ now) & EPOCH_WARP_MASK)
+            return true;
+    return false;
+}
+
+static bool is_before(const struct watch *w, epoch write, epoch r) {
+    return write &&
+           (write < w->epochs.interval || (!w->epochs.has_pairs && epoch_is_step_before(write, r)));
+}
+
+/* Whether the word had been written before what comes before this access. */
+static bool held_value(const struct watch *w, const struct shared_word *s, epoch r) {
+    return is_before(w, s->write, r) || is_before(w, s->earlier, r);
+}
+
 /* The reader comes first; of two writers, the later one. */
 static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool now_writes,
                             epoch other, bool other_writes) {
     const struct shared_word *s = watch_shared_word(w, address);
+    races_of(w)->between_warps |= meets_another_warp(w, s, now, now_writes, other);
     if (epoch_is_pending(other)) { /* a copy to the word is on its way */
         struct event event = event_at(w, address, now, now_writes);
         add_other(&event, w, other);
@@ -192,18 +232,17 @@ static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool 
     const epoch first = now_writes && !other_writes ? other : now;
     const epoch second = first == now ? other : now;
     if (!event_is_wanted(FINDING_SHARED_RACE, epoch_code(first), epoch_code(second))) return;
-    const epoch held = s->write < w->epochs.interval ? s->write : s->earlier;
     struct event event = event_at(w, address, first, now_writes && other_writes);
     add_other(&event, w, second);
     event.atomic = event.write && first & EPOCH_STRONG; /* a read of that kind may be volatile */
     event.other_atomic = second & EPOCH_STRONG;
-    const unsigned readers = words_stored(w, epoch_thread(first), event.other_code);
-    const unsigned writers = words_stored(w, epoch_thread(second), event.other_code) + now_writes;
+    const unsigned readers = words_stored(w, first, event.other_code);
+    const unsigned writers = words_stored(w, second, event.other_code) + now_writes;
     const bool writer_ahead = readers && writers >= 2 * readers; /* by a turn of the loop */
     event.reader_ahead = writers && readers >= 2 * writers && !now_writes;
-    event.reader_wrote =
-        !event.write && !writer_ahead && words_stored(w, epoch_thread(first), NULL);
-    event.overwritten = held != 0 && !(event.reader_wrote && !now_writes);
+    event.reader_wrote = !event.write && !writer_ahead && words_stored(w, first, NULL);
+    event.reader_in_warp = event.reader_wrote && now_writes && first & EPOCH_STEP_MASK;
+    event.overwritten = held_value(w, s, first) && !(event.reader_wrote && !now_writes);
     for (int i = 0; i < BARRIER_PLACES; ++i)
         if (threads_has(&w->arrived[i].threads, epoch_thread(first)))
             event.reader_at = w->arrived[i].code;
@@ -232,7 +271,7 @@ static void global_conflict(struct watch *w, const struct access *access,
 
 const struct detector detector_race = {.worker_bytes = sizeof(struct races),
                                        .thread_waits = thread_waits,
-                                       .interval_ends = note_guesses,
+                                       .interval_ends = races_end,
                                        .launch_ended = launch_ended,
                                        .compared = compared,
                                        .shared_conflict = shared_conflict,

@@ -57,6 +57,13 @@ static inline unsigned epoch_thread(epoch r) { return (unsigned)(r >> THREAD_BIT
 
 static inline bool epoch_is_pending(epoch r) { return r >= EPOCH_PENDING && r < EPOCH_IN_BYTES; }
 
+/* Of one interval: whether the warp of both accesses has met between them, all of it, if it always
+ * has. */
+static inline bool epoch_is_step_before(epoch earlier, epoch r) {
+    return earlier < EPOCH_PENDING && !((earlier ^ r) & EPOCH_WARP_MASK) &&
+           (earlier & EPOCH_STEP_MASK) < (r & EPOCH_STEP_MASK);
+}
+
 /* The address behind the instruction. */
 static inline const void *epoch_code(epoch r) {
     extern const char __executable_start[];

@@ -107,7 +107,7 @@ static void write_one(struct watch *w, struct shared_word *s, uintptr_t address,
         HEAR(shared_conflict, w, address, now, true, s->other_read, false);
     else if (shared_races(w, now, s->write))
         HEAR(shared_conflict, w, address, now, true, s->write, true);
-    if (s->write < w->epochs.interval) s->earlier = s->write;
+    if (epoch_is_step_before(s->write, now) || s->write < w->epochs.interval) s->earlier = s->write;
     if (s->write == EPOCH_NEVER) s->earlier = 0;
     s->write = now;
 }
@@ -266,16 +266,16 @@ static void access_shared_word(struct watch *w, size_t word, const struct access
 void shared_access(struct watch *w, const struct access *access) {
     size_t first = (access->address - w->shared_begin) / WORD;
     size_t last = (access->address + access->size - 1 - w->shared_begin) / WORD;
-    if (event_enough()) {
-        if (access->write && w->shadow[first].write == EPOCH_OUTSIDE) HEAR(outside, w, access);
-        return;
-    }
-    if (access_is_misaligned(access)) HEAR(forbidden, w, FINDING_MISALIGNED, access);
+    const bool enough = event_enough(); /* of a race's interval, conflicts still count */
+    if (enough && access->write && w->shadow[first].write == EPOCH_OUTSIDE)
+        HEAR(outside, w, access);
+    if (enough && !w->follows) return;
+    if (!enough && access_is_misaligned(access)) HEAR(forbidden, w, FINDING_MISALIGNED, access);
     epoch now = epoch_now(&w->epochs, access->code);
     if (access->strong) now |= EPOCH_STRONG;
     for (size_t word = first; word <= last && word < w->all_words; ++word) {
         if (w->shadow[word].write == EPOCH_OUTSIDE) {
-            if (!is_index(access)) HEAR(outside, w, access);
+            if (!enough && !is_index(access)) HEAR(outside, w, access);
             return;
         }
         /* A flag of the compiler's beside an array (program.h), which is only read. */
