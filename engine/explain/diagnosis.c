@@ -347,11 +347,42 @@ static bool barriers_exchanged(const struct diagnosis *d) {
 
 static void find_divergent_barrier(struct diagnosis *d) {
     const struct finding_party *at = &d->f->at, *other = &d->f->other;
-    const struct structure *s = structure_at_both(at, other);
+    const struct structure *s = other->known ? structure_at_both(at, other) : structure_at(at);
     const struct construct *branch =
         s ? structure_innermost(s, CONSTRUCT_IF, at->line, at->line, other->line) : NULL;
-    if (branch) SET(BRANCH, branch->first);
+    const struct construct *loop = s ? structure_around(s, CONSTRUCT_LOOP, at->line) : NULL;
+    /* Of threads that skip it, some may have left a loop in the if. */
+    if (branch && (other->known || !loop || loop->first < branch->first))
+        SET(BRANCH, branch->first);
     d->f->at.access = d->f->other.access = FINDING_NO_ACCESS;
+}
+
+/* The only kernel that comes to the line, be it by a call; null: not known. */
+static const struct construct *kernel_around(const struct structure *s, int line) {
+    const struct construct *found = NULL;
+    for (int i = 0; line && i < s->count; ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind != CONSTRUCT_FUNCTION || !c->kernel || !structure_line_in(s, c, line)) continue;
+        if (found) return NULL;
+        found = c;
+    }
+    return found;
+}
+
+/* Whether threads that have returned, after the last barrier that is known, cannot have done so by
+ * a `return`, on the way to the end of what is around this barrier. */
+static bool is_skipped(const struct diagnosis *d) {
+    const struct structure *s = structure_at(&d->f->at);
+    const struct construct *kernel = s ? kernel_around(s, d->f->at.line) : NULL;
+    if (!kernel) return false;
+    const int line = structure_line_in(s, kernel, d->f->at.line);
+    const int passed = line_of_code(d->e->last_barrier, &d->f->at);
+    const int from = passed ? structure_line_in(s, kernel, passed) : 0;
+    const int begin = from ? line_ahead(s, from, 0) : kernel->first;
+    const struct construct *branch = structure_outermost(s, CONSTRUCT_IF, line, 0);
+    const int last = line_behind(s, line, 0);
+    const int end = branch && branch->last > last ? branch->last : last;
+    return !structure_leaves(s, kernel, begin, end);
 }
 
 /* --- what never goes on ----------------------------------------------------------------------- */
@@ -479,11 +510,17 @@ static bool is_column_overrun(const struct diagnosis *d) {
     return false;
 }
 
+struct finding diagnose_skipped(const struct event *event) {
+    struct finding finding = diagnose(event);
+    const struct diagnosis d = {.e = event, .f = &finding};
+    return is_skipped(&d) ? finding : (struct finding){.kind = FINDING_NONE};
+}
+
 struct finding diagnose(const struct event *event) {
     struct finding finding = {.kind = event->kind};
     struct diagnosis d = {.e = event, .f = &finding};
     party_find(&finding, event);
-    if (event->kind == FINDING_DIVERGENT_BARRIER && barriers_exchanged(&d)) {
+    if (event->kind == FINDING_DIVERGENT_BARRIER && event->has_other && barriers_exchanged(&d)) {
         const struct finding_party at = finding.at; /* first is the one that threads pass by */
         finding.at = finding.other;
         finding.other = at;

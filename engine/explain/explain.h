@@ -9,6 +9,9 @@
 
 /* Without its launch. */
 struct finding diagnose(const struct event *event);
+/* Of threads that have returned while others waited at a barrier, that they passed by it; kind
+ * FINDING_NONE: perhaps they returned before it. */
+struct finding diagnose_skipped(const struct event *event);
 
 /* --- object.c: threads and lines -------------------------------------------------------------- */
 
@@ -65,6 +68,8 @@ enum { COMPARED = 24 }; /* longer names are not noted */
 struct construct {
     enum construct_kind kind;
     int first, last;
+    const char *name; /* of a function, in the text; a lambda may have none: name_length is 0 */
+    int name_length;
     bool kernel; /* a function that is __global__ */
     /* A loop or an if that ends with a ; before the body that it looks to have: this body's line.
      */
@@ -79,6 +84,7 @@ struct construct {
 
 enum { CONSTRUCTS = 400, BARRIERS = 100 };
 struct structure {
+    const char *text;
     int count, barriers;
     struct construct constructs[CONSTRUCTS]; /* inner ones before those around them */
     int barrier[BARRIERS];                   /* lines of __syncthreads() and the like */
@@ -103,5 +109,11 @@ static inline const struct construct *structure_around(const struct structure *s
 }
 /* A line with a barrier, from `first` to `last`; 0: none. */
 int structure_barrier_between(const struct structure *s, int first, int last);
+/* Whether a thread may leave the function from these lines, other than by its end. */
+bool structure_leaves(const struct structure *s, const struct construct *function, int first,
+                      int last);
+/* The line in this function at which a thread comes to the line: the line itself or, in another
+ * function, that of its only call here; 0: none, or not known. */
+int structure_line_in(const struct structure *s, const struct construct *function, int line);
 
 #endif

@@ -1,5 +1,6 @@
 /* Reads the structure of a text: see explain.h. A parser of statements; expressions are skipped,
  * but for the functions (lambdas) in them. */
+#define _GNU_SOURCE
 #include "../report/text/source.h"
 #include "explain.h"
 #include <ctype.h>
@@ -227,21 +228,33 @@ static void branch(struct parser *p) {
     added->other = other;
 }
 
+static void add_function(struct parser *p, int first, bool kernel, const struct token *name) {
+    struct construct *c = add(p, CONSTRUCT_FUNCTION, first);
+    c->kernel = kernel;
+    c->name = name->at;
+    c->name_length = is_name(name) ? name->length : 0;
+}
+
 /* A declaration or expression, up to its semicolon; a function, up to its end. */
 static void other(struct parser *p) {
     const int first = p->token.line;
+    const struct token none = {0};
+    struct token before = none, name = none; /* of a function, or of what is set to a lambda */
     int depth = 0;
     bool parameters = false; /* a list in brackets has ended; since then, words and a type */
-    bool kernel = false;
+    bool kernel = false, lambda = false;
     while (!p->failed && !at_end(p)) {
         if (is(p, "{")) {
             block(p);
-            if (parameters) add(p, CONSTRUCT_FUNCTION, first)->kernel = kernel && depth == 0;
+            if (parameters) add_function(p, first, kernel && depth == 0, depth ? &none : &name);
             if (depth == 0) return;
             continue;
         }
         if (is(p, "}") && depth == 0) return;
         const bool end = is(p, ";") && depth == 0;
+        lambda |= depth == 0 && is(p, "[") && same(&before, &(struct token){"=", 1, 0});
+        if (depth == 0 && !lambda && (is(p, "(") || is(p, "="))) name = before;
+        before = p->token;
         depth += is(p, "(") + is(p, "[") - is(p, ")") - is(p, "]");
         if (depth < 0 || is(p, "}")) p->failed = true;
         parameters =
@@ -271,6 +284,7 @@ static void statement(struct parser *p) {
 }
 
 bool structure_read(struct structure *s, const char *text) {
+    s->text = text;
     struct parser p = {.to = s, .text = text, .at = text, .line = 1, .line_begins = true};
     s->count = s->barriers = 0;
     next(&p);
@@ -317,4 +331,70 @@ int structure_barrier_between(const struct structure *s, int first, int last) {
     for (int i = 0; i < s->barriers; ++i)
         if (first <= s->barrier[i] && s->barrier[i] <= last) return s->barrier[i];
     return 0;
+}
+
+/* Goes on to the next token of these lines. */
+static bool next_within(struct parser *p, const struct construct *c) {
+    do next(p);
+    while (!at_end(p) && p->token.line < c->first);
+    return !at_end(p) && p->token.line <= c->last;
+}
+
+static bool is_any(const struct parser *p, const char *const words[]) {
+    while (*words && !is(p, *words)) words++;
+    return *words;
+}
+
+/* Whether a preprocessor's line has these letters, or includes a file that may have them. */
+static bool may_be_in_macro(const char *text, const char *letters, int length) {
+    for (const char *line = text, *end; *line; line = end + (*end != '\0')) {
+        end = line + strcspn(line, "\n");
+        if (line[strspn(line, " \t")] != '#') continue;
+        while (*end && end > line && end[-1] == '\\') end += 1 + strcspn(end + 1, "\n");
+        if (memmem(line, (size_t)(end - line), letters, (size_t)length) ||
+            memmem(line, (size_t)(end - line), "include \"", 9))
+            return true;
+    }
+    return false;
+}
+
+bool structure_leaves(const struct structure *s, const struct construct *function, int first,
+                      int last) {
+    static const char *const words[] = {"return", "goto", "asm", "__asm__", NULL};
+    const struct construct lines = {.first = first, .last = last};
+    struct parser p = {.text = s->text, .at = s->text, .line = 1, .line_begins = true};
+    for (int i = 0; words[i]; ++i)
+        if (may_be_in_macro(s->text, words[i], (int)strlen(words[i]))) return true;
+    while (next_within(&p, &lines))
+        if (is_any(&p, words) && structure_around(s, CONSTRUCT_FUNCTION, p.token.line) == function)
+            return true;
+    return false;
+}
+
+static bool is_only_one(const struct structure *s, const struct construct *function) {
+    if (!function->name_length) return false;
+    for (int i = 0; i < s->count; ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c != function && c->name_length == function->name_length &&
+            memcmp(c->name, function->name, (size_t)c->name_length) == 0)
+            return false;
+    }
+    return !may_be_in_macro(s->text, function->name, function->name_length);
+}
+
+/* Any mention of its name counts as a call. */
+int structure_line_in(const struct structure *s, const struct construct *function, int line) {
+    const struct construct *called = structure_around(s, CONSTRUCT_FUNCTION, line);
+    struct parser p = {.text = s->text, .at = s->text, .line = 1, .line_begins = true};
+    int found = 0;
+    if (called == function) return line;
+    if (!called || !is_only_one(s, called)) return 0;
+    while (next_within(&p, function)) {
+        if (has(called, p.token.line) || p.token.length != called->name_length ||
+            memcmp(p.token.at, called->name, (size_t)called->name_length) != 0)
+            continue;
+        if (found || structure_around(s, CONSTRUCT_FUNCTION, p.token.line) != function) return 0;
+        found = p.token.line;
+    }
+    return found;
 }

@@ -70,6 +70,16 @@ static struct engine_result result(void) {
     return r;
 }
 
+/* Likewise, if nothing has: that threads have returned past a barrier. */
+static struct finding barrier_skipped(void) {
+    const struct event *event;
+    struct finding finding = {.kind = FINDING_NONE};
+    for (int i = 0; finding.kind == FINDING_NONE && (event = divergence_skipped(i)); i++)
+        finding = diagnose_skipped(event);
+    if (finding.kind != FINDING_NONE) engine_find_launch(event->launch, true, &finding.launch);
+    return finding;
+}
+
 /* Of two places: several instructions may be of one line. */
 static bool same_place(const struct finding_party *a, const struct finding_party *b) {
     return a->line == b->line && strcmp(a->file, b->file) == 0;
@@ -91,7 +101,11 @@ int engine_findings(struct finding findings[], int room) {
         while (!same_mistake(&findings[same], &findings[count])) same++;
         count += same == count;
     }
-    return count;
+    if (all || !room) return count;
+    const struct finding found = barrier_skipped();
+    if (found.kind == FINDING_NONE) return 0;
+    findings[0] = found;
+    return 1;
 }
 
 static void stopped(void) {
@@ -161,6 +175,7 @@ void engine_add_store(struct finding *finding) {
 void engine_end(struct engine_result *r) {
     host_end();
     *r = result();
+    if (r->finding.kind == FINDING_NONE) r->finding = barrier_skipped();
     if (r->finding.kind == FINDING_NONE && run.wrapper) r->finding = left(FINDING_NO_LAUNCH);
 }
 

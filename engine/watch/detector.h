@@ -145,4 +145,10 @@ void host_stop(const struct event *event);
 /* In this process nothing is audited: its runs show what is known, and decide nothing. */
 void audit_nothing(void);
 
+/* --- detectors/race.c ------------------------------------------------------------------------- */
+
+/* By number: a barrier that opened to threads while others, of the same block, had returned since
+ * the last one. They may have returned early, which is no mistake. Null: there are no more. */
+const struct event *divergence_skipped(int number);
+
 #endif

@@ -478,3 +478,117 @@ void basicSgemm{PARAMETERS} {{
         assert ("is missing" in said) == bool({BETWEEN, AT_THE_END} & {*SAID.get(m, [])}), (name, said)
         assert m < 20 or ("__syncwarp()" in said) == (SAID.get(m) == [ONE_WARP]), (name, said)
         assert ("more than one" in said) == (SAID.get(m) == SEVERAL), (name, said)
+
+
+# ---- barriers that threads skip before they return ------------------------------------------------
+
+SKIPPED = """
+#define LEAVE_IF(condition) if (condition) LEAVE
+@LEAVE
+__global__ void tree(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = 1;
+    __syncthreads();
+    for (int h = 128; h > 0; h /= 2)
+        if (t < h) { // 1 if
+            s[t] += s[t + h];
+            __syncthreads(); // 1 at
+        }
+    if (t > 0) return;
+    C[t] = s[t];
+}
+__global__ void early(float *C) {
+    if (threadIdx.x >= 200) return;
+    C[threadIdx.x] = 1;
+    __syncthreads();
+}
+__global__ void early_by_macro(float *C) {
+    LEAVE_IF(threadIdx.x >= 200);
+    C[threadIdx.x] = 1;
+    __syncthreads();
+}
+__global__ void early_in_loop(float *C) {
+    for (int i = 0; i < 9; ++i) {
+        if (threadIdx.x > 25 * i) return;
+        __syncthreads();
+        C[threadIdx.x] = 1;
+    }
+}
+__global__ void early_in_if(float *C) {
+    if (threadIdx.x < 128) {
+        if (threadIdx.x >= 100) return;
+        C[threadIdx.x] = 1;
+        __syncthreads();
+    }
+}
+__global__ void between_barriers(float *C) {
+    C[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x > 100) return;
+    __syncthreads();
+    C[threadIdx.x] = 2;
+}
+__global__ void by_goto(float *C) {
+    if (threadIdx.x >= 200) goto end;
+    C[threadIdx.x] = 1;
+    __syncthreads();
+end:;
+}
+__global__ void after_a_guard(float *C) {
+    if (threadIdx.x >= 200) return;
+    __syncthreads();
+    C[threadIdx.x] = 1;
+    if (threadIdx.x < 100) // 8 if
+        __syncthreads(); // 8 at
+}
+__device__ void meet() { __syncthreads(); } // 9 at
+__global__ void in_a_function(float *C) {
+    C[threadIdx.x] = 1;
+    if (threadIdx.x < 100) meet();
+}
+__global__ void beside_a_lambda(float *C) {
+    auto one = [] { return 1; };
+    for (int i = threadIdx.x; i < 300; i += 256) {
+        C[threadIdx.x] = one();
+        __syncthreads(); // 10 at
+    }
+}
+__device__ void meet_often() { __syncthreads(); }
+__global__ void in_a_function_twice(float *C) {
+    if (threadIdx.x >= 200) return;
+    meet_often();
+    C[threadIdx.x] = 1;
+    if (threadIdx.x < 100) meet_often();
+}
+__global__ void blocks(float *C) {
+    if (blockIdx.x == 0) {
+        __syncthreads();
+        C[threadIdx.x] = 1;
+    }
+}
+"""
+SAID_OF_SKIPPED = {1: "the 128 threads with threadIdx.x < 128 wait here, the 128 threads with threadIdx.x >= 128 have "
+                      "returned instead this __syncthreads() is inside the if of line {if}",
+                   8: "the 100 threads with threadIdx.x < 100 wait here,",
+                   9: "the 100 threads with threadIdx.x < 100 wait here,",
+                   10: "the 44 threads with threadIdx.x < 44 wait here,"}
+
+
+@pytest.mark.parametrize("leave", ["#define LEAVE return", "#define NOTHING"])
+def test_threads_that_return_past_a_barrier(checker: Builder, programs: Path, leave: str) -> None:
+    """Only where no `return` can have led there: one that comes early, or may be in a macro, is accepted."""
+    names = re.findall(r"__global__ void (\w+)", SKIPPED)
+    hidden = "return" in leave
+    launches = "".join(f"    if (m == {m}) {name}<<<1, 256>>>(C);\n" for m, name in enumerate(names, 1))
+    text = SKIPPED.replace("@LEAVE", leave).replace("(condition) LEAVE", "(condition) LEAVE" if hidden else "(condition)")
+    text += f"__global__ void mysgemm() {{}}\nvoid basicSgemm{PARAMETERS} {{\n{launches}}}\n"
+    program = checker("gcc -O1", shared_kernel(programs, f"skipped {hidden}.cu", text))
+    for m, name in enumerate(names, 1):
+        finding = run_check(program, "--json", m, 1, 256).finding
+        marks = {line.split()[-1]: i for i, line in enumerate(text.splitlines(), 1) if f"// {m} " in line}
+        found = m in SAID_OF_SKIPPED and not hidden
+        assert (finding["kind"] == "divergent-barrier") == found, (name, finding)
+        if found:
+            assert finding["line"] == marks["at"], (name, finding)
+            assert SAID_OF_SKIPPED[m].format(**marks) in " ".join(finding["detail"]), (name, finding)

@@ -2,6 +2,7 @@
  * block that wait at different barriers diverge; and a read may come before any write. */
 #include "../../cuda/program/program.h"
 #include "../detector.h"
+#include "../launches.h"
 
 /* --- what comes after a race ------------------------------------------------------------------
  *
@@ -280,22 +281,59 @@ const struct detector detector_race = {.worker_bytes = sizeof(struct races),
 
 /* --- divergence ------------------------------------------------------------------------------- */
 
+/* One of each barrier and of the one before it, whose code is the key. */
+enum { SKIPPED = 8 };
+static struct {
+    uint64_t key; /* 0: free, as are all behind it */
+    struct event event;
+} skipped[SKIPPED];
+
+/* The event's place; null: somebody has it, or there is no room. */
+static struct event *claim_skipped(uint64_t key) {
+    for (int i = 0; i < SKIPPED; ++i) {
+        uint64_t there = 0;
+        if (__atomic_compare_exchange_n(&skipped[i].key, &there, key, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return &skipped[i].event;
+        if (there == key) return NULL;
+    }
+    return NULL;
+}
+
+const struct event *divergence_skipped(int number) {
+    return number < SKIPPED && skipped[number].key ? &skipped[number].event : NULL;
+}
+
+static void note_skipped(const struct watch *w, const struct event *event) {
+    const uint64_t last = (uint64_t)(uintptr_t)event->last_barrier;
+    struct event *e = claim_skipped((uint64_t)(uintptr_t)event->code << 32 ^ last);
+    if (!e) return;
+    *e = *event;
+    e->launch = launches_noted();
+    for (unsigned i = 0; i < sizeof e->returned.bits / sizeof *e->returned.bits; ++i)
+        e->returned.bits[i] &= ~w->all_returned_at_barrier.bits[i];
+}
+
 /* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
  * it. */
 static void barrier_opens(struct watch *w) {
     const struct waiting *at = &w->arrived[0], *other = &w->arrived[1];
-    if (!other->code || w->ended) return;
+    if (w->ended || (!other->code && w->returned == w->returned_at_barrier)) return;
     const struct access access = {.code = at->code};
     struct event event = event_here(w, FINDING_DIVERGENT_BARRIER, &access);
     event.thread = threads_first(&at->threads);
+    event.last_barrier = w->last_barrier;
+    event.waiting = at->threads;
+    event.returned = w->epochs.returned;
+    if (!other->code) {
+        note_skipped(w, &event);
+        return;
+    }
     event.has_other = true;
     event.other_code = other->code;
     event.other_thread = threads_first(&other->threads);
     event.other_block = w->epochs.block;
-    event.last_barrier = w->last_barrier;
-    event.waiting = at->threads;
     event.elsewhere = other->threads;
-    event.returned = w->epochs.returned;
     if (w->raced)
         event_replace(w->raced, &event);
     else
