@@ -97,7 +97,9 @@ const struct lab lab = {
             [FINDING_TIME_LIMIT] = "how many blocks does C need, and what does each thread "
                                    "compute more than once?",
             [FINDING_UNWRITTEN] = "does the grid, rounded up, cover all of C?",
-            [FINDING_WRONG_RESULT] = "work out a small case by hand: with ./sgemm 2 --fill "
-                                     "index, elements name their own place",
+            [FINDING_WRONG_RESULT] =
+                "work out the smallest case that fails by hand, be it ./sgemm 2, "
+                "4, 8, 17 or 34: with --fill index, elements name their own "
+                "place",
         },
 };
