@@ -184,7 +184,7 @@ bool slot_has(const struct finding_slot slot[FINDING_SLOTS], enum slot_name name
 int64_t slot_get(const struct finding_slot slot[FINDING_SLOTS], enum slot_name name);
 double slot_real(const struct finding_slot slot[FINDING_SLOTS], enum slot_name name);
 
-/* The line behind which a __syncthreads() is missing; 0: none, or not known. */
+/* The line behind which a __syncthreads() may be missing; 0: none is known. */
 int finding_barrier_after(const struct finding *finding);
 
 /* Which values a slot has: see slots.def. */

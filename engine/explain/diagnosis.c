@@ -159,23 +159,109 @@ static bool stores_again(struct diagnosis *d, const struct finding_party *party)
 
 /* --- races on shared memory ------------------------------------------------------------------- */
 
-/* Whether all threads that come to both lines come to the first one first: in a kernel, and not
- * around a loop. */
-static bool is_passed_once(const struct structure *s, int first, int second) {
-    return s && first < second && !structure_innermost(s, CONSTRUCT_LOOP, first, second, 0) &&
-           structure_around(s, CONSTRUCT_FUNCTION, first)->kernel;
+/* Whether no thread goes from the one line to the other, but in a loop: they are in two branches;
+ * or all that do have chosen a branch by what they read in the first one, an if's condition. */
+static bool in_branches(const struct structure *s, int first, int second) {
+    for (int i = 0; i < s->count; ++i) {
+        const struct construct *c = &s->constructs[i];
+        if (c->kind != CONSTRUCT_IF || first < c->first || second > c->last) continue;
+        if (first <= c->condition ? c->condition < second : first < c->other && c->other <= second)
+            return true;
+    }
+    return false;
 }
 
-/* Whether the value is overwritten that is being read; else it is read too early. A reader that has
- * stored its own part in this interval has done so before or after: where it waits by now, between
- * the two lines or not, decides. */
-static bool is_overwritten(const struct diagnosis *d) {
+/* The text of both lines, in the function where threads come from the one to the other: for a line
+ * of a function that is called there, that of the call. */
+struct race {
+    const struct structure *s; /* null: not known */
+    const struct construct *in;
+    int at, other;
+};
+
+/* Whether a barrier in the function itself, which is called, may order the threads. */
+static bool is_called_with_barrier(const struct structure *s, const struct construct *in,
+                                   int line) {
+    const struct construct *called = structure_around(s, CONSTRUCT_FUNCTION, line);
+    return called != in && structure_barrier_between(s, called->first, called->last);
+}
+
+/* Whether all threads that come from the one line to the other pass a barrier between them. */
+static bool is_parted(const struct structure *s, int line, int other) {
+    const int first = line < other ? line : other, second = line < other ? other : line;
+    if (structure_innermost(s, CONSTRUCT_LOOP, first, second, 0)) return false;
+    for (int i = 0; i < s->barriers; ++i) {
+        const int barrier = s->barrier[i];
+        if (first < barrier && barrier < second && !in_branches(s, barrier, second) &&
+            !structure_outermost(s, CONSTRUCT_IF, barrier, second) &&
+            !structure_outermost(s, CONSTRUCT_LOOP, barrier, second) &&
+            !structure_outermost(s, CONSTRUCT_FUNCTION, barrier, second))
+            return true;
+    }
+    return false;
+}
+
+/* structure_line_in(), where the other line is: of several calls, the only one from which no
+ * barrier parts it. */
+static int line_beside(const struct structure *s, const struct construct *in, int line, int other) {
+    int found = structure_line_in(s, in, line);
+    if (found || structure_around(s, CONSTRUCT_FUNCTION, other) != in) return found;
+    for (int call = 0; (call = structure_next_call(s, in, line, call));) {
+        if (structure_around(s, CONSTRUCT_FUNCTION, call) != in) return 0;
+        if (is_parted(s, call, other)) continue;
+        if (found) return 0;
+        found = call;
+    }
+    return found;
+}
+
+static struct race race_in(const struct structure *s, const struct construct *in,
+                           const struct diagnosis *d) {
+    const int at = d->f->at.line, other = d->f->other.line;
+    const struct race race = {s, in, line_beside(s, in, at, other), line_beside(s, in, other, at)};
+    const bool known = race.at && race.other && (race.at != race.other || at == other) &&
+                       !is_called_with_barrier(s, in, at) && !is_called_with_barrier(s, in, other);
+    return known ? race : (struct race){.s = NULL};
+}
+
+static struct race race_of(const struct diagnosis *d) {
+    const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
+    struct race race = {.s = NULL};
+    if (s) return race_in(s, structure_around(s, CONSTRUCT_FUNCTION, d->f->at.line), d);
+    s = structure_at(&d->f->at);
+    if (!s || structure_at(&d->f->other) != s) return race;
+    for (int i = 0; i < s->count; ++i) {
+        if (s->constructs[i].kind != CONSTRUCT_FUNCTION) continue;
+        const struct race found = race_in(s, &s->constructs[i], d);
+        if (found.s && race.s) return (struct race){.s = NULL};
+        if (found.s) race = found;
+    }
+    return race;
+}
+
+/* 0: not known, or in another function that is not called once. */
+static int line_in_race(const struct race *r, const struct diagnosis *d, const void *code) {
+    const int line = line_of_code(code, &d->f->at);
+    return line ? structure_line_in(r->s, r->in, line) : 0;
+}
+
+/* Whether all threads that come to both lines come to the store first: in a kernel, and in no loop
+ * that is around both. */
+static bool is_stored_first(const struct race *r) {
+    return r->other < r->at && !structure_innermost(r->s, CONSTRUCT_LOOP, r->at, r->other, 0) &&
+           r->in->kernel;
+}
+
+/* Whether the value is overwritten that is being read; else it is read too early, or that is not
+ * known. A reader that has stored its own part in this interval has done so before or after: where
+ * it waits by now, between the two lines or not, decides. */
+static bool is_overwritten(const struct race *r, const struct diagnosis *d) {
     const struct event *e = d->e;
-    const int read = d->f->at.line, write = d->f->other.line;
-    if (is_passed_once(structure_at_both(&d->f->at, &d->f->other), write, read)) return false;
+    if (r->s && is_stored_first(r)) return false;
     if (!e->overwritten || !e->reader_wrote) return e->overwritten;
-    const int waits = line_of_code(e->reader_at, &d->f->at);
-    return !waits || write >= read || (write < waits && waits < read);
+    const int waits = r->s ? line_in_race(r, d, e->reader_at) : 0;
+    if (!r->s || (e->reader_at && !waits)) return false;
+    return !waits || r->other >= r->at || (r->other < waits && waits < r->at);
 }
 
 /* The line behind which a barrier covers this one as well, before `second`: the end of the loops
@@ -212,18 +298,6 @@ static void set_barrier_at_end(struct diagnosis *d, const struct structure *s, i
     SET(BARRIER_LOOP, loop->first);
 }
 
-/* Whether no thread goes from the one line to the other, but in a loop: they are in two branches;
- * or all that do have chosen a branch by what they read in the first one, an if's condition. */
-static bool in_branches(const struct structure *s, int first, int second) {
-    for (int i = 0; i < s->count; ++i) {
-        const struct construct *c = &s->constructs[i];
-        if (c->kind != CONSTRUCT_IF || first < c->first || second > c->last) continue;
-        if (first <= c->condition ? c->condition < second : first < c->other && c->other <= second)
-            return true;
-    }
-    return false;
-}
-
 /* Whether an if is around both lines, in which no barrier is: perhaps not all threads enter it. */
 static bool in_part_of_block(const struct structure *s, int first, int second) {
     const struct construct *c = structure_innermost(s, CONSTRUCT_IF, first, second, 0);
@@ -231,47 +305,64 @@ static bool in_part_of_block(const struct structure *s, int first, int second) {
 }
 
 /* Whether a barrier behind `after` leaves two threads that store to the element unordered. */
-static bool leaves_stores(const struct diagnosis *d, int after) {
-    const struct finding_party *writer = &d->f->other;
+static bool leaves_stores(const struct race *r, const struct diagnosis *d, int after) {
     for (int i = 0; i < STORES && d->e->stored_again[i]; ++i) {
-        const int line = line_of_code(d->e->stored_again[i], writer);
-        if (!line || (line <= after) == (writer->line <= after)) return true;
+        const int line = line_in_race(r, d, d->e->stored_again[i]);
+        if (!line || (line <= after) == (r->other <= after)) return true;
     }
     return false;
 }
 
 /* Two shared arrays that are filled together need one barrier: behind the last store that comes
  * before the read. */
-static int behind_all_stores(const struct diagnosis *d, const struct structure *s, int after,
+static int behind_all_stores(const struct race *r, const struct diagnosis *d, int after,
                              int before) {
-    const struct construct *function = structure_around(s, CONSTRUCT_FUNCTION, before);
     for (int i = 0; i < STORES; ++i) {
-        const int line = line_of_code(d->e->stores[i], &d->f->at);
-        if (!line || structure_around(s, CONSTRUCT_FUNCTION, line) != function) continue;
-        const int behind = line_behind(s, line, before);
+        const int line = line_in_race(r, d, d->e->stores[i]);
+        if (!line) continue;
+        const int behind = line_behind(r->s, line, before);
         if (behind > after && behind < before) after = behind;
     }
     return after;
 }
 
+/* Of several buffers, which one is accessed is not known: it may have been filled in an earlier
+ * turn of the loop. So a barrier in an if may be the one that is missing. Where there is none in
+ * the loop, but one before it, the first buffer is filled there: the grade tries one at the loop's
+ * end. */
+static void find_buffers(struct diagnosis *d, const struct race *r, int after, int before) {
+    const struct structure *s = r->s;
+    const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, r->at, r->other, 0);
+    const int there = structure_barrier_between(s, turns->first, turns->last);
+    if (there && structure_outermost(s, CONSTRUCT_IF, there, turns->first)) return;
+    SET_FLAG(BUFFERS);
+    if (!there && structure_barrier_between(s, r->in->first, turns->first))
+        set_barrier_after(d, s, line_behind(s, before, after), turns->first);
+    else
+        set_barrier_between(d, s, after, before);
+}
+
 /* Where a barrier between the line that is executed first and the other one belongs: outside of
  * loops that are around one of them only. */
-static void find_missing_barrier(struct diagnosis *d, int first, int second) {
-    const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
+static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool overwritten) {
+    const struct structure *s = r->s;
+    const int first = overwritten ? r->at : r->other, second = overwritten ? r->other : r->at;
     if (!s) return;
     const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
     const int before = line_ahead(s, second, first);
     int after = line_behind(s, first, second), barrier;
     bool same_phase = false;
     if (after < before && !d->e->reader_ahead) {
-        if (in_branches(s, first, second) || in_part_of_block(s, first, second) ||
-            leaves_stores(d, after))
-            return;
+        if (in_branches(s, first, second) || leaves_stores(r, d, after)) return;
         same_phase = d->f->phases > 0; /* both accesses are in it */
-        if (first == d->f->other.line) after = behind_all_stores(d, s, after, before);
+        if (!overwritten) after = behind_all_stores(r, d, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
-        if (!barrier) set_barrier_between(d, s, after, before);
-        if (!barrier && turns && d->f->object.dimensions > 2) SET_FLAG(BUFFERS);
+        if (!barrier && in_part_of_block(s, first, second))
+            set_barrier_after(d, s, after, before); /* for the grade, which tries it */
+        else if (!barrier && turns && d->f->object.dimensions > 2)
+            find_buffers(d, r, after, before);
+        else if (!barrier)
+            set_barrier_between(d, s, after, before);
     } else if (turns && !in_part_of_block(s, turns->first, turns->last) && !d->e->stored_again[0]) {
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
@@ -287,10 +378,10 @@ static void find_missing_barrier(struct diagnosis *d, int first, int second) {
 /* Of two lines of which one alone accesses the element by an atomic operation, neither need come
  * first. Between them a barrier orders all threads if no branch is around both; and in a loop, if
  * they pass one already on the way back, or on the way there. */
-static void find_barrier_beside_atomic(struct diagnosis *d) {
-    const int at = d->f->at.line, other = d->f->other.line;
-    const int first = at < other ? at : other, second = at < other ? other : at;
-    const struct structure *s = structure_at_both(&d->f->at, &d->f->other);
+static void find_barrier_beside_atomic(struct diagnosis *d, const struct race *r) {
+    const int first = r->at < r->other ? r->at : r->other;
+    const int second = r->at < r->other ? r->other : r->at;
+    const struct structure *s = r->s;
     if (!s || first == second || d->e->stored_again[0] ||
         structure_innermost(s, CONSTRUCT_IF, first, second, 0))
         return;
@@ -308,23 +399,22 @@ static void find_barrier_beside_atomic(struct diagnosis *d) {
 
 static void find_shared_race(struct diagnosis *d) {
     const struct event *e = d->e;
-    const int at = d->f->at.line, other = d->f->other.line;
+    const struct race race = race_of(d);
     if (e->within_warp) SET_FLAG(WITHIN_WARP);
     if (e->pending) {
         SET_FLAG(PENDING_COPY);
         if (e->overwritten && !e->write) SET_FLAG(OVERWRITTEN);
     } else if (e->atomic || e->other_atomic) {
         SET_FLAG(ATOMIC);
-        find_barrier_beside_atomic(d);
+        find_barrier_beside_atomic(d, &race);
     } else if (!e->write && stores_again(d, &d->f->other)) {
         return;
     } else if (e->reader_in_warp && !e->reader_at) {
         return; /* the value may be overwritten, or read too early */
-    } else if (!e->write && is_overwritten(d)) {
-        SET_FLAG(OVERWRITTEN);
-        find_missing_barrier(d, at, other);
     } else if (!e->write) {
-        find_missing_barrier(d, other, at);
+        const bool overwritten = is_overwritten(&race, d);
+        if (overwritten) SET_FLAG(OVERWRITTEN);
+        find_missing_barrier(d, &race, overwritten);
     }
 }
 
@@ -378,7 +468,8 @@ static bool is_skipped(const struct diagnosis *d) {
     const int line = structure_line_in(s, kernel, d->f->at.line);
     const int passed = line_of_code(d->e->last_barrier, &d->f->at);
     const int from = passed ? structure_line_in(s, kernel, passed) : 0;
-    const int begin = from ? line_ahead(s, from, 0) : kernel->first;
+    const int ahead = from ? line_ahead(s, from, 0) : kernel->first;
+    const int begin = ahead <= line ? ahead : kernel->first;
     const struct construct *branch = structure_outermost(s, CONSTRUCT_IF, line, 0);
     const int last = line_behind(s, line, 0);
     const int end = branch && branch->last > last ? branch->last : last;

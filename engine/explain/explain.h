@@ -112,6 +112,10 @@ int structure_barrier_between(const struct structure *s, int first, int last);
 /* Whether a thread may leave the function from these lines, other than by its end. */
 bool structure_leaves(const struct structure *s, const struct construct *function, int first,
                       int last);
+/* The next line in this function, behind `after`, that may call the function around the line, which
+ * is another one; 0: none, or not known. */
+int structure_next_call(const struct structure *s, const struct construct *function, int line,
+                        int after);
 /* The line in this function at which a thread comes to the line: the line itself or, in another
  * function, that of its only call here; 0: none, or not known. */
 int structure_line_in(const struct structure *s, const struct construct *function, int line);

@@ -383,18 +383,23 @@ static bool is_only_one(const struct structure *s, const struct construct *funct
 }
 
 /* Any mention of its name counts as a call. */
-int structure_line_in(const struct structure *s, const struct construct *function, int line) {
+int structure_next_call(const struct structure *s, const struct construct *function, int line,
+                        int after) {
     const struct construct *called = structure_around(s, CONSTRUCT_FUNCTION, line);
     struct parser p = {.text = s->text, .at = s->text, .line = 1, .line_begins = true};
-    int found = 0;
-    if (called == function) return line;
-    if (!called || !is_only_one(s, called)) return 0;
+    if (!called || called == function || !is_only_one(s, called)) return 0;
     while (next_within(&p, function)) {
-        if (has(called, p.token.line) || p.token.length != called->name_length ||
-            memcmp(p.token.at, called->name, (size_t)called->name_length) != 0)
-            continue;
-        if (found || structure_around(s, CONSTRUCT_FUNCTION, p.token.line) != function) return 0;
-        found = p.token.line;
+        if (p.token.line > after && !has(called, p.token.line) &&
+            p.token.length == called->name_length &&
+            memcmp(p.token.at, called->name, (size_t)called->name_length) == 0)
+            return p.token.line;
     }
-    return found;
+    return 0;
+}
+
+int structure_line_in(const struct structure *s, const struct construct *function, int line) {
+    if (structure_around(s, CONSTRUCT_FUNCTION, line) == function) return line;
+    const int call = structure_next_call(s, function, line, 0);
+    const bool only = call && !structure_next_call(s, function, line, call);
+    return only && structure_around(s, CONSTRUCT_FUNCTION, call) == function ? call : 0;
 }

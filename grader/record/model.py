@@ -56,7 +56,7 @@ class Finding(Strict):
     products: float = 0.0
     """Of an explanation that covers all that is wrong by one mistake: the part of the right sums' terms
     that are in the result. Else 0."""
-    barrier_after: int = 0  # the line behind which a __syncthreads() is missing; 0: none, or not known
+    barrier_after: int = 0  # the line behind which a __syncthreads() may be missing; 0: none is known
     launch: str | None = None
     """One line: kernel, grid, block, and the size of the output; None where it is not known."""
     cause: Cause | None = None

@@ -165,6 +165,70 @@ TEST(functions_structs_and_lambdas) {
     check_construct(CONSTRUCT_FUNCTION, 14, 6, 15);
 }
 
+static const struct construct *function_at(int line) {
+    return structure_around(&s, CONSTRUCT_FUNCTION, line);
+}
+
+TEST(calls_of_functions) {
+    read_lines("#define LOAD(x) fetch(x)\n"                          /* 1 */
+               "__device__ void load(float *s) { s[0] = 1; }\n"      /* 2 */
+               "__device__ void fetch(int i) { s[i] = 1; }\n"        /* 3 */
+               "template <int T = 4>\n"                              /* 4 */
+               "__device__ void multiply(float *s) {\n"              /* 5 */
+               "    load(s + 1);\n"                                  /* 6 */
+               "}\n"                                                 /* 7 */
+               "__global__ void __launch_bounds__(256) f(int m) {\n" /* 8 */
+               "    auto store = [&](int i) {\n"                     /* 9 */
+               "        s[i] = 1;\n"                                 /* 10 */
+               "    };\n"                                            /* 11 */
+               "    load(s); // load(s)\n"                           /* 12 */
+               "    store(1); LOAD(1);\n"                            /* 13 */
+               "    multiply<8>(s);\n"                               /* 14 */
+               "    load(s); fetch(1);\n"                            /* 15 */
+               "}\n");                                               /* 16 */
+    const struct construct *f = function_at(12);
+    CHECK_INT(structure_line_in(&s, f, 13), 13);
+    CHECK_INT(structure_line_in(&s, f, 5), 14);
+    CHECK_INT(structure_line_in(&s, f, 10), 13);
+    CHECK_INT(structure_line_in(&s, f, 2), 0);
+    CHECK_INT(structure_line_in(&s, f, 3), 0);
+    CHECK_INT(structure_line_in(&s, f, 1), 0);
+    CHECK_INT(structure_line_in(&s, function_at(5), 2), 6);
+    CHECK_INT(structure_next_call(&s, f, 2, 0), 12);
+    CHECK_INT(structure_next_call(&s, f, 2, 12), 15);
+    CHECK_INT(structure_next_call(&s, f, 2, 15), 0);
+    read_lines("void f(int i) { i++; }\nvoid f(float x) { x++; }\nvoid g() { f(1); }\n");
+    CHECK_INT(structure_line_in(&s, function_at(3), 1), 0);
+}
+
+TEST(where_a_function_is_left) {
+    read_lines("__global__ void f(int m) {\n"           /* 1 */
+               "    auto one = [](int i) {\n"           /* 2 */
+               "        return i;\n"                    /* 3 */
+               "    };\n"                               /* 4 */
+               "    int returned = one(1); // return\n" /* 5 */
+               "    if (m > 1)\n"                       /* 6 */
+               "        return;\n"                      /* 7 */
+               "    m++;\n"                             /* 8 */
+               "}\n");                                  /* 9 */
+    CHECK(!structure_leaves(&s, function_at(5), 1, 6));
+    CHECK(structure_leaves(&s, function_at(5), 1, 7));
+    CHECK(!structure_leaves(&s, function_at(5), 8, 9));
+    CHECK(structure_leaves(&s, function_at(3), 1, 9));
+    static const char *const others[] = {"#define G \\\n  if (m) return\n",
+                                         "#include \"guards.h\"\n", "  # define G goto end\n"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s__global__ void f(int m) { G; m++; }\n", others[i]);
+        read_lines(text);
+        CHECK_THAT(structure_leaves(&s, &s.constructs[0], 1, 9), "%s", text);
+    }
+    read_lines("#include <math.h>\n#define N 1 // no macro\n__global__ void f() { asm(\"\"); }\n");
+    CHECK(structure_leaves(&s, &s.constructs[0], 1, 9));
+    read_lines("#include <math.h>\n#define N 1\n__global__ void f() { a = 1; }\n");
+    CHECK(!structure_leaves(&s, &s.constructs[0], 1, 9));
+}
+
 TEST(what_cannot_be_read_is_not_guessed) {
     static const char *const texts[] = {
         "void f() {",

@@ -45,6 +45,12 @@ FIRST = "        __syncthreads(); // @first\n"
 SECOND = "        __syncthreads(); // @second\n"
 BEHIND = "    __syncthreads(); // @behind\n"
 LOADS = re.search(r".*@a\n.*@b\n", TILED)[0]
+LOAD = f"""__device__ void load(float (*A_s)[16], float (*B_s)[16], const float *A,
+                                const float *B, int m, int n, int k, int p) {{
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+{LOADS}}}
+__global__"""
 
 
 @dataclass
@@ -56,6 +62,7 @@ class Case:
     says: list[str]
     silent: str = "$^"  # a pattern of words that it must not have
     options: str = ""
+    behind: str = ""  # the mark of the line behind which the grade tries a barrier
 
 
 READ_AFTER = "hint: a tile may be read only after"
@@ -92,6 +99,15 @@ CASES = [
         "A_s[ty][tx] =", "A_s[p % 2][ty][tx] =", "A_s[ty][i] *", "A_s[0][ty][i] *"], "shared-race", "read",
          ["a __syncthreads() is missing between the two lines, or one of them should access another "
           "buffer of A_s"], silent="before line"),
+    Case("the next tiles in a function, and no barrier", [
+        FIRST, "", SECOND, "", LOADS, "if (p < last) load(A_s, B_s, A, B, m, n, k, p + 1); // @call\n",
+        "A_s[16][16], B_s[16][16]", "A_s[2][16][16], B_s[2][16][16]",
+        "A_s[ty][i] * B_s[i][tx]", "A_s[p % 2][ty][i] * B_s[p % 2][i][tx]",
+        "    for (int p", "    load(A_s, B_s, A, B, m, n, k, 0);\n    __syncthreads();\n    for (int p",
+        "__global__", LOAD.replace("(*A_s)[16]", "(*A_s)[16][16]").replace("(*B_s)[16]", "(*B_s)[16][16]")
+        .replace("_s[ty]", "_s[p % 2][ty]")], "shared-race", "read",
+         ["stores at kernel.cu:{a}", "a __syncthreads() is missing between the two lines, or one of them should access "
+          "another buffer of A_s"], silent="before line|__syncwarp", behind="read"),
     Case("a return in the loop", ["        A_s[ty]", "        if (p * 16 + ty >= k) return;\n        A_s[ty]"],
          "unwritten", "", ["hint: the grid has a thread for each element of C if x counts its columns and y its rows. "
                             "Does the kernel count that way? If so, which threads"], silent="rounded up"),
@@ -111,14 +127,22 @@ CASES = [
          ["the 60 threads with threadIdx.x < 4 and threadIdx.y != 1 wait here,",
           "the 180 threads with threadIdx.x >= 4 and threadIdx.y != 1 wait at kernel.cu:{second},",
           "the 16 threads with threadIdx.y = 1 have returned"]),
-    Case("loads in a function", [
-        FIRST, "", LOADS, "load(A_s, B_s, A, B, m, n, k, p);\n",
-        "__global__", f"""__device__ void load(float (*A_s)[16], float (*B_s)[16], const float *A,
-                                const float *B, int m, int n, int k, int p) {{
-    const int tx = threadIdx.x, ty = threadIdx.y;
-    const int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
-{LOADS}}}
-__global__"""], "shared-race", "read", ["stores at kernel.cu:{a}"], silent="missing|is between"),
+    Case("loads in a function", [FIRST, "", LOADS, "load(A_s, B_s, A, B, m, n, k, p); // @call\n", "__global__", LOAD],
+         "shared-race", "read",
+         ["stores at kernel.cu:{a}", "a __syncthreads() is missing after line {call}, before line {products}"]),
+    Case("one phase in an if", [
+        FIRST, "", "        A_s[ty][tx] = row", "        if (k > 0) {\n        A_s[ty][tx] = row",
+        SECOND, f"        }}\n{SECOND}"],
+         "shared-race", "read", ["stores at kernel.cu:{a}", READ_AFTER], silent="missing|__syncwarp", behind="b"),
+    Case("loads in a lambda, which barriers pass by", [
+        SECOND, "", LOADS, "load(p); // @call\n", "    for (int p = 0; p <= last; ++p)",
+        f"    auto load = [&](int p) {{\n{LOADS}    }};\n    for (int p = 0; p <= last; ++p)"], "shared-race", "read",
+         ["overwrites at kernel.cu:{a}", OVERWRITE_AFTER,
+          "a __syncthreads() is missing at the end of the loop of line {phases}, after line {read}"]),
+    Case("loads in a function that is called twice", [
+        FIRST, "", LOADS, "load(A_s, B_s, A, B, m, n, k, p);\nif (p > 0) load(A_s, B_s, A, B, m, n, k, p);\n",
+        "__global__", LOAD],
+         "shared-race", "read", ["stores at kernel.cu:{a}"], silent="missing|is between|__syncwarp"),
     Case("a tile that is not stored", [re.search(r".*@b\n", TILED)[0], ""],
          "uninitialized-shared", "read", ["no thread of the block has stored any element of B_s"]),
     Case("a tile in an array of tiles", [
@@ -165,7 +189,8 @@ def source_of(edits: list[str]) -> tuple[str, dict[str, int]]:
 
 
 BY_DAY = ("first barrier missing", "second barrier missing", "one barrier for two buffers, in an if",
-          "second barrier in an if", "a part of dynamic shared memory is not stored", "an index below A by one row")
+          "second barrier in an if", "loads in a function", "a part of dynamic shared memory is not stored",
+          "an index below A by one row")
 
 
 @pytest.mark.parametrize(("case", "setup"), slow_but(
@@ -185,6 +210,7 @@ def test_words(checker: Builder, case: Case, setup: str, tmp_path: Path) -> None
     for words in case.says:
         assert words.format(**lines) in said
     assert not re.search(case.silent, said)
+    assert not case.behind or finding["slots"]["barrier_after"] == lines[case.behind]
 
 
 # ---- lines that store to one element in several threads, and atomic operations ---------------------
@@ -378,10 +404,12 @@ __device__ void put(float *s) { s[threadIdx.x] = 1; }
 __global__ void neighbors(float *C) {
     __shared__ float s[256];
     put(s);
+    put(s);
     C[threadIdx.x] = s[threadIdx.x ^ 1];
 }
 __global__ void neighbors_and_others(float *C) {
     __shared__ float s[256];
+    put(s);
     put(s);
     C[threadIdx.x] = s[threadIdx.x ^ 1] + s[255 - threadIdx.x];
 }
@@ -393,10 +421,12 @@ __global__ void others_read_then(float *C) {
     C[t] = s[t ^ 1];
     if (t < 40) C[t] += s[39 - t];
     put(s);
+    put(s);
 }
 __global__ void lanes_in_pairs(float *C) {
     __shared__ float s[256];
     const int t = threadIdx.x;
+    put(s);
     put(s);
     __syncwarp(3u << t % 32 / 2 * 2);
     C[t] = s[t ^ 2];
@@ -581,7 +611,7 @@ def test_threads_that_return_past_a_barrier(checker: Builder, programs: Path, le
     names = re.findall(r"__global__ void (\w+)", SKIPPED)
     hidden = "return" in leave
     launches = "".join(f"    if (m == {m}) {name}<<<1, 256>>>(C);\n" for m, name in enumerate(names, 1))
-    text = SKIPPED.replace("@LEAVE", leave).replace("(condition) LEAVE", "(condition) LEAVE" if hidden else "(condition)")
+    text = SKIPPED.replace("@LEAVE", leave).replace("(condition) LEAVE", "(condition)" + " LEAVE" * hidden)
     text += f"__global__ void mysgemm() {{}}\nvoid basicSgemm{PARAMETERS} {{\n{launches}}}\n"
     program = checker("gcc -O1", shared_kernel(programs, f"skipped {hidden}.cu", text))
     for m, name in enumerate(names, 1):

@@ -72,7 +72,9 @@ function markFindingLines(run) {
   lineNode(other.line)?.classList.add('finding-other');
   lineNode(cause?.line)?.classList.add('finding-cause');
   const mark = (line, text) => lineNode(line)?.append(span('missing-barrier', text));
-  mark(slots.barrier_after, '__syncthreads() is missing here');
+  // Where neither is set, or a loop has several buffers, it may be another place.
+  if ((slots.barrier_before || slots.barrier_loop) && !slots.buffers)
+    mark(slots.barrier_after, '__syncthreads() is missing here');
   const where = finding.step === null || !run.phases.length ? '' : ' in phase ' + phaseNear(run, finding.step);
   mark(slots.barrier_passed, 'not reached by both threads' + where);
 }
