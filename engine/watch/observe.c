@@ -2,8 +2,8 @@
  * synchronizations, asynchronous copies.
  *
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
- * as on the hardware; that they wait at different lines is a mistake. A compiler may make several
- * barriers of one in the source, so locations are compared by line. */
+ * as on the hardware; that they wait at different ones of the text is a mistake. A compiler may make
+ * several barriers of one, so they are compared by their numbers in the text, and by line. */
 #include "block.h"
 #include "detector.h"
 #include "launches.h"
@@ -109,16 +109,21 @@ static void warp_met(unsigned warp, unsigned lanes) {
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-static void barrier_reached(const void *code) {
+static void barrier_reached(const void *code, unsigned place) {
     struct watch *w = watch_here();
     unsigned linear = running_index.linear;
     HEAR(thread_waits, w, linear, false);
     struct waiting *at = w->arrived;
-    if (at->code && at->code != code) {
+    if (at->code && at->place != place)
+        at++;
+    else if (at->code && at->code != code) {
         const struct place there = place_before(at->code), here = place_before(code);
         at += !place_same_line(&there, &here);
     }
-    if (!at->code) at->code = code;
+    if (!at->code) {
+        at->code = code;
+        at->place = place;
+    }
     threads_add(&at->threads, linear);
 }
 

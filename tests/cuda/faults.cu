@@ -333,8 +333,20 @@ __global__ void counts_in_branch(int *x) {
 FAULT_ENDS(barrier_that_counts_in_branch, cudaErrorLaunchFailure,
            counts_in_branch<<<1, 40>>>(device<int>(40)))
 
+/* Two barriers in one line are two, also those of one macro. */
+// expect: {HERE}: not all threads of the block reach this __syncthreads\(\);
+// expect:     thread \(0,0,0\), of the same warp, waits at another one in this line
+// expect:     thread \(1,0,0\) of block \(0,0,0\), in branches_in_one_line
+#define STORE_BEFORE_BARRIER(i, value) (x[i] = value, __syncthreads())
+__global__ void branches_in_one_line(int *x) {
+    if (threadIdx.x % 2) STORE_BEFORE_BARRIER(0, 1); else STORE_BEFORE_BARRIER(1, 2); // HERE
+}
+FAULT_ENDS(barriers_in_one_line, cudaErrorLaunchFailure,
+           branches_in_one_line<<<1, 40>>>(device<int>(40)))
+
 /* Whole warps may come to barriers of their own: they are counted. So may lanes that return before
- * a barrier, those of one block and not of another, and a barrier that is compiled twice. */
+ * a barrier, those of one block and not of another, and a barrier that is compiled twice, of a
+ * macro or of a function that is called twice. */
 __global__ void warps_of_two_kinds(int *x) {
     if (threadIdx.x / 32 % 2) {
         x[threadIdx.x] = 1;
@@ -354,6 +366,12 @@ __global__ void some_lanes_return(int *x) {
     if (blockIdx.x == 1) __syncthreads();
     if (__syncthreads_or(x[threadIdx.x]) == 0) x[threadIdx.x] = 7;
 }
+__device__ void store_before_barrier(int *x, int value) { STORE_BEFORE_BARRIER(threadIdx.x, value); }
+__global__ void one_after_another(int *x) {
+    for (int i = 0; i < 4; ++i)
+        if (i % 2) { store_before_barrier(x, i); STORE_BEFORE_BARRIER(threadIdx.x, i); }
+        else { STORE_BEFORE_BARRIER(threadIdx.x, 7); store_before_barrier(x, i); }
+}
 FAULT(barriers_that_open) {
     int *x = device<int>(128), back[128];
     warps_of_two_kinds<<<1, 128>>>(x);
@@ -361,6 +379,8 @@ FAULT(barriers_that_open) {
     OK(cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 128; ++i) EXPECT(back[i], 1);
     some_lanes_return<<<2, 100>>>(device<int>(100));
+    ends_with(cudaSuccess);
+    one_after_another<<<2, 40>>>(device<int>(40));
     ends_with(cudaSuccess);
 }
 

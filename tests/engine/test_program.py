@@ -380,6 +380,25 @@ __global__ void diverges(int *a) {
     else { a[t] = 4; __syncthreads(); } // odd threads behind
 }
 
+#define STORE(value) { a[t] = value; __syncthreads(); }
+__global__ void diverges_in_a_line(int *a) {
+    const int t = threadIdx.x;
+    if (t % 2) STORE(1) else STORE(2) // in one line
+    if (t % 4) a[t] = __syncthreads_or(1); else a[t] = __syncthreads_or(0); // in one more
+}
+
+__device__ void store_behind(int *a, int value) { __syncthreads(); a[threadIdx.x] = value; }
+
+__global__ void meets(int *a) {
+    const int t = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        if (i % 2) { STORE(1) store_behind(a, i); } else { store_behind(a, 5); STORE(i) }
+        if (t % 3 == i) continue;
+        a[t] = i;
+    }
+}
+
 __global__ void two_masks(int *a) {
     const unsigned mask = threadIdx.x == 4 ? 0xF0 : 0xFF;
     if (threadIdx.x < 8) a[threadIdx.x] = __shfl_sync(mask, 1, 4); // here they wait
@@ -420,6 +439,8 @@ int main(int count, char **words) {
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
+    else if (words[1][0] == 'l') diverges_in_a_line<<<1, 64>>>(b);
+    else if (words[1][0] == 'p') meets<<<1, 64>>>(b);
     else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
     else if (words[1][0] == 'r') uses<<<1, 64>>>(b);
     else if (words[1][0] == 'R') return forgets(5);
@@ -469,6 +490,15 @@ def test_threads_at_two_barriers_whichever_is_reached_first() -> None:
     places = {(one["kind"], *sorted((one["line"], one["other"]["line"]))) for one in found}
     first, second = line_of_many("// odd threads"), line_of_many("// even threads first")
     assert places == {("divergent-barrier", line, line + 1) for line in (first, second)}
+
+
+def test_threads_at_two_barriers_of_one_line() -> None:
+    """Not one of a macro or of a function, used at several places, at which all threads meet."""
+    found = the_engine().findings(MANY, "line")["findings"]
+    lines = [line_of_many("// in one line"), line_of_many("// in one more")]
+    assert [(one["kind"], one["line"]) for one in found] == [("divergent-barrier", line) for line in lines]
+    assert "the other 32 wait at another __syncthreads() of this line" in " ".join(found[0]["detail"])
+    assert the_engine().findings(MANY, "places")["findings"] == []
 
 
 def test_lanes_of_a_warp_that_wait_for_each_other_are_at_no_barrier() -> None:

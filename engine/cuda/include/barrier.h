@@ -37,6 +37,7 @@ struct emulator_thread {
     struct uint3 index;
     unsigned linear;
     emulator_u64 barrier; /* the number of the one it waits at; or EMULATOR_NO_BARRIER */
+    unsigned place;       /* of the last one that it has come to, as EMULATOR_PLACE has it */
 } __attribute__((aligned(64)));
 
 /* Which thread runs, and which is next. */
@@ -87,6 +88,7 @@ void emulator_barrier(unsigned place);
     "    addq %[arrival], %%fs:emulator_schedule@tpoff+24\n" /* schedule.arrived += arrival */     \
     "    movq %%rcx, %%fs:emulator_schedule@tpoff\n"         /* schedule.current = to */           \
     "    movq %%rdx, 48(%%rax)\n"                            /* from.barrier = schedule.barrier */ \
+    "    movl %[place], 56(%%rax)\n"                         /* from.place = place */              \
     "    movaps 32(%%rcx), %%xmm0\n"                         /* threadIdx = to.index */            \
     "    movaps %%xmm0, %%fs:threadIdx@tpoff\n"                                                    \
     "    leaq 1f(%%rip), %%rdx\n"                                                                  \
@@ -139,6 +141,8 @@ void emulator_barrier(unsigned place);
     "    str x5, [x0, #24]\n"                                                                      \
     "    str x3, [x0]\n"      /* schedule.current = to */                                          \
     "    str x4, [x2, #48]\n" /* from.barrier = schedule.barrier */                                \
+    "    mov w5, %[place]\n"  /* from.place = place */                                             \
+    "    str w5, [x2, #56]\n"                                                                      \
     "    ldr q0, [x3, #32]\n" /* threadIdx = to.index */                                           \
     "    str q0, [x1]\n"                                                                           \
     "    mov x4, sp\n" /* switch from from.context to to.context */                                \
@@ -166,7 +170,8 @@ static_assert(offsetof(struct emulator_schedule, current) == 0 &&
                   offsetof(struct emulator_schedule, arrived) == 24 &&
                   offsetof(struct emulator_thread, context) == 0 &&
                   offsetof(struct emulator_thread, index) == 32 &&
-                  offsetof(struct emulator_thread, barrier) == 48,
+                  offsetof(struct emulator_thread, barrier) == 48 &&
+                  offsetof(struct emulator_thread, place) == 56,
               "EMULATOR_BARRIER knows other offsets");
 
 /* All in one asm statement, because threadIdx is a constant to the compiler, which might else read

@@ -18,7 +18,7 @@ extern __thread const uint3 blockIdx;
 extern const dim3 blockDim;
 extern const dim3 gridDim;
 
-struct emulator_votes emulator_barrier_vote(int predicate);
+struct emulator_votes emulator_barrier_vote(int predicate, unsigned place);
 const struct emulator_warp_values *emulator_warp_exchange(unsigned mask, emulator_u64 value);
 unsigned emulator_warp_active(unsigned place);
 void emulator_spin(void);
@@ -48,16 +48,19 @@ EMULATOR_DEVICE void __syncthreads(void) { emulator_barrier_here<__COUNTER__>();
 template <int number> EMULATOR_DEVICE __attribute__((always_inline)) void emulator_different(void) {
     __asm__ volatile("" : : "i"(number));
 }
-EMULATOR_DEVICE int __syncthreads_count(int predicate) {
-    return (int)emulator_barrier_vote(predicate).yes;
+EMULATOR_DEVICE int __syncthreads_count(int predicate, unsigned number = __COUNTER__) {
+    return (int)emulator_barrier_vote(predicate, EMULATOR_PLACE(number)).yes;
 }
-EMULATOR_DEVICE int __syncthreads_and(int predicate) {
-    emulator_votes votes = emulator_barrier_vote(predicate);
+EMULATOR_DEVICE int __syncthreads_and(int predicate, unsigned number = __COUNTER__) {
+    emulator_votes votes = emulator_barrier_vote(predicate, EMULATOR_PLACE(number));
     return votes.yes == votes.arrived;
 }
-EMULATOR_DEVICE int __syncthreads_or(int predicate) {
-    return emulator_barrier_vote(predicate).yes != 0;
+EMULATOR_DEVICE int __syncthreads_or(int predicate, unsigned number = __COUNTER__) {
+    return emulator_barrier_vote(predicate, EMULATOR_PLACE(number)).yes != 0;
 }
+#define __syncthreads_count(...) __syncthreads_count(__VA_ARGS__, __COUNTER__)
+#define __syncthreads_and(...) __syncthreads_and(__VA_ARGS__, __COUNTER__)
+#define __syncthreads_or(...) __syncthreads_or(__VA_ARGS__, __COUNTER__)
 EMULATOR_DEVICE void __syncwarp(unsigned mask = 0xFFFFFFFFu) { emulator_warp_exchange(mask, 0); }
 
 /* Of different strength, so that the checker knows them apart. */

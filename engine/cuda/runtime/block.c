@@ -305,11 +305,12 @@ static const void *barrier_of(const struct thread *thread) {
     return called ? thread->waits_at : code;
 }
 
-/* Whether two barriers are different ones in the text; false where that is not known, as for one
- * that the compiler has made two of. */
-static bool are_different(const void *a, const void *b) {
-    if (a == b) return false;
-    const struct place first = place_before(a), second = place_before(b);
+/* Whether two threads wait at different barriers of the text: not at one that the compiler has made
+ * two of, which has one number, as has one in a function that is called at several places. */
+static bool wait_apart(const struct thread *a, const struct thread *b) {
+    if (a->turn.place != b->turn.place) return true;
+    if (barrier_of(a) == barrier_of(b)) return false;
+    const struct place first = place_before(barrier_of(a)), second = place_before(barrier_of(b));
     return first.line && second.line && !place_same_line(&first, &second);
 }
 
@@ -333,9 +334,14 @@ static _Noreturn void refuse_divergence(struct block *block, const struct thread
         other = first;
     }
     const struct uint3 *index = &other->turn.index;
+    const struct place here = place_before(barrier_of(thread)),
+                       there = place_before(barrier_of(other));
+    char where[32] = "another one in this line";
+    if (!place_same_line(&here, &there))
+        snprintf(where, sizeof where, "the one in line %d", there.line);
     snprintf(block->divergence, sizeof block->divergence,
-             ";\n    thread (%u,%u,%u), of the same warp, waits at the one in line %d", index->x,
-             index->y, index->z, place_before(barrier_of(other)).line);
+             ";\n    thread (%u,%u,%u), of the same warp, waits at %s", index->x, index->y,
+             index->z, where);
     fault_raise_at(cudaErrorLaunchFailure, FAULT_DIVERGENCE, block->divergence, thread->turn.index,
                    barrier_of(thread), NULL);
 }
@@ -350,7 +356,7 @@ static void check_divergence(struct block *block) {
             const struct thread *next = &block->threads[1 + first + __builtin_ctz(left)];
             if (!one)
                 one = next;
-            else if (are_different(barrier_of(one), barrier_of(next)))
+            else if (wait_apart(one, next))
                 refuse_divergence(block, one, next);
         }
     }
@@ -366,6 +372,7 @@ static inline void must_be_in_kernel(const char *what) {
 static inline bool arrive(struct block *block, struct thread *self, unsigned place,
                           const void *code) {
     self->waits_at = code;
+    self->turn.place = place;
     const uint64_t arrival = EMULATOR_ARRIVAL(place);
     emulator_schedule.arrived += arrival;
     if (arrivals() == block->live) {
@@ -387,7 +394,7 @@ void emulator_barrier(unsigned place) {
     struct block *block = this_block();
     must_be_in_kernel("__syncthreads()");
     struct thread *self = running();
-    if (observer) observer->barrier_reached(__builtin_return_address(0));
+    if (observer) observer->barrier_reached(__builtin_return_address(0), place);
     if (arrive(block, self, place, __builtin_return_address(0))) return;
     struct thread *next = self->link[block->direction];
     if (block->started == block->launch->block_threads && may_run(next)) {
@@ -399,17 +406,14 @@ void emulator_barrier(unsigned place) {
     hand_over(block, self);
 }
 
-/* Its place is not known by a number, but by the call: a compiler may make several of one. */
-struct emulator_votes emulator_barrier_vote(int predicate) {
+struct emulator_votes emulator_barrier_vote(int predicate, unsigned place) {
     struct block *block = this_block();
     must_be_in_kernel("__syncthreads_count(), _and() or _or()");
     struct thread *self = running();
     uint64_t barrier = emulator_schedule.barrier;
     block->yes += predicate != 0;
-    if (observer) observer->barrier_reached(__builtin_return_address(0));
-    const void *code = __builtin_return_address(0);
-    if (!arrive(block, self, EMULATOR_PLACE((unsigned)(uintptr_t)code), code))
-        hand_over(block, self);
+    if (observer) observer->barrier_reached(__builtin_return_address(0), place);
+    if (!arrive(block, self, place, __builtin_return_address(0))) hand_over(block, self);
     return block->votes[barrier & 1];
 }
 

@@ -427,9 +427,9 @@ struct observer {
 
     void (*block_begins)(const struct launch *launch, uint64_t index);
     void (*block_ended)(void);
-    void (*thread_begins)(void);               /* the running thread, on its stack */
-    void (*barrier_reached)(const void *code); /* by the running thread */
-    void (*barrier_opens)(void);               /* all that have not returned are there */
+    void (*thread_begins)(void); /* the running thread, on its stack */
+    void (*barrier_reached)(const void *code, unsigned place); /* by the running thread */
+    void (*barrier_opens)(void); /* all that have not returned are there */
     void (*thread_returned)(unsigned linear);
     void (*uses_old)(void);   /* the running thread: the result of the exchange that follows */
     void (*warp_parts)(void); /* the running thread comes to an operation of some lanes of a warp */

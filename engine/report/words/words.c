@@ -373,6 +373,8 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define NO_HINT !w->hint[0]
 #define SAME_THREAD (memcmp(&f->at.thread, &f->other.thread, sizeof f->at.thread) == 0)
 #define SAME_BLOCK (memcmp(&f->at.block, &f->other.block, sizeof f->at.block) == 0)
+#define SAME_LINE (f->at.line == f->other.line && strcmp(f->at.file, f->other.file) == 0)
+#define FREES (f->at.access == FINDING_NO_ACCESS)
 #define COPY HAS(PENDING_COPY)
 #define PLAIN_RACE (!COPY && !HAS(ATOMIC))
 #define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES) && !HAS(STORED_AGAIN))

@@ -92,6 +92,7 @@ static inline bool access_reads(const struct access *access) {
 /* The threads that wait at one barrier. */
 struct waiting {
     const void *code; /* behind the call; null: there are none */
+    unsigned place;   /* its number in the text: ../../cuda/include/barrier.h */
     struct threads threads;
 };
 enum { BARRIER_PLACES = 2 };
