@@ -82,6 +82,7 @@ struct outcome {
     bool done;       /* the child came to its end */
     bool in_wrapper; /* it is, or was when it died, inside the wrapper */
     struct shape shape;
+    int call; /* of the wrapper, from 1, with the finding; 0: none of those that were watched */
     double seconds;
     struct engine_blocks blocks; /* where not all were watched */
     uint64_t launches;           /* that the wrapper has made */

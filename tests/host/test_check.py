@@ -386,6 +386,43 @@ def test_a_finding_begins_on_a_line_of_its_own(checker: Builder) -> None:
         assert (finding["kind"], finding["line"]) == ("kernel-fault", 6)
 
 
+# ---- the second call -----------------------------------------------------------------------------
+
+KEPT = f"""__device__ int calls;
+__global__ void mysgemm{PROTOTYPE} {{{{
+    const int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    if (row >= m || col >= n) return;
+    float sum = 0;
+    for (int i = 0; i < k; ++i) sum += A[row * k + i] * B[i * n + col];
+    {{store}}
+}}}}
+__global__ void count() {{{{ calls++; }}}}
+void basicSgemm{PROTOTYPE} {{{{
+    mysgemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(m, n, k, A, B, C);
+    count<<<1, 1>>>();
+}}}}
+"""
+
+
+@pytest.mark.parametrize(("store", "kind", "hint"), [
+    ("if (!calls) C[row * n + col] = sum;", "unwritten", "__device__ and static variables"),
+    ("C[row * n + col] = sum + calls;", "wrong-result", "__device__ and static variables"),
+    ("C[(calls * m + row) * n + col] = sum;", "out-of-bounds", ""),
+])  # fmt: skip
+def test_a_mistake_that_only_the_second_call_shows(checker: Builder, store: str, kind: str, hint: str) -> None:
+    """It is said that the first was correct, and no cause is looked for in runs of one call."""
+    folder = checker("gcc -O1", TILED).parent
+    (folder / "kept.cu").write_text(KEPT.format(store=store))
+    program = checker("gcc -O1", "kept.cu")
+    printed = run_check(program).stdout
+    assert "\n    this is the second call of basicSgemm in one process; the first was correct\n" in printed
+    assert "next: make walk" not in printed
+    finding = run_check(program, "--json").finding
+    assert (finding["kind"], finding["call"], finding["cause"]) == (kind, 2, None)
+    assert hint in finding["hint"]
+    assert run_check(program, 34).status == 0
+
+
 # ---- on a terminal -------------------------------------------------------------------------------
 
 

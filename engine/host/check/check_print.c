@@ -35,6 +35,24 @@ static void print_blocks(FILE *out, const struct engine_blocks *b) {
             one ? "s" : "");
 }
 
+/* A mistake that only a later call shows. What calls share may be why. */
+static void print_call(FILE *out, const struct outcome *outcome) {
+    char text[200];
+    if (outcome->call < 2) return;
+    snprintf(text, sizeof text,
+             "this is the second call of %s in one process; the first was correct", lab.wrapper);
+    print_paragraph("    ", "", text, out);
+}
+
+static void explain(const struct outcome *outcome, const struct explained *explained,
+                    struct finding_words *words) {
+    const enum finding_kind kind = outcome->finding.kind;
+    finding_explain(&outcome->finding, explained, words);
+    if (outcome->call < 2 || (kind != FINDING_UNWRITTEN && kind != FINDING_WRONG_RESULT)) return;
+    snprintf(words->hint, sizeof words->hint, "%s",
+             "what is left from the first call: in __device__ and static variables, in memory?");
+}
+
 /* The finding below the mistake that it comes from. */
 static void print_symptom(FILE *out, const struct finding *f, const struct finding_words *words) {
     char text[sizeof f->at.file + sizeof words->what + 32] = "symptom: ";
@@ -68,7 +86,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     const bool explained = cause->kind != CAUSE_NONE;
     static const struct explained nothing;
     struct finding_words words;
-    finding_explain(f, cause_is_formula(cause->kind) ? &nothing : &outcome->explained, &words);
+    explain(outcome, cause_is_formula(cause->kind) ? &nothing : &outcome->explained, &words);
     struct finding_words mistake;
     cause_say(cause, &mistake);
     if (explained) {
@@ -79,6 +97,7 @@ void print_finding(FILE *out, const struct outcome *outcome) {
     } else {
         print_headline(out, f->at.file, f->at.line, print_red, words.what);
     }
+    print_call(out, outcome);
     print_indented(out, words.detail);
     if (!explained || !cause->shows_launch) print_launch_of(out, outcome);
     print_circumstances(out, f, outcome->shape);
@@ -131,8 +150,9 @@ static void json_finding(struct json *json, const struct check_options *o,
                          const struct outcome *outcome) {
     const struct finding *f = &outcome->finding;
     struct finding_words words;
-    finding_explain(f, &outcome->explained, &words);
+    explain(outcome, &outcome->explained, &words);
     json_open(json, "finding", '{');
+    json_value(json, "call", "%d", outcome->call);
     json_words(json, f, &words);
     json_text(json, "formula", outcome->explained.formula);
     json_parties(json, f);
@@ -164,6 +184,7 @@ void copy_report(FILE *out, FILE *report) {
  *                have (all), how many of them were watched, and how many write (writing), of those
  *                launches of which not all blocks were watched; null where there are none
  *   finding      the mistake, or null:
+ *     call             of the wrapper, from 1, in which it was; 0: in ./sgemm
  *     kind, hint       one of findings.def; as in the text
  *     what, detail     the headline and the lines below it
  *     formula          the name of the formula that a wrong C follows, or null

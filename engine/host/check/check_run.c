@@ -194,7 +194,9 @@ void run_shape(const struct check_options *options, struct shape s, struct outco
     if (!sent.memory || !back.memory) fault_of_machine("no memory for the arrays on the host");
     for (int i = 0; i < sent.layout.arrays; i++)
         if (lab.arrays[i].role == ROLE_INPUT) shown_arrays.of[i] = sent.elements[i];
-    for (int call = 0; call < options->calls; call++) run_once(&sent, &back);
+    for (outcome->call = 1; outcome->call <= options->calls; outcome->call++)
+        run_once(&sent, &back);
+    outcome->call = 0;
     outcome->seconds = clock_seconds() - started;
     report();
     data_free(&sent);
