@@ -552,6 +552,9 @@ static void find_facts(struct diagnosis *d) {
     case FINDING_HOST_FUNCTION: name_object(d, e->called); break;
     case FINDING_MISALIGNED: find_misaligned(d); break;
     case FINDING_BAD_LAUNCH: find_bad_launch(d); break;
+    case FINDING_FREED_MEMORY:
+        if (e->frees) d->f->at.access = FINDING_NO_ACCESS;
+        break;
     case FINDING_FAILED_CALL:
         name_object(d, e->place.called);
         SET(ERROR, e->error);

@@ -347,7 +347,7 @@ void element_name(struct diagnosis *d) {
         name_shared(d);
         return;
     }
-    if ((memory != FINDING_MEMORY_GLOBAL && !variable) || !e->address) return;
+    if ((memory != FINDING_MEMORY_GLOBAL && !variable && !e->frees) || !e->address) return;
     name_global(d);
     if (d->region && e->kind == FINDING_OUT_OF_BOUNDS && element_intended(index, d, &d->f->at))
         memcpy(d->f->object.index, index, sizeof index);

@@ -32,6 +32,7 @@ struct detector {
     void (*host_access)(const struct access *access); /* a load or store of the host's code */
     /* Into device memory; `from` null: by cudaMemset. */
     void (*copied)(const char *to, const char *from, size_t bytes);
+    void (*freed)(const struct region *r); /* is about to be */
     void (*call_failed)(cudaError_t error);
     void (*error_asked)(bool forgotten); /* by cudaPeekAtLastError(), or cudaGetLastError() */
     void (*launch_refused)(const struct launch *launch);

@@ -58,6 +58,7 @@ struct event {
     const void *last_barrier; /* that the block has passed; null: none */
     uint64_t barriers;        /* that it has passed, at least */
 
+    bool frees;        /* a call of the wrapper's frees what it was given */
     bool checked;      /* the wrapper asked for the error of the call or launch that failed, ... */
     bool forgotten;    /* ... by cudaGetLastError(), which forgets it */
     unsigned count;    /* allocations that the wrapper did not free */

@@ -41,6 +41,12 @@ static void allocated(char *begin, size_t bytes, bool on_device) {
     region_add(begin, bytes, on_device, in_wrapper);
 }
 
+static void freed(char *begin) {
+    const struct region *r = region_find((uintptr_t)begin);
+    if (in_wrapper && r) HEAR(freed, r);
+    region_free(begin);
+}
+
 /* What a copy brings counts as written, before any launch. */
 static void copied(char *to, const char *from, size_t bytes, bool to_symbol) {
     struct region *r = region_find((uintptr_t)to);
@@ -70,7 +76,7 @@ static void faulted(const struct fault *fault) {
 
 void host_observe(struct observer *o) {
     o->allocated = allocated;
-    o->freed = region_free;
+    o->freed = freed;
     o->copied = copied;
     o->launch_refused = launch_refused;
     o->failed = failed;

@@ -183,6 +183,7 @@ void watch_ended(void) {
     r->finding = result.finding;
     if (r->finding.kind == FINDING_NONE) engine_leak(&r->finding);
     keep_launch(&r->finding);
+    watch_arrays_are_allocated();
     if (counting) keep_counts();
 }
 

@@ -72,6 +72,7 @@ void watch_ended(void) {
     emulator_on_launch(NULL);
     keep_launches();
     worker_report()->work = launches_work();
+    watch_arrays_are_allocated();
 }
 
 enum worker_state watch_state_at_limit(void) {

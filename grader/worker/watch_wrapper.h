@@ -108,4 +108,17 @@ static inline void watch_wrapper_ended(void) {
     memory_watch_copies(NULL);
 }
 
+/* Does not return where an array is not: it could not be brought back. */
+static inline void watch_arrays_are_allocated(void) {
+    const struct host_arrays *arrays = &watched_run.arrays;
+    struct worker_report *r = worker_report();
+    for (int i = 0; i < arrays->layout.arrays; i++) {
+        if (memory_is_device(arrays->allocated[i])) continue;
+        snprintf(r->detail, sizeof r->detail, "%s frees %s, which it was given", lab.wrapper,
+                 lab.arrays[i].name);
+        worker_write_report(WORKER_STOPPED);
+        _exit(EXIT_WRONG);
+    }
+}
+
 #endif

@@ -217,6 +217,14 @@ bool memory_free(void *pointer, bool pinned) {
     return a != NULL;
 }
 
+void *memory_last(bool *pinned) {
+    pthread_mutex_lock(&memory.lock);
+    const struct allocation *a = memory.first;
+    *pinned = a && a->kind == ALLOCATION_PINNED;
+    pthread_mutex_unlock(&memory.lock);
+    return a ? a->begin : NULL;
+}
+
 /* --- which blocks write ------------------------------------------------------------------------
  *
  * Found by the memory's hardware, in a program that is not instrumented.

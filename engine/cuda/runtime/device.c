@@ -11,8 +11,16 @@
 
 cudaError_t cudaDeviceSynchronize(void) { return error_surface(); }
 
-/* A lost context stays lost: the workers parked in the faulty kernel cannot be recovered. */
-cudaError_t cudaDeviceReset(void) { return error_surface(); }
+/* Frees what has been allocated. A lost context stays lost: the workers parked in the faulty kernel
+ * cannot be recovered. */
+cudaError_t cudaDeviceReset(void) {
+    bool pinned;
+    for (void *last; (last = memory_last(&pinned));) {
+        const cudaError_t error = pinned ? cudaFreeHost(last) : cudaFree(last);
+        if (error != cudaSuccess) return error;
+    }
+    return error_surface();
+}
 
 /* --- properties ------------------------------------------------------------------------------- */
 

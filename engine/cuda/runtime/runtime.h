@@ -235,6 +235,8 @@ bool memory_reserve(void *begin, size_t bytes);
 
 /* Frees an allocation by its begin. False: there is none, or pinned memory is not of that kind. */
 bool memory_free(void *pointer, bool pinned);
+/* The allocation that was made last; null: there is none. */
+void *memory_last(bool *pinned);
 
 /* Opens device memory while kernels and copies run; nests. When closed, host code that accesses it
  * faults. */

@@ -30,6 +30,16 @@ static void launch_refused(const struct launch *launch) {
                                  .dynamic_bytes = launch->shared_bytes});
 }
 
+/* What its caller will use, and free. */
+static void freed(const struct region *r) {
+    if (!r->array || r->in_wrapper) return;
+    event_note(&(struct event){.kind = FINDING_FREED_MEMORY,
+                               .frees = true,
+                               .address = r->begin,
+                               .place = host_place(),
+                               .launch = launches_noted()});
+}
+
 static void call_failed(cudaError_t error) {
     if (event_enough() || error_sticky() != cudaSuccess) return;
     keep_failure(&(struct event){.kind = FINDING_FAILED_CALL, .error = error});
@@ -50,6 +60,7 @@ static void left(enum finding_kind kind, struct event *event) {
 }
 
 const struct detector detector_calls = {.launch_refused = launch_refused,
+                                        .freed = freed,
                                         .call_failed = call_failed,
                                         .error_asked = error_asked,
                                         .run_ended = run_ended,
