@@ -50,8 +50,15 @@ static void error_asked(bool forgotten) {
     failure.forgotten |= forgotten;
 }
 
+/* Whether it comes of that: no value was copied or set, and what was read has none. */
+static bool comes_of_failure(const struct event *found) {
+    return found && found->kind == FINDING_UNINITIALIZED_GLOBAL &&
+           (strncmp(failure.place.called, "cudaMemcpy", strlen("cudaMemcpy")) == 0 ||
+            strncmp(failure.place.called, "cudaMemset", strlen("cudaMemset")) == 0);
+}
+
 static void run_ended(void) {
-    if (failure.kind && !is_forgotten()) event_note(&failure);
+    if (failure.kind && (!is_forgotten() || comes_of_failure(event_first()))) event_note(&failure);
 }
 
 static void left(enum finding_kind kind, struct event *event) {
