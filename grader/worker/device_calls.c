@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
-                     void (*thread)(const void *copy), const void *data, size_t bytes);
+                     cudaStream_t stream, void (*thread)(const void *copy), const void *data,
+                     size_t bytes);
 
 enum {
     MOST_ARGUMENTS = 32 << 10,  /* bytes; CUDA 12 takes 32,764 */
@@ -70,8 +71,8 @@ static cudaError_t launch(const struct call *call, const struct passed *passed) 
         !program_is_kernels_function((uintptr_t)asked->kernel) ||
         !program_is_kernels_function((uintptr_t)asked->thread))
         return error_set(cudaErrorInvalidDeviceFunction);
-    emulator_launch(asked->kernel, asked->grid, asked->block, asked->shared_bytes, asked->thread,
-                    passed->bytes, passed->given);
+    emulator_launch(asked->kernel, asked->grid, asked->block, asked->shared_bytes, NULL,
+                    asked->thread, passed->bytes, passed->given);
     return cudaSuccess;
 }
 

@@ -58,7 +58,8 @@ __asm__(".weak cpu_count, error_set, error_set_by_launch, error_set_sticky, erro
         ".weak fault_happened, fault_install, fault_other_signals, fault_raise, fault_report\n"
         ".weak fault_report_limit, fault_see_worker, fault_stop_workers, fault_thread_stack\n"
         ".weak fault_wake\n"
-        ".weak function_check_shared, memory_close, memory_open, worker_attach, worker_create\n"
+        ".weak function_check_shared, memory_close, memory_open, stream_exists\n"
+        ".weak worker_attach, worker_create\n"
         ".weak worker_in_kernel, worker_run_block, writers_block_ended, writers_launch_begins\n"
         ".weak writers_launch_ended\n");
 

@@ -64,24 +64,40 @@ __global__ void mysgemm(float *C, int i)
     float few[2] = {1.0f, 2.0f};
     C[threadIdx.x] = few[i + threadIdx.x]; // index
 }
+__global__ void reads(float *C, const float *from) { C[0] = from[0]; } // no value
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
     if (m == 1) cudaFree((void *)7);
     if (m == 2) mysgemm<<<0, 1>>>(C, 0);
     if (m == 3) cudaFree((void *)7), cudaGetLastError();
     if (m == 4) mysgemm<<<1, 1>>>(C, k), cudaFree((void *)7);
-    if (m == 6) cudaMemset((void *)B, 0, 4);
+    float *p = nullptr;
+    if (m >= 6 && m <= 8) cudaMalloc(&p, 8);
+    if (m == 6) cudaMemcpy(p, A, 16, cudaMemcpyDeviceToDevice);
+    if (m == 7) cudaMemset(p, 0, 16);
+    if (m == 8) cudaFree((void *)7);
+    if (m >= 6 && m <= 8) cudaGetLastError(), reads<<<1, 1>>>(C, p), cudaFree(p);
+    if (m == 9) cudaFree(C);
+    if (m == 10) cudaDeviceReset();
+    if (m == 13) cudaMemset((void *)B, 0, 4);
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    if (m == 11) cudaStreamDestroy(stream), mysgemm<<<1, 1, 0, stream>>>(C, k);
+    if (m == 12) cudaMemsetAsync(C, 0, 4, (cudaStream_t)0x1234);
     mysgemm<<<1, 1>>>(C, k);
     if (m == 5) cudaFree((void *)7);
 }
 """
-CALLED = {1: ("failed-call", "m == 1"), 2: ("bad-launch", "m == 2"), 6: ("input-written", "m == 6")}
+CALLED = {1: ("failed-call", "m == 1"), 2: ("bad-launch", "m == 2"), 6: ("failed-call", "m == 6"),
+          7: ("failed-call", "m == 7"), 8: ("uninitialized-global", "// no value"), 9: ("freed-memory", "m == 9"),
+          10: ("freed-memory", "m == 10"), 11: ("failed-call", "m == 11"), 12: ("failed-call", "m == 12"),
+          13: ("input-written", "m == 13")}
 """By m: what comes before the launch with the mistake, and what is to be named. For other m that is the mistake."""
 
 
 def test_a_wrong_call_before_the_launch_comes_first(checker: Builder, programs: Path) -> None:
     program = checker("gcc -O1", shared_kernel(programs, "calls.cu", CALLS))
-    for m in range(1, 7):
+    for m in range(1, 14):
         found = run_check(program, "--json", m, 2, 2).finding
         kind, text = CALLED.get(m, ("local-out-of-bounds", "// index"))
         assert found["kind"] == kind and text in CALLS.splitlines()[found["line"] - 1], m

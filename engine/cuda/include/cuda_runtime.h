@@ -89,7 +89,8 @@ extern "C" {
  * its own local variables; kernel names the launched function. Returns when all have run. Errors
  * show in cudaGetLastError and the next synchronization. */
 void emulator_launch(const void *kernel, uint3 grid, uint3 block, size_t shared_bytes,
-                     void (*thread)(const void *copy), const void *data, size_t bytes);
+                     cudaStream_t stream, void (*thread)(const void *copy), const void *data,
+                     size_t bytes);
 
 /* What a kernel gets where host code passes this pointer: see runtime/symbols.c. */
 void *emulator_argument(const void *pointer);
@@ -159,8 +160,9 @@ template <class T> struct sent<T &> : sent<T *> {
 struct launch_config {
     dim3 grid, block;
     size_t shared_bytes;
-    launch_config(dim3 grid_, dim3 block_, size_t shared_bytes_ = 0, cudaStream_t = nullptr)
-        : grid(grid_), block(block_), shared_bytes(shared_bytes_) {}
+    cudaStream_t stream;
+    launch_config(dim3 grid_, dim3 block_, size_t shared_bytes_ = 0, cudaStream_t stream_ = nullptr)
+        : grid(grid_), block(block_), shared_bytes(shared_bytes_), stream(stream_) {}
     /* Its argument, noexcept(kernel(a, b)), is not evaluated. */
     const launch_config &checked(bool) const { return *this; }
 };
@@ -187,7 +189,7 @@ template <class... Parameters> struct launch {
         auto call = [arguments...](function *run) mutable { run(arguments.get()...); };
         const closure<decltype(call)> data = {(function *)kernel, call};
         emulator_launch((const void *)kernel, config.grid, config.block, config.shared_bytes,
-                        data.thread, &data, sizeof data);
+                        config.stream, data.thread, &data, sizeof data);
     }
 };
 

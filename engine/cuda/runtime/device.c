@@ -110,35 +110,64 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
+/* Of streams and events: those that there are. What the program hands over as one may be an address
+ * that is none, or of one that it has destroyed. */
+struct handle {
+    struct handle *next;
+    bool is_stream;
+};
+static struct handle *handles;
+static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
+
 struct CUstream_st {
-    enum { STREAM_MAGIC = 0x57EA3 } magic;
+    struct handle handle; /* first */
 };
 struct CUevent_st {
-    enum { EVENT_MAGIC = 0xE7E27 } magic;
+    struct handle handle; /* first */
     bool recorded, timing;
     struct timespec when;
 };
 
-static bool is_stream(cudaStream_t stream) {
+static void *handle_new(size_t bytes, bool is_stream) {
+    struct handle *made = calloc(1, bytes);
+    if (!made) return NULL;
+    made->is_stream = is_stream;
+    pthread_mutex_lock(&handles_lock);
+    made->next = handles;
+    handles = made;
+    pthread_mutex_unlock(&handles_lock);
+    return made;
+}
+
+/* Whether there is this one; if so and if it is to be removed, it is the caller's afterwards. */
+static bool handle_find(const void *sought, bool is_stream, bool remove) {
+    pthread_mutex_lock(&handles_lock);
+    struct handle **link = &handles;
+    while (*link && !(*link == sought && (*link)->is_stream == is_stream)) link = &(*link)->next;
+    const bool found = *link != NULL;
+    if (found && remove) *link = (*link)->next;
+    pthread_mutex_unlock(&handles_lock);
+    return found;
+}
+
+bool stream_exists(cudaStream_t stream) {
     return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
-           stream->magic == STREAM_MAGIC;
+           handle_find(stream, true, false);
 }
 
 static cudaError_t check_stream(cudaStream_t stream) {
-    return is_stream(stream) ? error_surface() : error_set(cudaErrorInvalidResourceHandle);
+    return stream_exists(stream) ? error_surface() : error_set(cudaErrorInvalidResourceHandle);
 }
 
 static cudaError_t check_event(cudaEvent_t event) {
-    if (!event || event->magic != EVENT_MAGIC) return error_set(cudaErrorInvalidResourceHandle);
-    return cudaSuccess;
+    return handle_find(event, false, false) ? cudaSuccess
+                                            : error_set(cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
     if (!stream || flags > cudaStreamNonBlocking) return error_set(cudaErrorInvalidValue);
-    *stream = malloc(sizeof **stream);
-    if (!*stream) return error_set(cudaErrorMemoryAllocation);
-    (*stream)->magic = STREAM_MAGIC;
-    return error_surface();
+    *stream = handle_new(sizeof **stream, true);
+    return *stream ? error_surface() : error_set(cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
@@ -146,8 +175,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    if (!stream || !is_stream(stream)) return error_set(cudaErrorInvalidResourceHandle);
-    stream->magic = 0;
+    if (!handle_find(stream, true, true)) return error_set(cudaErrorInvalidResourceHandle);
     free(stream);
     return error_surface();
 }
@@ -161,13 +189,64 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
                                              : cudaErrorInvalidResourceHandle;
 }
 
+/* --- what is done in a stream ----------------------------------------------------------------- */
+
+/* There is no pool: it is the same memory. */
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error : cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error : cudaFree(pointer);
+}
+
+/* Host and device have the same memory. */
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream) {
+    const bool managed =
+        allocation_kind_of(pointer, bytes) == ALLOCATION_MANAGED || place_in_image(pointer);
+    const cudaError_t error = check_stream(stream);
+    if (error != cudaSuccess) return error;
+    if (location.type == cudaMemLocationTypeDevice && location.id != 0)
+        return error_set(cudaErrorInvalidDevice);
+    if (!bytes || !managed || flags || location.type == cudaMemLocationTypeInvalid)
+        return error_set(cudaErrorInvalidValue);
+    return error_surface();
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error : cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error
+                                : cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error : cudaMemset(pointer, value, bytes);
+}
+
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    const cudaError_t error = check_stream(stream);
+    return error != cudaSuccess ? error : cudaMemset2D(pointer, pitch, value, width, height);
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
     if (!event) return error_set(cudaErrorInvalidValue);
-    *event = calloc(1, sizeof **event);
+    *event = handle_new(sizeof **event, false);
     if (!*event) return error_set(cudaErrorMemoryAllocation);
-    (*event)->magic = EVENT_MAGIC;
     (*event)->timing = !(flags & cudaEventDisableTiming);
     return error_surface();
 }
@@ -177,18 +256,18 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    if (check_event(event) != cudaSuccess) return cudaErrorInvalidResourceHandle;
-    event->magic = 0;
+    if (!handle_find(event, false, true)) return error_set(cudaErrorInvalidResourceHandle);
     free(event);
     return error_surface();
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    if (check_event(event) != cudaSuccess || !is_stream(stream))
-        return error_set(cudaErrorInvalidResourceHandle);
+    if (check_event(event) != cudaSuccess) return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = check_stream(stream);
+    if (error == cudaErrorInvalidResourceHandle) return error;
     clock_gettime(CLOCK_MONOTONIC, &event->when);
     event->recorded = true;
-    return error_surface();
+    return error;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

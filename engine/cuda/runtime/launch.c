@@ -277,7 +277,8 @@ static cudaError_t check(const struct launch *launch) {
 }
 
 void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, size_t shared_bytes,
-                     void (*thread)(const void *copy), const void *data, size_t bytes) {
+                     cudaStream_t stream, void (*thread)(const void *copy), const void *data,
+                     size_t bytes) {
     struct launch made = {.kernel = kernel,
                           .grid = grid,
                           .block = block,
@@ -288,6 +289,10 @@ void emulator_launch(const void *kernel, struct uint3 grid, struct uint3 block, 
                           .data_bytes = bytes};
     /* The launch that runs holds pool.one_launch until it ends: a kernel's own would deadlock. */
     if (worker_in_kernel()) fault_raise(cudaErrorNotSupported, FAULT_NESTED);
+    if (!stream_exists(stream)) { /* on an H200 the program crashes here */
+        error_set(cudaErrorInvalidResourceHandle);
+        return;
+    }
     if (far_device) {
         far_device->launch(&made);
         return;

@@ -62,19 +62,6 @@ cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int fl
     return error_surface();
 }
 
-/* ... and the same memory. */
-cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream) {
-    const bool managed =
-        allocation_kind_of(pointer, bytes) == ALLOCATION_MANAGED || place_in_image(pointer);
-    (void)stream;
-    if (location.type == cudaMemLocationTypeDevice && location.id != 0)
-        return error_set(cudaErrorInvalidDevice);
-    if (!bytes || !managed || flags || location.type == cudaMemLocationTypeInvalid)
-        return error_set(cudaErrorInvalidValue);
-    return error_surface();
-}
-
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     size_t bytes;
     if (!pitch || width > SIZE_MAX - PITCH_BYTES) return error_set(cudaErrorInvalidValue);
@@ -84,17 +71,6 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 }
 
 cudaError_t cudaFree(void *pointer) { return release(pointer, false); }
-
-/* There is no pool: it is the same memory. */
-cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return cudaMalloc(pointer, bytes);
-}
-
-cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    (void)stream;
-    return cudaFree(pointer);
-}
 
 cudaError_t cudaFreeHost(void *pointer) { return release(pointer, true); }
 
@@ -220,12 +196,6 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return copy_bytes(to, from, bytes, kind, SYMBOL_NONE);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream) {
-    (void)stream;
-    return cudaMemcpy(to, from, bytes, kind);
-}
-
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind) {
     const struct rows written = {to, to_pitch, width, height},
@@ -234,13 +204,6 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
         (height > 1 && (to_pitch > MAX_PITCH || from_pitch > MAX_PITCH)))
         return error_set(cudaErrorInvalidPitchValue);
     return copy_rows(&written, &read, kind, SYMBOL_NONE);
-}
-
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind,
-                              cudaStream_t stream) {
-    (void)stream;
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height) {
@@ -268,15 +231,4 @@ cudaError_t cudaMemset(void *pointer, int value, size_t bytes) {
     const cudaError_t error = cudaMemcpy(pointer, values, bytes, cudaMemcpyHostToDevice);
     free(values);
     return error;
-}
-
-cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream) {
-    (void)stream;
-    return cudaMemset(pointer, value, bytes);
-}
-
-cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream) {
-    (void)stream;
-    return cudaMemset2D(pointer, pitch, value, width, height);
 }

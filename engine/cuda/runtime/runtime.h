@@ -460,6 +460,9 @@ extern __thread void *observer_worker, *observer_fast;
 /* CPUs this process may use. */
 int cpu_count(void);
 
+/* Whether there is this stream: the default one, or one that was made and not destroyed. */
+bool stream_exists(cudaStream_t stream);
+
 /* Whether a kernel's static and dynamic shared memory together are within what it may have. */
 cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes);
 
