@@ -184,7 +184,7 @@ void copy_report(FILE *out, FILE *report) {
  *                have (all), how many of them were watched, and how many write (writing), of those
  *                launches of which not all blocks were watched; null where there are none
  *   finding      the mistake, or null:
- *     call             of the wrapper, from 1, in which it was; 0: in ./sgemm
+ *     call             of the wrapper, from 1, in which it was; 0: in the plain program
  *     kind, hint       one of findings.def; as in the text
  *     what, detail     the headline and the lines below it
  *     formula          the name of the formula that a wrong C follows, or null
