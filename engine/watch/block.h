@@ -168,6 +168,11 @@ static inline const struct shared_word *watch_shared_word(const struct watch *w,
 struct watch *watch_attach(void);
 /* The first of all workers'; null: none has run a block. */
 struct watch *watch_first(void);
+/* observe.c's, between two blocks: nothing that their threads, so many at most, have left on their
+ * stacks is found from now on. Functions that make no slow access may have used any of it: no
+ * compiler announces that. Of the two upper pages, where the runtime's frames are, each thread
+ * spoils all that it may use. */
+void watch_renew_stacks(struct watch *w, unsigned threads);
 /* The one over a block, after a fault; null: none runs it. */
 const struct watch *watch_of_block(uint64_t block);
 

@@ -4,6 +4,7 @@
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
  * as on the hardware; that they wait at different ones of the text is a mistake. A compiler may make
  * several barriers of one, so they are compared by their numbers in the text, and by line. */
+#define _GNU_SOURCE
 #include "block.h"
 #include "detector.h"
 #include "launches.h"
@@ -11,6 +12,8 @@
 #include "shadow/shadow.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static struct watch *attach(void) {
     extern const char __executable_start[], etext[];
@@ -79,13 +82,35 @@ static __attribute__((noinline)) void spoil_stack(size_t bytes) {
     __asm__ volatile("" : : "r"(below) : "memory");
 }
 
+/* A launch saves them on the stack, where what the last thread had there would be found. */
+static void clear_registers(void) {
+#ifdef __x86_64__
+    __asm__ volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\t"
+                     "pxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\t"
+                     "pxor %%xmm4, %%xmm4\n\tpxor %%xmm5, %%xmm5\n\t"
+                     "pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7"
+                     :
+                     :
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7");
+#endif
+}
+
 static void thread_begins(void) {
-    enum { MORE = 512, LEFT = STACK_BYTES / 16 }; /* a function that makes no slow access */
+    enum { MORE = 512, MOST = STACK_BYTES / 2 }; /* a function that makes no slow access */
     struct watch *w = watch_here();
-    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    const uintptr_t room = (here - (uintptr_t)w->memory.stacks.begin) % STACK_BYTES;
-    w->stack_top[running_index.linear] = here;
-    if (room > w->deepest + MORE + LEFT) spoil_stack(w->deepest + MORE);
+    w->stack_top[running_index.linear] = (uintptr_t)__builtin_frame_address(0);
+    spoil_stack(w->deepest + MORE < MOST ? w->deepest + MORE : MOST);
+    clear_registers();
+}
+
+void watch_renew_stacks(struct watch *w, unsigned threads) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), kept = 2 * page;
+    uintptr_t low = (uintptr_t)w->memory.stacks.begin;
+    for (unsigned i = 0; i < threads; ++i, low += STACK_BYTES) {
+        const uintptr_t first = (low + page - 1) & -page, end = (low + STACK_BYTES - kept) & -page;
+        if (first < end) (void)madvise((void *)first, end - first, MADV_DONTNEED);
+    }
+    if (w->deepest < kept) w->deepest = kept;
 }
 
 static void thread_returned(unsigned linear) {

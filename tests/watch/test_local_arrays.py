@@ -93,6 +93,48 @@ def test_another_threads_memory(checker: Builder, setup: str, kernel: Path) -> N
         assert run.finding["line"] in (BEFORE.count("\n") + number, *named), form
 
 
+LEFT = """__device__ __noinline__ static float *same(float *p) { return p; }
+__device__ __noinline__ static float get(const float *p) { return *p; } // returned
+__device__ __noinline__ static void put(float *to, float value) { *to = value; }
+__device__ __noinline__ static float *leave(float value)
+{
+    float room[1 << 12];
+    float *to = same(room + 5);
+    put(to, value);
+    return get(to) == value ? to : same(room);
+}
+__device__ __noinline__ static bool finds(float value, int words) // which no compiler initializes
+{
+    float *room = same((float *)__builtin_alloca(4 * words));
+    for (int i = 0; i < words; i += 1)
+        if (room[i] == value) return true;
+    return false;
+}
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    const float value = 1.5f;
+    if (n == 1) C[threadIdx.x] = get(leave(value));
+    if (n == 2 && blockIdx.x < 20) leave(value);
+    if (n == 2 && blockIdx.x >= 20 && finds(value, 1 << 13)) C[m * n] = 0;
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    mysgemm<<<n == 1 ? 1 : 40, 1>>>(m, n, k, A, B, C);
+}
+"""
+
+
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_what_functions_leave_behind(checker: Builder, programs: Path, setup: str) -> None:
+    """It is read below all frames; or, where loads are counted, by a later block that has the same stacks, and whose
+    frame has a place for it."""
+    program = checker(setup, shared_kernel(programs, "left.cu", LEFT))
+    run = run_check(program, "--json", 1, 1, 1)
+    assert run.finding and (run.finding["kind"], run.finding["line"]) == ("local-out-of-bounds", 2), run
+    run = run_check(program, "--counts", 1, 1, 2)
+    assert "beyond its last row" not in run.stdout and "No element of C" in run.stdout, run
+
+
 WORDS = 60
 """That there may be from a local array to where the function's caller goes on."""
 

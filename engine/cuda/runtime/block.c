@@ -573,9 +573,12 @@ static struct thread *retire(struct block *block, struct thread *self) {
 
 /* The arguments lie in the thread's own stack, where it may read them, the host's being closed. A
  * kernel may store to all that its own functions save there: the caller's registers are saved here,
- * and none is used behind the call. */
+ * and none is used behind the call. Where the observer's thread_begins() has its frames, no kernel
+ * has one: it overwrites what the last thread has left below them. */
 static __attribute__((noinline)) void run_thread(const struct launch *launch) {
-    char *copy = __builtin_alloca_with_align(launch->data_bytes, 8 * ALIGNMENT_OF_ARGUMENTS);
+    enum { OF_OBSERVER = 512 };
+    const size_t bytes = launch->data_bytes + OF_OBSERVER;
+    char *copy = __builtin_alloca_with_align(bytes, 8 * ALIGNMENT_OF_ARGUMENTS);
     memcpy(copy, launch->data, launch->data_bytes);
     launch->thread(copy);
     __asm__ volatile("" : : : SAVED_BY_CALLEES);

@@ -142,12 +142,14 @@ static const struct frame *callee_of(const struct access *access) {
 }
 
 /* On a GPU, a thread that has a pointer to another one's local variable finds something else there.
- * No store there, or to what is no variable, is made: a function would return to anywhere. */
+ * No store there, or to what is no variable, is made: a function would return to anywhere. Below
+ * the frames are variables of functions that have returned, and what other threads have left. */
 static void on_stack(struct watch *w, const struct access *access) {
     const struct frame *callee = callee_of(access);
     const bool here = stack_end(w, callee) - access->address - 1 < STACK_BYTES;
     const enum finding_kind kind = here ? FINDING_LOCAL_OUT_OF_BOUNDS : FINDING_FOREIGN_LOCAL;
-    if (here && (!access->write || stack_may_store(w, access->address, access->size, callee)))
+    if (here && (access->write ? stack_may_store(w, access->address, access->size, callee)
+                               : stack_is_local(w, access->address, callee)))
         return;
     if (access->write) event_stop(w, kind, access, cudaErrorIllegalAddress);
     if (event_is_wanted(kind, access->code, NULL)) event_note_here(w, kind, access);

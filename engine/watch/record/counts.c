@@ -60,6 +60,8 @@ struct counts {
                                            last, by number; null: it is none */
     uint32_t held[MAX_WARPS];
     uint32_t block_number; /* from 1 on */
+    int launch;            /* of that block: so many came before */
+    unsigned threads;      /* the most that a block has had */
     struct {
         uint64_t loads, needed; /* of global memory */
         uint64_t barriers;
@@ -347,9 +349,20 @@ static struct counts *attach_counts(struct watch *w) {
     return c;
 }
 
+/* What comes of loads that are not counted, those of a block that stores nothing or of a launch
+ * that C does not come from, is not handed on by way of stacks. */
+static void renew_stacks(struct watch *w) {
+    struct counts *c = w->counts;
+    if (c->block_number && (!c->block.stores || c->launch != launch_count))
+        watch_renew_stacks(w, c->threads);
+    c->launch = launch_count;
+    if (c->threads < w->launch->block_threads) c->threads = w->launch->block_threads;
+}
+
 static void counts_block_comes(struct watch *w) {
     w->slow |= costs ? SLOW_RECORDER : SLOW_GLOBAL_RECORDER;
     if (!w->counts) w->counts = attach_counts(w);
+    renew_stacks(w);
     w->counts->block_number++;
     w->exchange.block = w->counts->block_number << EXCHANGE_THREAD_BITS;
     w->exchange.read = 0;
