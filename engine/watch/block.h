@@ -124,6 +124,7 @@ struct watch {
     const void *last_barrier;
     const struct event *raced; /* the first race of this interval that is kept; null: none */
     bool follows;              /* stores: a race of this interval is kept, on any memory */
+    bool guesses;              /* a race of the running thread's is kept back: race.c */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
     bool uses_old;             /* the running thread, of the exchange that follows */
     bool synchronizes;         /* the block, so far: uses atomics or fences */

@@ -68,10 +68,12 @@ static void note_race(struct watch *w, const struct event *event) {
 static void note_unless_guess(struct watch *w, const struct event *event) {
     struct races *r = races_of(w);
     const bool now = !event->write && event->thread == running_index.linear;
-    if (now && event->other_atomic && r->guess_count < GUESSES)
+    if (now && event->other_atomic && r->guess_count < GUESSES) {
         r->guess[r->guess_count++] = *event;
-    else
+        w->guesses = true;
+    } else {
         note_race(w, event);
+    }
 }
 
 static void compared(struct watch *w, const struct access *access) {
@@ -87,11 +89,12 @@ static void note_guesses(struct watch *w) {
     struct races *r = races_of(w);
     for (int i = 0; i < r->guess_count; ++i) note_race(w, &r->guess[i]);
     r->guess_count = 0;
+    w->guesses = false;
 }
 
 static void thread_waits(struct watch *w, unsigned thread, bool returned) {
     (void)thread, (void)returned;
-    note_guesses(w);
+    if (w->guesses) note_guesses(w);
 }
 
 /* An atomic operation finds a read of another block, which may yet make its compare-and-swap, as
