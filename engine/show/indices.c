@@ -63,6 +63,11 @@ static void print_access(FILE *out, const struct recovery *r, const struct recov
 static void print_text(FILE *out, const struct recovery *r, struct shape s,
                        const struct index_size *sizes) {
     const struct trace *t = r->trace;
+    if (!t->launch) {
+        fputs("\nNo launch was seen that loads an input.", out);
+        fputs(launches_noted() ? " --launch 1 shows the indices of the first one.\n" : "\n", out);
+        return;
+    }
     fprintf(out, "\nWhat each index computes, in a run with %s,\n", lab_shape_text(&lab, &s).of);
     if (launches_noted() > 1)
         fprintf(out, "launch %" PRIu64 " of %" PRIu64 ", ", t->launch, launches_noted());

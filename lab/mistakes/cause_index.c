@@ -508,9 +508,9 @@ bool cause_steps(const struct situation *s) {
 
 /* --- stores ----------------------------------------------------------------------------------- */
 
-/* A matrix of which nothing is loaded; -1: there is none. */
+/* A matrix of which nothing is loaded; -1: there is none, or a load may be of a copy. */
 static int not_loaded(const struct situation *s) {
-    for (int matrix = MATRIX_A; matrix <= MATRIX_B; matrix++)
+    for (int matrix = MATRIX_A; matrix <= MATRIX_B && s->seen_all; matrix++)
         if (!cause_access_of(s, matrix, false)) return matrix;
     return -1;
 }
@@ -523,7 +523,7 @@ static bool says_not_stored(const struct situation *s) {
         const int matrix = not_loaded(s);
         cause_at_access(s, CAUSE_TILE_NOT_STORED, read);
         CAUSE_SAY(NOT_STORED, NAME(read->array), NAME(read->array));
-        if (matrix >= 0 && s->whole) CAUSE_SAY(NOT_LOADED, NAME(matrix));
+        if (matrix >= 0) CAUSE_SAY(NOT_LOADED, NAME(matrix));
         return true;
     }
     return false;
@@ -539,7 +539,7 @@ static bool says_made_of_nothing(const struct situation *s) {
         if (a->array >= TRACE_SHARED && !tile) tile = a;
         read |= a->array >= TRACE_SHARED && !a->write;
     }
-    if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->whole || !s->store.access)
+    if (s->failed->finding.kind != FINDING_WRONG_RESULT || !s->seen_all || !s->store.access)
         return false;
     if (loaded && (!tile || read || strcmp(s->failed->explained.formula, "zero") != 0))
         return false;
@@ -596,7 +596,7 @@ static bool says_buffer_unread(const struct situation *s) {
 bool cause_tile_not_stored(const struct situation *s) {
     if (says_not_stored(s) || says_made_of_nothing(s) || says_buffer_unread(s)) return true;
     const int matrix = not_loaded(s); /* the compiler knows the rest of it, then: zeros */
-    if (matrix < 0 || !s->whole || !s->use[!matrix].access) return false;
+    if (matrix < 0 || !s->use[!matrix].access) return false;
     cause_at_access(s, CAUSE_TILE_NOT_STORED, s->use[!matrix].access);
     CAUSE_SAY(NOTHING_LOADED, NAME(matrix), NAME(!matrix), NAME(matrix));
     return true;

@@ -68,18 +68,28 @@ static bool has_access(const struct trace *t, int first, int last, bool write) {
     return false;
 }
 
+/* Whether nothing else can be in this launch: a load that is left out may be of a copy of an input.
+ */
+static bool is_seen_whole(const struct trace *t) {
+    const uint64_t blocks = (uint64_t)t->grid[0] * t->grid[1] * t->grid[2];
+    return t->ended && t->complete && !t->others && (uint64_t)t->block_count == blocks;
+}
+
 /* What other launches do. Of some that come later nothing may be kept, or the run did not get to
- * them. */
+ * them; of others, one that loads no input may have made room for one that does. */
 static void see_others(struct situation *s, const struct trace *const traces[], int count,
                        int number, bool ended) {
-    s->whole = s->only_store = ended && traces[count - 1]->launch == launches_noted();
+    s->whole = ended && traces[count - 1]->launch == launches_noted();
+    s->only_store = s->seen_all = s->whole && (uint64_t)count == launches_noted();
     for (int i = 0; i < count; i++) {
+        s->seen_all &= is_seen_whole(traces[i]);
         if (i == number) continue;
         const bool stores = has_access(traces[i], MATRIX_C, MATRIX_C, true);
         if (has_access(traces[i], MATRIX_A, MATRIX_B, false) || (stores && i > number))
             s->whole = false;
         if (stores) s->only_store = false;
     }
+    s->seen_all &= s->whole;
 }
 
 /* A race on a tile has no other cause here than a block that does not fit it; and where C is A B

@@ -54,7 +54,10 @@ struct situation {
      * is done here. Neither is so of a run that was stopped: it may not have got to one. */
     bool whole;
     bool only_store; /* no other launch stores elements of C */
-    union {          /* loads of A and B from global memory, the store of C; all three by matrix */
+    /* And it is known whole, as are all others: what it does not load or store is nowhere, nor is
+     * it loaded of a copy. */
+    bool seen_all;
+    union { /* loads of A and B from global memory, the store of C; all three by matrix */
         struct {
             struct view load[2], store;
         };

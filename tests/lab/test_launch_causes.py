@@ -100,6 +100,11 @@ PREFETCH = """    __shared__ float a[T][T], b[T][T];
     if (row < m && col < n)
         C[row * n + col] = sum;"""
 
+COPIED = ("mysgemm<<<", """float *copy;
+    cudaMalloc(&copy, m * k * sizeof(float));
+    cudaMemcpy(copy, A, m * k * sizeof(float), cudaMemcpyDeviceToDevice);
+    A = copy;
+    mysgemm<<<""")
 TILES, CUBE = "grid, dim3(T, T)", "dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8, 4)"
 SIXTEENTH = "row = blockIdx.y * T", "row = blockIdx.y * (T / 2)"
 
@@ -133,6 +138,8 @@ CASES = {
         BUFFERS, TILES, ("p < k + T", "p < k"), "wrong-result", None, None),
     "one buffer alone": (
         BUFFERS, TILES, ("a[now][y][i]", "a[0][y][i]"), "shared-race", "sum +=", None),
+    "row of a copy of A": (
+        TILED.replace("A[row * k", "A[(row + 1) % m * k"), TILES, COPIED, "wrong-result", None, None),
     "prefetch of this phase": (
         PREFETCH, TILES, ("q = p + T", "q = p"), "wrong-result", None, None),
 }

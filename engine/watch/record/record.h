@@ -245,6 +245,9 @@ struct trace {
     struct threads returned;
     bool ended;    /* all blocks of the launch came to their end */
     bool complete; /* nothing was left out for lack of room */
+    /* A load was left out, or an access to shared memory, that is not of elements of these arrays:
+     * one of a copy of an input, say. */
+    bool others;
     bool plain; /* the blocks' threads share nothing but whole elements of arrays and shared arrays,
                    and are ordered by barriers alone: no atomics, asynchronous copies, warp
                    synchronizations, no other memory */

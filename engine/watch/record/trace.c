@@ -177,6 +177,7 @@ static void trace_accessed(struct watch *w, const struct access *access) {
     if (access->atomic || access->copying) t->plain = false;
     if (!trace_find(t, w, access, &kept)) {
         t->plain = false;
+        if (!access->write || watch_is_shared(w, access->address)) t->others = true;
         return;
     }
     const bool there = kept.valued, of_run = kept.array < TRACE_SHARED;
