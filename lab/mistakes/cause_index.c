@@ -158,47 +158,101 @@ static enum threads_as threads_as(const struct situation *s, const struct view *
     return is_as_stored(s, v, matrix, !matrix, LAYOUT_THREAD) ? EXCHANGED : OTHERWISE;
 }
 
-/* The store to a tile, if that is transposed: rows of it by what counts columns. Null: it is not,
- * there are several, or its index is not known. */
-static const struct recovered *transposing_store(const struct situation *s, int matrix) {
+/* The store to a tile and its rows and columns; null: there are several, or its index is not known.
+ */
+static const struct recovered *tile_store(const struct situation *s, int matrix, struct layout *l) {
     const int array = s->use[matrix].access->array;
     const struct recovered *store = NULL;
-    struct layout l;
     for (EACH_ACCESS(a, s)) {
         if (!a->write || a->array != array) continue;
         if (store) return NULL;
         store = a;
     }
     if (!store || !store->exact ||
-        !recover_row_and_column(trace_shared(s->recovery->trace, array), &store->formula, &l))
+        !recover_row_and_column(trace_shared(s->recovery->trace, array), &store->formula, l))
         return NULL;
-    return !part_same(own(&l, matrix), stored(s, matrix), LAYOUT_THREAD) &&
-                   part_same(other(&l, matrix), stored(s, matrix), LAYOUT_THREAD)
+    return store;
+}
+
+/* Whether a variable of the thread, or a digit of it, is in the row of an index and in the column:
+ * such threads load a diagonal, which is no tile. */
+static bool is_diagonal(const struct layout *l) {
+    for (int i = 0; i < l->row.terms; i++)
+        for (int j = 0; j < l->col.terms; j++) {
+            const struct index_term *row = &l->row.term[i], *col = &l->col.term[j];
+            if (LAYOUT_THREAD >> row->variable & 1 && row->variable == col->variable &&
+                row->shift == col->shift)
+                return true;
+        }
+    return false;
+}
+
+/* The load of a matrix is to blame: the product has its element from there, the row and column of a
+ * tile are right where it stores them, or it loads no tile. */
+static bool is_of_load(const struct situation *s, int matrix, enum threads_as use,
+                       enum threads_as load) {
+    const struct view *made = &s->load[matrix];
+    struct layout tile;
+    if (made->access == s->use[matrix].access) return use != OTHERWISE;
+    if (use == AS_STORED) return made->access && is_diagonal(&made->layout);
+    return load == EXCHANGED && tile_store(s, matrix, &tile) &&
+           part_same(own(&tile, matrix), stored(s, matrix), LAYOUT_THREAD);
+}
+
+/* The store to a tile, if that is transposed, rows of it by what counts columns, and the product
+ * reads it as if it were not. Null: that is not so, or not known. */
+static const struct recovered *transposing_store(const struct situation *s, int matrix) {
+    const struct recovered *use = s->use[matrix].access;
+    struct layout l, read;
+    const struct recovered *store = tile_store(s, matrix, &l);
+    if (!store || !use->exact ||
+        !recover_row_and_column(trace_shared(s->recovery->trace, use->array), &use->formula, &read))
+        return NULL;
+    const struct index_formula *to = stored(s, matrix);
+    return !part_same(own(&l, matrix), to, LAYOUT_THREAD) &&
+                   part_same(other(&l, matrix), to, LAYOUT_THREAD) &&
+                   part_same(own(&read, matrix), to, LAYOUT_THREAD)
                ? store
                : NULL;
 }
 
-/* In the store of C, in a load, where a tile is stored, or in the product. */
-static void say_exchanged(const struct situation *s, int matrix, const enum threads_as use[2],
+/* In the store of C, in a load, where a tile is stored, or in the product. False: not known. */
+static bool say_exchanged(const struct situation *s, int matrix, const enum threads_as use[2],
                           const enum threads_as load[2]) {
-    const struct recovered *made = s->load[matrix].access, *product = s->use[matrix].access;
-    const bool in_store =
-        use[0] == EXCHANGED && use[1] == EXCHANGED && load[0] == EXCHANGED && load[1] == EXCHANGED;
-    const bool in_load = product == made || use[matrix] == AS_STORED || load[matrix] != AS_STORED;
-    const struct recovered *tile = in_store || in_load ? NULL : transposing_store(s, matrix);
+    const bool of_y = s->recovery->trace->block[1] > 1;
+    const bool in_store = of_y && use[0] == EXCHANGED && use[1] == EXCHANGED &&
+                          load[0] == EXCHANGED && load[1] == EXCHANGED;
+    const bool in_load = !in_store && is_of_load(s, matrix, use[matrix], load[matrix]);
+    const struct recovered *tile =
+        in_store || load[matrix] != AS_STORED ? NULL : transposing_store(s, matrix);
+    if (!in_load && use[matrix] == AS_STORED) return false;
     if (in_store) {
         cause_at_access(s, CAUSE_THREAD_EXCHANGED, s->store.access);
         CAUSE_SAY(THREAD_IN_STORE);
     } else if (in_load) {
-        cause_at_access(s, CAUSE_THREAD_EXCHANGED, made ? made : product);
-        CAUSE_SAY(THREAD_IN_LOAD, NAME(matrix));
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, s->load[matrix].access);
+        if (of_y)
+            CAUSE_SAY(THREAD_IN_LOAD, NAME(matrix));
+        else
+            CAUSE_SAY(X_IN_LOAD, NAME(matrix));
     } else if (tile) {
         cause_at_access(s, CAUSE_THREAD_EXCHANGED, tile);
         CAUSE_SAY(TILE_TRANSPOSED, NAME(matrix));
     } else {
-        cause_at_access(s, CAUSE_THREAD_EXCHANGED, product);
+        cause_at_access(s, CAUSE_THREAD_EXCHANGED, s->use[matrix].access);
         CAUSE_SAY(PRODUCT_OF_OTHER, W(cause_direction[matrix]), NAME(matrix));
     }
+    return true;
+}
+
+/* Whether threads may give each other what they have multiplied: of shared memory they read more
+ * than what they multiply. */
+static bool is_exchanged_sum(const struct situation *s) {
+    for (EACH_ACCESS(a, s))
+        if (!a->write && a->array >= TRACE_SHARED && a != s->use[MATRIX_A].access &&
+            a != s->use[MATRIX_B].access)
+            return true;
+    return false;
 }
 
 /* From the load of the element to the store of C. */
@@ -214,6 +268,7 @@ static void say_ways(const struct situation *s, int matrix) {
 
 bool cause_thread_exchanged(const struct situation *s) {
     enum threads_as use[2], load[2];
+    if (is_exchanged_sum(s)) return false;
     for (int i = 0; i < 2; i++) {
         use[i] = threads_as(s, &s->use[i], i);
         load[i] = threads_as(s, &s->load[i], i);
@@ -226,7 +281,7 @@ bool cause_thread_exchanged(const struct situation *s) {
             return false;
         matrix = part_has(along_k(s, MATRIX_A), LAYOUT_THREAD) ? MATRIX_A : MATRIX_B;
     }
-    say_exchanged(s, matrix, use, load);
+    if (!say_exchanged(s, matrix, use, load)) return false;
     say_ways(s, matrix);
     CAUSE_SAY(ASK_THREAD);
     return true;

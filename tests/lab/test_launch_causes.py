@@ -100,6 +100,23 @@ PREFETCH = """    __shared__ float a[T][T], b[T][T];
     if (row < m && col < n)
         C[row * n + col] = sum;"""
 
+TWO_ROWS = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x % T, y = threadIdx.x / T, row0 = blockIdx.y * T, col = blockIdx.x * T + x;
+    float sum[2] = {0, 0};
+    for (int p = 0; p < k; p += T) {
+        for (int i = y; i < T; i += T / 2) {
+            a[i][x] = row0 + i < m && p + x < k ? A[(row0 + i) * k + p + x] : 0;
+            b[i][x] = col < n && p + i < k ? B[(p + i) * n + col] : 0;
+        }
+        __syncthreads();
+        for (int i = 0; i < T; i++)
+            for (int r = 0; r < 2; r++)
+                sum[r] += a[2 * y + r][i] * b[i][x];
+        __syncthreads();
+    }
+    for (int r = 0; r < 2; r++)
+        if (row0 + 2 * y + r < m && col < n)
+            C[(row0 + 2 * y + r) * n + col] = sum[r];"""
 COPIED = ("mysgemm<<<", """float *copy;
     cudaMalloc(&copy, m * k * sizeof(float));
     cudaMemcpy(copy, A, m * k * sizeof(float), cudaMemcpyDeviceToDevice);
@@ -108,7 +125,8 @@ COPIED = ("mysgemm<<<", """float *copy;
 TILES, CUBE = "grid, dim3(T, T)", "dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8, 4)"
 SIXTEENTH = "row = blockIdx.y * T", "row = blockIdx.y * (T / 2)"
 
-# The kernel, its launch, the edit, and what is found: kind, line, and cause. None: no cause.
+# The kernel, its launch, the edit, and what is found: kind, line, and cause, with its line where only that tells
+# whom it accuses. None: no cause.
 CASES = {
     "barrier missing, three dimensions": (
         SLICES, CUBE, ("__syncthreads(); // first", ""), "shared-race", "sum +=", None),
@@ -140,6 +158,8 @@ CASES = {
         BUFFERS, TILES, ("a[now][y][i]", "a[0][y][i]"), "shared-race", "sum +=", None),
     "row of a copy of A": (
         TILED.replace("A[row * k", "A[(row + 1) % m * k"), TILES, COPIED, "wrong-result", None, None),
+    "rows of a register tile": (
+        TWO_ROWS, "grid, T * T / 2", ("a[2 * y + r]", "a[y + r]"), "wrong-result", None, "thread-exchanged at += a"),
     "prefetch of this phase": (
         PREFETCH, TILES, ("q = p + T", "q = p"), "wrong-result", None, None),
 }
@@ -167,7 +187,9 @@ def test_cause(checker: Builder, tmp_path: Path, case: str) -> None:
     finding = run_check(checker("gcc -O1", kernel), "--json", "--seed", 1).finding
     assert finding["kind"] == kind
     assert finding["line"] in (lines_with(line, text) if line else [0])
-    assert cause == (finding["cause"] and finding["cause"]["name"])
+    name, _, words = (cause or "").partition(" at ")
+    assert name == (finding["cause"]["name"] if finding["cause"] else "")
+    assert not words or finding["cause"]["line"] in lines_with(words, text)
 
 
 def test_the_line_of_the_launch_where_no_other_is_known(checker: Builder, tmp_path: Path) -> None:
