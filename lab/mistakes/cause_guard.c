@@ -53,10 +53,16 @@ static size_t find_interval(struct intervals *in, int interval) {
  * next one. */
 struct made {
     struct intervals in;
-    unsigned char *chance;  /* by its number: by this thread, in this line */
-    unsigned char *element; /* by block and element: by any thread of the block, in any line */
+    bool split; /* k is divided among blocks: what one of them loads no other one need load */
+    unsigned char *chance; /* by its number: by this thread, in this line */
+    unsigned char
+        *element; /* by block, if it is not split, and element: by any thread, in any line */
     size_t threads, steps, elements;
 };
+
+static unsigned char *made_of(const struct made *made, int block, size_t element) {
+    return &made->element[(made->split ? 0 : (size_t)block * made->elements) + element];
+}
 
 static void find_made(const struct situation *s, const struct view *v, struct made *made) {
     const struct recovery *r = s->recovery;
@@ -64,7 +70,7 @@ static void find_made(const struct situation *s, const struct view *v, struct ma
         const struct trace_access *a = &r->trace->access[i];
         if (a->array != v->access->array || a->write != v->access->write) continue;
         if (a->offset >= 0 && (size_t)a->offset < made->elements)
-            made->element[a->block * made->elements + (size_t)a->offset] = 1;
+            *made_of(made, a->block, (size_t)a->offset) = 1;
         if (r->of[i] != v->access - r->access) continue;
         const size_t interval =
             a->block * made->in.count + find_interval(&made->in, (int)a->interval);
@@ -110,8 +116,7 @@ static struct chance chance_number(const struct situation *s, const struct view 
     c.in[1] = c.at[1] >= 0 && c.at[1] < s->size[cause_columns[matrix]].value;
     c.other_exists = !other || !other->access || element_of(s, other, !matrix, c.value, elsewhere);
     const size_t element = c.exists ? (size_t)index_offset(&v->access->formula, c.value) : 0;
-    c.done = made->chance[number] ||
-             (c.exists && made->element[(size_t)block * made->elements + element]);
+    c.done = made->chance[number] || (c.exists && *made_of(made, block, element));
     c.missing = c.exists && !c.done && has_passed(t, block, phase);
     c.returned = c.missing && has_returned(t, block, phase, thread);
     return c;
@@ -135,13 +140,23 @@ static bool is_as_recovered(const struct situation *s, const struct view *v) {
     return true;
 }
 
+/* The part of an index to A or B that counts along k. */
+static const struct index_formula *part_along_k(const struct view *v, int matrix) {
+    return matrix == MATRIX_A ? &v->layout.col : &v->layout.row;
+}
+
+static bool is_split(const struct view *v, int matrix) {
+    return matrix < MATRIX_C && part_has(part_along_k(v, matrix), LAYOUT_BLOCK);
+}
+
 /* In the order of blocks, intervals, threads and steps. False: not all was seen, or there is no
  * room for it. The caller frees all->chance. */
 static bool find_chances(const struct situation *s, const struct view *v, int matrix,
                          struct chances *all) {
     enum { MOST = 1 << 20 };
     const struct trace *t = s->recovery->trace;
-    struct made made = {.threads = t->block[0] * t->block[1] * t->block[2],
+    struct made made = {.split = is_split(v, matrix),
+                        .threads = t->block[0] * t->block[1] * t->block[2],
                         .steps = (size_t)v->access->steps,
                         .elements = (size_t)lab_elements(&lab.arrays[matrix], &s->shape)};
     for (size_t i = v->access->first; i < t->count; i++)
@@ -263,16 +278,37 @@ static void say_left_out(const struct situation *s, const struct view *v, int ma
     if (!others) CAUSE_SAY(ASK_BOUNDS);
 }
 
+/* Whether the index of a load is right as far as the store of C shows it: then it is a condition
+ * that is wrong. Its own rows, or columns, are C's, and along k it goes on with the phases. Those
+ * of a tile need not be of the same thread. */
+static bool has_right_index(const struct situation *s, const struct view *v, int matrix) {
+    const struct layout *c = &s->store.layout;
+    if (matrix == MATRIX_C) return true;
+    if (!s->store.access || c->size != SIZE_N) return false;
+    const bool is_a = matrix == MATRIX_A, tile = s->use[matrix].access != v->access;
+    const struct index_formula *own = is_a ? &v->layout.row : &v->layout.col;
+    const struct index_formula *k = part_along_k(v, matrix), *of_c = is_a ? &c->row : &c->col;
+    const unsigned known = v->varied & s->store.varied;
+    const unsigned same = tile ? LAYOUT_BLOCK : LAYOUT_BLOCK | LAYOUT_THREAD;
+    for (int i = INDEX_THREAD_X; i <= INDEX_BLOCK_Z; i++)
+        if (known & same & 1u << i && part_has(k, 1u << i) &&
+            (part_has(&c->row, 1u << i) || part_has(&c->col, 1u << i)))
+            return false;
+    return part_same(own, of_c, known & same) &&
+           (!tile || part_has(k, LAYOUT_PHASE) || !part_has(own, LAYOUT_PHASE));
+}
+
 static bool looks_at(const struct situation *s, int matrix) {
     const struct view *v = &s->global[matrix];
     struct chances all;
-    if (!v->access || !cause_concerns(s, matrix) || v->layout.size != (int)cause_columns[matrix] ||
-        v->layout.mixed)
+    if (!v->access || !has_right_index(s, v, matrix) || !cause_concerns(s, matrix) ||
+        v->layout.size != (int)cause_columns[matrix] || v->layout.mixed)
         return false;
     if (!v->alone && (v->layout.row.constant || v->layout.col.constant)) return false;
     bool found = find_chances(s, v, matrix, &all) && (all.skipped || all.outside);
     if (found && !says_bound(s, v, matrix, &all, 0) && !says_bound(s, v, matrix, &all, 1)) {
-        found = all.missing && matrix != MATRIX_C && s->use[matrix].access != v->access;
+        found = all.missing && matrix != MATRIX_C && s->use[matrix].access != v->access &&
+                !is_split(v, matrix);
         if (found && !says_returned(s, v, matrix, &all)) say_left_out(s, v, matrix, &all);
     }
     free(all.chance);

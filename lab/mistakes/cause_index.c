@@ -348,6 +348,9 @@ static bool says_phase_step(const struct situation *s, int matrix) {
     const long long on = part_coefficient(along_k(s, matrix), INDEX_PHASE);
     if (use->phases < TELLING_PHASES || on <= 0 || !load || !s->load[matrix].alone) return false;
     const long long wide = loaded_along_k(s, matrix), steps = multiplied_along_k(s, matrix);
+    if (steps != multiplied_along_k(s, !matrix))
+        return false; /* some repeatedly: an index is wrong */
+    if (s->store.access->steps == 1 && steps != use->steps) return false;
     if (on == wide && steps != wide) {
         cause_at_access(s, CAUSE_LOOP_COUNT, use);
         CAUSE_SAY(PRODUCTS_OF_PHASE, W(steps), W(on), ACCESS(use), ACCESS(load));
@@ -368,7 +371,26 @@ bool cause_phase(const struct situation *s) {
            says_phase_step(s, MATRIX_A) || says_phase_step(s, MATRIX_B);
 }
 
-/* Of one matrix nothing is loaded in some phases, in which the other is. */
+/* Whether a load, in whatever phases, gets to all of k. */
+static bool reaches_all_of_k(const struct situation *s, int matrix) {
+    const struct view *v = &s->load[matrix];
+    const struct recovery *r = s->recovery;
+    const long long k = s->size[SIZE_K].value;
+    unsigned char *seen = calloc((size_t)k, 1);
+    long long count = 0;
+    for (size_t i = v->access->first; seen && i < r->trace->count; i++) {
+        struct index_sample sample;
+        if (r->of[i] != v->access - r->access) continue;
+        recover_sample(r, i, &sample);
+        const long long at = index_offset(other(&v->layout, matrix), sample.value);
+        if (at >= 0 && at < k) count += !seen[at]++;
+    }
+    free(seen);
+    return count == k;
+}
+
+/* Of one matrix nothing is loaded in some phases, in which the other is, and something is missing:
+ * a tile may serve for several phases. */
 bool cause_some_phases(const struct situation *s) {
     const struct recovered *less = s->load[MATRIX_A].access, *more = s->load[MATRIX_B].access;
     if (!less || !more || less->phases == more->phases) return false;
@@ -377,6 +399,7 @@ bool cause_some_phases(const struct situation *s) {
         more = s->load[MATRIX_A].access;
     }
     if (!s->load[less->array].alone) return false; /* another line may load the rest */
+    if (reaches_all_of_k(s, less->array)) return false;
     cause_at_access(s, CAUSE_PHASE_STEP, less);
     CAUSE_SAY(SOME_PHASES, NAME(less->array), W(less->phases), W(more->phases), ACCESS(less),
               ACCESS(more), NAME(less->array));
@@ -390,6 +413,16 @@ static bool is_ahead(const struct situation *s, int matrix) {
 
 /* --- off by a constant ------------------------------------------------------------------------ */
 
+/* Whether no index of threads or blocks can be in the constant: one that has had a single value has
+ * had 0. */
+static bool is_constant(const struct situation *s, const struct view *v) {
+    struct index_sample sample;
+    recover_sample(s->recovery, v->access->first, &sample);
+    for (int i = INDEX_THREAD_X; i <= INDEX_BLOCK_Z; i++)
+        if (!(v->varied >> i & 1) && sample.value[i]) return false;
+    return true;
+}
+
 static bool is_off(const struct situation *s, int matrix) {
     const struct view *v = &s->global[matrix];
     const long long row = v->layout.row.constant, col = v->layout.col.constant;
@@ -399,6 +432,7 @@ static bool is_off(const struct situation *s, int matrix) {
     if (!v->alone) return false; /* another line may load what this one does not */
     if (!s->known && llabs(row) + llabs(col) > 1) return false;
     if (s->known && matrix < MATRIX_C && is_ahead(s, matrix)) return false;
+    if (!is_constant(s, v)) return false;
     if (part_coefficient(&v->layout.row, INDEX_PHASE) < 0 ||
         part_coefficient(&v->layout.col, INDEX_PHASE) < 0)
         return false; /* it runs backwards */
@@ -466,6 +500,8 @@ bool cause_loop_count(const struct situation *s) {
     const struct recovered *load = s->load[MATRIX_B].access;
     long long first, last;
     if (!s->load[MATRIX_A].access || !load) return false;
+    if (part_has(along_k(s, MATRIX_B), LAYOUT_BLOCK)) return false; /* each has a part of k */
+    if (!is_constant(s, &s->load[MATRIX_B])) return false;
     const long long on = part_coefficient(&s->load[MATRIX_B].layout.row, INDEX_PHASE);
     /* Rows are left out in each phase: then it is not for the loop that the last ones are. */
     if (loaded_along_k(s, MATRIX_B) < on) return false;
@@ -474,6 +510,8 @@ bool cause_loop_count(const struct situation *s) {
     const int line = line_of_loop(s);
     if (!line || (first == 0 && last >= k - 1 && last < end)) return false;
     if (first > 0 && last < k && is_ahead(s, MATRIX_B)) return false;
+    /* Nor does it run too far where only loads go beyond the last tile that is multiplied. */
+    if (last >= k && on > 0 && (s->use[MATRIX_B].access->phases - 1) * on < k) return false;
     /* It goes on, and it is a condition that leaves out the last loads. */
     const struct recovered *use = s->use[MATRIX_B].access;
     if (last < k - 1 && use != load && use->phases * multiplied_along_k(s, MATRIX_B) >= k)
@@ -704,8 +742,8 @@ bool cause_tile_overwritten(const struct situation *s) {
 bool cause_store_in_loop(const struct situation *s) {
     const struct view *c = &s->store;
     if (cause_access_of(s, MATRIX_C, false)) return false; /* it is added up there */
-    if (!c->access || c->access->phases < 2 || part_has(&c->layout.row, LAYOUT_PHASE) ||
-        part_has(&c->layout.col, LAYOUT_PHASE))
+    if (!c->access || c->access->atomic || c->access->phases < 2 ||
+        part_has(&c->layout.row, LAYOUT_PHASE) || part_has(&c->layout.col, LAYOUT_PHASE))
         return false;
     cause_at_access(s, CAUSE_STORE_IN_LOOP, c->access);
     CAUSE_SAY(STORED_IN_LOOP, ACCESS(c->access), W(c->access->phases));

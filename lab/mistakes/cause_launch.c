@@ -8,9 +8,14 @@
 
 /* --- what is passed --------------------------------------------------------------------------- */
 
+/* Whether rows are what counts along k. Where there is one phase alone, only columns are of C's
+ * blocks. */
 static bool is_at_phase_row(const struct view *v) {
     const unsigned along = v->access->phases > 1 ? LAYOUT_PHASE : LAYOUT_STEP;
-    return part_has(&v->layout.row, along) && !part_has(&v->layout.col, along);
+    const unsigned of_c = 1u << INDEX_BLOCK_X | 1u << INDEX_BLOCK_Y;
+    if (v->access->phases > 1 || part_has(&v->layout.row, along) || part_has(&v->layout.col, along))
+        return part_has(&v->layout.row, along) && !part_has(&v->layout.col, along);
+    return part_has(&v->layout.col, of_c) && !part_has(&v->layout.row, of_c);
 }
 
 /* A is loaded as B should be, and B as A. */
@@ -234,11 +239,30 @@ static long long wide(const struct situation *s, int of) {
            (of ? a->elements - 1 : 0);
 }
 
+/* Whether two threads of a block store the same element: then their index is wrong, whatever the
+ * next block stores. Or memory is out. */
+static bool any_stored_twice(const struct situation *s) {
+    const struct recovery *r = s->recovery;
+    const int64_t elements = lab_elements(&lab.arrays[MATRIX_C], &s->shape);
+    unsigned char *stored = calloc((size_t)elements, TRACE_BLOCKS);
+    bool twice = !stored;
+    for (size_t i = s->store.access->first; i < r->trace->count && !twice; i++) {
+        const struct trace_access *a = &r->trace->access[i];
+        if (r->of[i] != s->store.access - r->access) continue;
+        if (a->offset >= 0 && a->offset < elements)
+            twice = stored[a->block * elements + a->offset]++;
+    }
+    free(stored);
+    return twice;
+}
+
 /* Without a tile: blocks are further apart than they are wide. */
 static bool gaps_between_blocks(const struct situation *s) {
     if (!s->whole && !s->only_store) return false;
+    if (s->failed->finding.kind == FINDING_GLOBAL_RACE) return false; /* no two threads meet */
     const unsigned *block = s->recovery->trace->block, *grid = s->recovery->trace->grid;
     if (!s->store.access || !s->store.alone || s->store.layout.size != SIZE_N) return false;
+    if (any_stored_twice(s)) return false;
     for (int i = 0; i < 2; i++)
         for (int v = INDEX_BLOCK_X; v <= INDEX_BLOCK_Y; v++) {
             const long long on = apart(s, i, (enum index_variable)v);

@@ -76,10 +76,14 @@ static bool is_seen_whole(const struct trace *t) {
 }
 
 /* What other launches do. Of some that come later nothing may be kept, or the run did not get to
- * them; of others, one that loads no input may have made room for one that does. */
+ * them; of others, one that loads no input may have made room for one that does. The run that went
+ * wrong may have made more, for another C. */
 static void see_others(struct situation *s, const struct trace *const traces[], int count,
                        int number, bool ended) {
-    s->whole = ended && traces[count - 1]->launch == launches_noted();
+    const enum finding_kind kind = s->failed->finding.kind;
+    const bool complete = kind == FINDING_WRONG_RESULT || kind == FINDING_UNWRITTEN;
+    s->whole = ended && traces[count - 1]->launch == launches_noted() &&
+               (!complete || s->failed->launches == launches_noted());
     s->only_store = s->seen_all = s->whole && (uint64_t)count == launches_noted();
     for (int i = 0; i < count; i++) {
         s->seen_all &= is_seen_whole(traces[i]);

@@ -117,12 +117,54 @@ TWO_ROWS = """    __shared__ float a[T][T], b[T][T];
     for (int r = 0; r < 2; r++)
         if (row0 + 2 * y + r < m && col < n)
             C[(row0 + 2 * y + r) * n + col] = sum[r];"""
+NAIVE = """    int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
+    if (row >= m || col >= n)
+        return;
+    float sum = 0;
+    for (int p = 0; p < k; p++)
+        sum += A[row * k + p] * B[p * n + col];
+    C[row * n + col] = sum;"""
+SPLIT_K = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    int part = (k + 2) / 3, end = min((blockIdx.z + 1) * part, k);
+    float sum = 0;
+    for (int p = blockIdx.z * part; p < end; p += T) {
+        a[y][x] = row < m && p + x < end ? A[row * k + p + x] : 0;
+        b[y][x] = col < n && p + y < end ? B[(p + y) * n + col] : 0;
+        __syncthreads();
+        for (int i = 0; i < T; i++)
+            sum += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    if (row < m && col < n)
+        atomicAdd(&C[row * n + col], sum);"""
+ADDED = "    if (row < m && col < n)\n        atomicAdd(&C[row * n + col], sum);"
+COARSE = """    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col0 = blockIdx.x * 2 * T + x;
+    float sum[2] = {0, 0};
+    for (int p = 0; p < k; p += T) {
+        a[y][x] = row < m && p + x < k ? A[row * k + p + x] : 0;
+        for (int c = 0; c < 2; c++) {
+            int col = col0 + c * T;
+            b[y][x] = col < n && p + y < k ? B[(p + y) * n + col] : 0;
+            __syncthreads();
+            for (int i = 0; i < T; i++)
+                sum[c] += a[y][i] * b[i][x];
+            __syncthreads();
+        }
+    }
+    for (int c = 0; c < 2; c++)
+        if (row < m && col0 + c * T < n)
+            C[row * n + col0 + c * T] = sum[c];"""
+PANELS = ("mysgemm<<<grid, dim3(T, T)>>>(m, n, k, A, B, C);", """for (int r = 0; r < m; r += 2 * T)
+        mysgemm<<<dim3((n + T - 1) / T, 2), dim3(T, T)>>>(min(2 * T, m - r), n, k, A + r * k, B, C);""")
 COPIED = ("mysgemm<<<", """float *copy;
     cudaMalloc(&copy, m * k * sizeof(float));
     cudaMemcpy(copy, A, m * k * sizeof(float), cudaMemcpyDeviceToDevice);
     A = copy;
     mysgemm<<<""")
 TILES, CUBE = "grid, dim3(T, T)", "dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8, 4)"
+PARTS = "(cudaMemset(C, 0, m * n * sizeof(float)), dim3(grid.x, grid.y, 3)), dim3(T, T)"
 SIXTEENTH = "row = blockIdx.y * T", "row = blockIdx.y * (T / 2)"
 
 # The kernel, its launch, the edit, and what is found: kind, line, and cause, with its line where only that tells
@@ -160,6 +202,35 @@ CASES = {
         TILED.replace("A[row * k", "A[(row + 1) % m * k"), TILES, COPIED, "wrong-result", None, None),
     "rows of a register tile": (
         TWO_ROWS, "grid, T * T / 2", ("a[2 * y + r]", "a[y + r]"), "wrong-result", None, "thread-exchanged at += a"),
+    "parts of k too short": (
+        SPLIT_K, PARTS, ("(k + 2) / 3", "k / 3"), "wrong-result", None, None),
+    "parts of k with gaps": (
+        SPLIT_K, PARTS, ("p += T", "p += 2 * T"), "wrong-result", None, None),
+    "parts of k, row compared with n": (
+        SPLIT_K, PARTS, ("row < m && p", "row < n && p"), "wrong-result", None, "guard-dimension at a[y][x] ="),
+    "parts of k, added up in each phase": (
+        SPLIT_K, PARTS, (f"    }}\n{ADDED}", f"{ADDED}\n    }}"), "wrong-result", None, None),
+    "parts of k of one tile, matrices exchanged": (
+        SPLIT_K.replace("(k + 2) / 3", "(k + 3) / 4"), PARTS.replace(" 3", " 4"), ("k, A, B", "k, B, A"), "wrong-result",
+        None, "matrices-exchanged at // launch"),
+    "A read by columns": (
+        NAIVE, TILES, ("A[row * k + p]", "A[p * k + row]"), "wrong-result", None, None),
+    "guard the wrong way round": (
+        NAIVE, TILES, ("row >= m || col >= n", "row < m || col < n"), "out-of-bounds", "sum +=", None),
+    "first blocks left out": (
+        NAIVE, TILES, ("row >= m ||", "row >= m || !blockIdx.x ||"), "unwritten", None, None),
+    "columns stored twice": (
+        TILED, TILES, ("C[row * n + col]", "C[row * n + blockIdx.x * T + x / 2]"), "global-race", "] = sum",
+        "thread-exchanged at sum +="),
+    "every panel in the first one's place": (
+        TILED, TILES, PANELS, "unwritten", None, None),
+    "prefetch not guarded": (
+        PREFETCH, TILES, ("col < n && q + y < k", "col < n"), "out-of-bounds", "next_b = col < n ?", None),
+    "rows of a tile repeated": (
+        TWO_ROWS, "grid, T * T / 2", ("B[(p + i) * n", "B[(p + y) * n"), "wrong-result", None, None),
+    "a tile for two phases": (
+        COARSE, "dim3((n + 2 * T - 1) / (2 * T), grid.y), dim3(T, T)", ("sum[c] +=", "sum[0] +="), "wrong-result",
+        None, "sum-start at C[row"),
     "prefetch of this phase": (
         PREFETCH, TILES, ("q = p + T", "q = p"), "wrong-result", None, None),
 }
