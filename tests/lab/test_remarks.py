@@ -127,8 +127,18 @@ def test_loads_as_in_the_naive_kernel(checker: Builder, setup: str) -> None:
     loads = counted(program)["global"]
     assert loads["A"]["loads"]["elements"] == loads["B"]["loads"]["elements"] == 64 * 64 * 64
     assert found["what"] == "every element of A and of B is loaded 64 times"
+    assert found["detail"][0].startswith("from global memory, as in the naive kernel; if")
     assert found["detail"][0].endswith("into shared memory, it would be 4 times")
     assert found["detail"][1].startswith("counted with m=64 k=64 n=64")
+
+
+def test_loads_of_two_naive_launches(checker: Builder, tmp_path: Path) -> None:
+    text = (REPOSITORY / "instructor/faulty/styles/naive.cu").read_text()
+    launch = next(line for line in text.splitlines() if "<<<" in line)
+    (tmp_path / "twice.cu").write_text(text.replace(launch, f"{launch}\n{launch}"))
+    found = expect(checker(GCC, tmp_path / "twice.cu"), "naive-loads", "// load A")
+    assert found["what"] == "every element of A and of B is loaded 128 times"
+    assert "more often than in the naive kernel" in found["detail"][0]
 
 
 def test_tiles_of_one_matrix_alone(checker: Builder) -> None:

@@ -29,7 +29,7 @@ static const struct sentence_row rows[] = {
     [SAY_OTHER_LINE] = {{"", "%t in line %d, ", ""}},
     [SAY_AS_NAIVE] =
         {{"",
-          "from global memory, as in the naive kernel; if blocks of %d x %d threads loaded it once "
+          "from global memory, %t in the naive kernel; if blocks of %d x %d threads loaded it once "
           "into shared memory, it would be %n times",
           ""}},
     [SAY_UNCOALESCED] =
@@ -177,7 +177,9 @@ static bool naive_loads(const struct counts_of_run *run, struct remark *remark) 
         if (is_as_naive(run, i, times) && line != place.line)
             REMARK_SAY(OTHER_LINE, W(lab.arrays[array].name), W(line));
     }
-    REMARK_SAY(AS_NAIVE, W(block), W(block), W(times_needed(run, first) / block));
+    const int needed = times_needed(run, first);
+    REMARK_SAY(AS_NAIVE, W(times > needed ? "more often than" : "as"), W(block), W(block),
+               W(needed / block));
     return true;
 }
 
