@@ -97,9 +97,8 @@ const struct lab lab = {
             [FINDING_TIME_LIMIT] = "how many blocks does C need, and what does each thread "
                                    "compute more than once?",
             [FINDING_UNWRITTEN] = "does the grid, rounded up, cover all of C?",
-            [FINDING_WRONG_RESULT] =
-                "work out the smallest case that fails by hand, be it ./sgemm 2, "
-                "4, 8, 17 or 34: with --fill index, elements name their own "
-                "place",
+            [FINDING_WRONG_RESULT] = "which is the smallest of ./sgemm 2, 4, 8, 17 and 34 that "
+                                     "fails? Work it out by hand: "
+                                     "with --fill index, elements name their own place",
         },
 };
