@@ -93,7 +93,8 @@ text) # C++ of kernel.cu, at every make: whatever it includes counts; and its so
 spaces) # as it is compiled a second time, to see who calls whom
     (check_spaces "$folder/prelude.marked" "$base.marked" "$base.marked.o") 2>"$base.refused" && : >"$out" && exit
     # Does it compile as it is? If not, why is for the compiler of the program to say.
-    [ $? = 3 ] && ! compile_behind "$folder/prelude" "$base.ii" "$base.syntax.o" $flags -w -fsyntax-only 2>/dev/null && exit
+    [ $? = 3 ] && ! compile_behind "$folder/prelude" "$base.ii" "$base.syntax.o" $flags -w -fsyntax-only 2>/dev/null &&
+        exit
     cat "$base.refused" >&2
     exit 1
     ;;

@@ -122,8 +122,8 @@ check_spaces() { # prelude and text, each marked by preprocess; object
         [ $name = ceil ] || unfolded="$unfolded -fno-builtin-$name"
     done
     unset IFS
-    compile_behind "$@" $EMULATED_FLAGS $FEW_ERRORS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w -gdwarf-4 \
-        -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
+    compile_behind "$@" $EMULATED_FLAGS $FEW_ERRORS -fno-sanitize=all ${PRECOMPILE:+-fsanitize=vla-bound} -O0 -w \
+        -gdwarf-4 -fno-inline -ffunction-sections -fdata-sections -fno-stack-protector -fno-builtin-printf \
         -fno-builtin-memmove $unfolded ||
         fail 3 "$KERNEL does not compile without optimization and inlining, so its calls cannot be checked"
     "$tools/spaces" "$3"

@@ -1277,6 +1277,9 @@ static size_t rewrite_shared(struct source *s, size_t at) {
  * many minutes), and warns about some loops in templates without an option to stop it. Both
  * compilers refuse it before anything but a loop, where nvcc only warns, and a count that is a
  * macro's name, which neither preprocessor expands. */
+static const char UNROLL[] = "unroll";
+
+/* Whether token i is a line that begins with #pragma and this word. */
 static bool is_pragma(const struct source *s, size_t i, const char *word) {
     if (s->tokens[i].kind != DIRECTIVE) return false;
     const size_t pragma = skip_blanks(s, s->tokens[i].start + 1);
@@ -1361,8 +1364,8 @@ static bool is_expression(const struct source *s, size_t open) {
     return true;
 }
 
-/* Compilers leave out what stands behind if (0), in which nvcc looks, too: here they cannot know.
- */
+/* Compilers drop the body of an if (0), which nvcc checks, too. Of this condition they cannot know
+ * the value. */
 static void mark_condition(struct source *s, size_t i) {
     const size_t open = next_token(s, i);
     if (!is(s, open, "(") || partner_of(s, open) == NONE || !is_expression(s, open)) return;
@@ -1427,7 +1430,7 @@ static void rewrite(struct source *s) {
         if (is(s, i, SPACES)) mark_space(s, i);
         mark_others(s, i);
         if (!s->tokens[i].user) continue;
-        if (is_pragma(s, i, "unroll")) s->tokens[i].replacement = "";
+        if (is_pragma(s, i, UNROLL)) s->tokens[i].replacement = "";
         if (is_identifier(s, i)) {
             const char *what = gpu_only(s, i);
             if (what)

@@ -393,6 +393,10 @@ static void mark_lambda(const struct reference *r) {
         spaces[function_at(r->section, r->offset)] = both ? SPACE_BOTH : SPACE_DEVICE;
 }
 
+static bool has_marks(unsigned section) {
+    return strcmp(elf_section_name(&object, section), "__patchable_function_entries") == 0;
+}
+
 /* Opens the object, and finds its marks. Returns NULL, or what is wrong with the file. */
 static const char *object_open(void) {
     const char *wrong = elf_open(&object, path);
@@ -412,11 +416,9 @@ static const char *object_open(void) {
         first_in[section] = i;
     }
     for (unsigned i = 1; i < object.section_count; i++) {
-        const bool marks =
-            strcmp(elf_section_name(&object, i), "__patchable_function_entries") == 0;
-        if (!marks && !(object.sections[i].sh_flags & SHF_EXECINSTR)) continue;
+        if (!has_marks(i) && !(object.sections[i].sh_flags & SHF_EXECINSTR)) continue;
         for (struct reference r = {.section = i}; object_next(&r);)
-            (marks ? mark : mark_lambda)(&r);
+            (has_marks(i) ? mark : mark_lambda)(&r);
     }
     for (unsigned i = 1; i < object.symbol_count; i++)
         if (ELF64_ST_TYPE(object.symbols[i].st_info) == STT_FUNC &&
@@ -781,15 +783,15 @@ static void check_addresses(unsigned variable) {
         matches(name, NAME_COMPILERS) || matches(name, NAME_EMULATORS) ||
         matches(name, NAME_LOCAL_VARIABLE))
         return; /* device code can use the value of a constant */
-    for (struct reference r = {.section = section}; object_next(&r);) {
-        const unsigned target = object_target(&r);
-        if (!target || spaces[target] != SPACE_DEVICE) continue;
-        const struct reference used = reference_to(variable);
-        const struct dwarf_entry *e = entry_of_variable(variable);
-        if (!used.section) return; /* nobody does */
+    struct reference r = {.section = section};
+    unsigned target = NO_SYMBOL;
+    while (spaces[target] != SPACE_DEVICE && object_next(&r)) target = object_target(&r);
+    if (spaces[target] != SPACE_DEVICE) return;
+    const struct reference used = reference_to(variable);
+    const struct dwarf_entry *e = entry_of_variable(variable);
+    if (used.section) /* else no code uses the variable */
         add_address_of_device(&(struct visit){.line = e ? (int)e->line : 0}, &used,
                               object_name(target));
-    }
 }
 
 static void check_host_variables(void) {
@@ -919,8 +921,7 @@ static void find_used(void) {
     for (unsigned i = 1; i < object.section_count; i++) {
         const size_t flags = object.sections[i].sh_flags;
         if (!(flags & SHF_ALLOC) || (flags & SHF_EXECINSTR) ||
-            strcmp(elf_section_name(&object, i), ".eh_frame") == 0 ||
-            strcmp(elf_section_name(&object, i), "__patchable_function_entries") == 0)
+            strcmp(elf_section_name(&object, i), ".eh_frame") == 0 || has_marks(i))
             continue;
         for (struct reference r = {.section = i}; object_next(&r);) visit_used(NULL, &r);
     }

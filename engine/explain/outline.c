@@ -283,9 +283,14 @@ static void statement(struct parser *p) {
     p->nested--;
 }
 
+static struct parser at_begin_of(const char *text) {
+    return (struct parser){.text = text, .at = text, .line = 1, .line_begins = true};
+}
+
 bool structure_read(struct structure *s, const char *text) {
+    struct parser p = at_begin_of(text);
+    p.to = s;
     s->text = text;
-    struct parser p = {.to = s, .text = text, .at = text, .line = 1, .line_begins = true};
     s->count = s->barriers = 0;
     next(&p);
     while (!p.failed && !at_end(&p)) {
@@ -362,7 +367,7 @@ bool structure_leaves(const struct structure *s, const struct construct *functio
                       int last) {
     static const char *const words[] = {"return", "goto", "asm", "__asm__", NULL};
     const struct construct lines = {.first = first, .last = last};
-    struct parser p = {.text = s->text, .at = s->text, .line = 1, .line_begins = true};
+    struct parser p = at_begin_of(s->text);
     for (int i = 0; words[i]; ++i)
         if (may_be_in_macro(s->text, words[i], (int)strlen(words[i]))) return true;
     while (next_within(&p, &lines))
@@ -386,7 +391,7 @@ static bool is_only_one(const struct structure *s, const struct construct *funct
 int structure_next_call(const struct structure *s, const struct construct *function, int line,
                         int after) {
     const struct construct *called = structure_around(s, CONSTRUCT_FUNCTION, line);
-    struct parser p = {.text = s->text, .at = s->text, .line = 1, .line_begins = true};
+    struct parser p = at_begin_of(s->text);
     if (!called || called == function || !is_only_one(s, called)) return 0;
     while (next_within(&p, function)) {
         if (p.token.line > after && !has(called, p.token.line) &&

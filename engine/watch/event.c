@@ -57,16 +57,21 @@ static uint64_t key_of(const struct event *e) {
                          e->has_other ? place_key(e->other_code, 0) : 0);
 }
 
+int event_claim(uint64_t keys[], int count, uint64_t key) {
+    for (int i = 0; i < count; ++i) {
+        uint64_t there = 0;
+        if (__atomic_compare_exchange_n(&keys[i], &there, key, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return i;
+        if (there == key) return -1;
+    }
+    return -1;
+}
+
 /* Null: somebody has it, or there is no room. */
 static struct kept_event *claim(uint64_t key) {
-    for (unsigned i = 0; i < EVENTS; ++i) {
-        uint64_t there = 0;
-        if (__atomic_compare_exchange_n(&kept.key[i], &there, key, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return &kept.event[i];
-        if (there == key) return NULL;
-    }
-    return NULL;
+    const int at = event_claim(kept.key, EVENTS, key);
+    return at < 0 ? NULL : &kept.event[at];
 }
 
 static uint64_t key_at(unsigned i) { return __atomic_load_n(&kept.key[i], __ATOMIC_RELAXED); }

@@ -77,6 +77,10 @@ enum { EVENTS = 256 };
 
 struct region; /* shadow.h */
 
+/* The place of a key among `count` of them, 0 where one is free, as are all behind it; -1: somebody
+ * has it, or there is no room. Without a lock: a worker may be stopped at any instruction. */
+int event_claim(uint64_t keys[], int count, uint64_t key);
+
 /* Before the first launch: all that there is room for. */
 void event_keep_all(void);
 /* From now on, once an event has been noted, a block may take so many seconds of what it takes; 0:

@@ -301,7 +301,7 @@ void basicSgemm() {}
 
 
 def test_what_compiles_with_optimization_alone(tree: Tree) -> None:
-    """It would not be known whom it calls. What does not compile at all is reported once, by the build."""
+    """Its calls could not be checked. What does not compile at all is reported once, by the build."""
     spaces = "build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=optimized.cu"
     tree.write("optimized.cu", ONLY_OPTIMIZED)
     ran = tree.make(*spaces, check=False)

@@ -108,8 +108,8 @@ struct empty {
     __attribute__((used)) __device__ ~empty() {}
 };
 
-/* For ../rewrite.c's marked text: what says in a lambda whom it is for; and a condition whose value
- * no compiler knows, and which changes no constant expression. */
+/* For ../rewrite.c's marked text: calls that mark the execution space of a lambda, and a condition
+ * that no compiler can fold, and that leaves constant expressions as they are. */
 constexpr void of_device() {}
 constexpr void of_both() {}
 constexpr bool may_be() {

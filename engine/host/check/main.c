@@ -92,14 +92,14 @@ static void check_shape(const struct check_options *given, struct shape shape,
                         struct outcome *outcome) {
     struct check_options o = *given;
     run_in_child(&o, shape, outcome);
+    bool plain_is_correct = outcome->plain_is_correct;
     if (outcome->blocks.all && may_be_of_blocks_left_out(&outcome->finding)) {
         o.all_blocks = true;
         run_in_child(&o, shape, outcome);
     }
     if (!finding_never_ends(outcome->finding.kind)) return;
-    bool plain_is_correct;
     o.run.timeout /= 2; /* checks take far more than twice as long */
-    ask_writers(&o, shape, &plain_is_correct);
+    if (!plain_is_correct) ask_writers(&o, shape, &plain_is_correct);
     if (!plain_is_correct) return;
     outcome->finding.kind = FINDING_TIME_LIMIT;
     slot_set(outcome->finding.slot, SLOT_PLAIN_ENDS, true);

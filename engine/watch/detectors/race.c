@@ -61,7 +61,7 @@ static void note_race(struct watch *w, const struct event *event) {
 /* --- guesses ----------------------------------------------------------------------------------
  *
  * A thread may load what it expects without an atomic operation, as in the CUDA C++ Programming
- * Guide's atomicAdd(double): atomicCAS() tells it whether that was there. A race of such a read
+ * Guide's atomicAdd(double): atomicCAS() checks whether that was there. A race of such a read
  * with an atomic operation is no mistake. So it is kept back until the reader has made a
  * compare-and-swap at the address, or waits at a barrier or returns. */
 
@@ -121,9 +121,9 @@ static void launch_ended(const struct launch *launch) {
     (void)launch;
     for (struct late_race *race = late.race; race < late.race + LATE; ++race) {
         uintptr_t begin;
+        if (!race->complete) continue;
         const struct cells *cells = global_cells(race->event.address, &begin);
-        if (race->complete && cells &&
-            cells_know_read(cells, (race->event.address - begin) / WORD, &race->read))
+        if (cells && cells_know_read(cells, (race->event.address - begin) / WORD, &race->read))
             event_note(&race->event);
         race->complete = false;
     }
@@ -287,30 +287,19 @@ const struct detector detector_race = {.worker_bytes = sizeof(struct races),
 /* One of each barrier and of the one before it, whose code is the key. */
 enum { SKIPPED = 8 };
 static struct {
-    uint64_t key; /* 0: free, as are all behind it */
-    struct event event;
-} skipped[SKIPPED];
-
-/* The event's place; null: somebody has it, or there is no room. */
-static struct event *claim_skipped(uint64_t key) {
-    for (int i = 0; i < SKIPPED; ++i) {
-        uint64_t there = 0;
-        if (__atomic_compare_exchange_n(&skipped[i].key, &there, key, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
-            return &skipped[i].event;
-        if (there == key) return NULL;
-    }
-    return NULL;
-}
+    uint64_t key[SKIPPED];
+    struct event event[SKIPPED];
+} skipped;
 
 const struct event *divergence_skipped(int number) {
-    return number < SKIPPED && skipped[number].key ? &skipped[number].event : NULL;
+    return number < SKIPPED && skipped.key[number] ? &skipped.event[number] : NULL;
 }
 
 static void note_skipped(const struct watch *w, const struct event *event) {
     const uint64_t last = (uint64_t)(uintptr_t)event->last_barrier;
-    struct event *e = claim_skipped((uint64_t)(uintptr_t)event->code << 32 ^ last);
-    if (!e) return;
+    const int at = event_claim(skipped.key, SKIPPED, (uint64_t)(uintptr_t)event->code << 32 ^ last);
+    if (at < 0) return;
+    struct event *const e = &skipped.event[at];
     *e = *event;
     e->launch = launches_noted();
     for (unsigned i = 0; i < sizeof e->returned.bits / sizeof *e->returned.bits; ++i)

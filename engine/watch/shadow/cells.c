@@ -261,7 +261,7 @@ static void remember_read(struct order *o, struct shadow_cell *cell, const struc
 
 /* A strong write is behind all strong accesses before it: what is behind it is behind them, but for
  * another thread's of its block (find_conflict()). A compare-and-swap confirms what its thread has
- * read, or tells it the value. */
+ * read, or returns what is there. */
 static bool ends_read(const struct stamp *read, const struct access *access,
                       const struct stamp *now) {
     return is_strong(read) || (access->compares && are_of_one_thread(read, now));
