@@ -8,6 +8,7 @@
  * was refused; 3 if OBJECT cannot be read. What nvcc only warns about (a host function that reads a
  * __device__ variable, a __host__ __device__ function that calls a host function) is no mistake
  * here. */
+#include "../report/device.h"
 #include "program/program.h"
 #include <regex.h>
 #include <stdarg.h>
@@ -774,6 +775,48 @@ static void check_constants(void) {
         bytes, MOST_CONSTANT, show(last).text);
 }
 
+/* --- static shared memory --------------------------------------------------------------------- */
+
+/* What one kernel uses, and the functions that it calls. */
+static struct {
+    bool *counted; /* of variables and functions */
+    size_t bytes, most;
+    struct reference largest; /* to the variable of so many bytes */
+} shared;
+
+static void visit_shared(struct visit *v, const struct reference *r) {
+    const unsigned target = object_target(r);
+    (void)v;
+    if (!target || shared.counted[target] || matches(object_name(target), NAME_EMULATORS)) return;
+    if (is_function(target) && object_is_call(r)) {
+        shared.counted[target] = true;
+        visit_references(&(struct visit){.function = target}, visit_shared);
+    } else if (ELF64_ST_TYPE(object.symbols[target].st_info) == STT_TLS) {
+        const size_t bytes = object.symbols[target].st_size;
+        shared.counted[target] = true;
+        shared.bytes += bytes;
+        if (bytes <= shared.most) return;
+        shared.most = bytes;
+        shared.largest = *r;
+    }
+}
+
+/* As ptxas; gaps between the variables are left out here. */
+static void check_shared(unsigned kernel) {
+    shared.bytes = shared.most = 0;
+    shared.counted = calloc(object.symbol_count, sizeof *shared.counted);
+    if (shared.counted) visit_references(&(struct visit){.function = kernel}, visit_shared);
+    free(shared.counted);
+    if (shared.bytes <= SHARED_PER_BLOCK) return;
+    const unsigned largest = object_target(&shared.largest);
+    const struct dwarf_entry *e = entry_of_variable(largest);
+    add(&(struct visit){.line = e ? (int)e->line : 0}, &shared.largest,
+        "entry function %s uses too much shared data (%zu bytes, %d max); make %s smaller, or give "
+        "its size at the launch, with extern __shared__ and "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize",
+        show(kernel).text, shared.bytes, SHARED_PER_BLOCK, show(largest).text);
+}
+
 /* --- addresses of device functions in variables of the host's --------------------------------- */
 
 static void check_addresses(unsigned variable) {
@@ -956,6 +999,7 @@ static void check_functions(void) {
         if (spaces[i] == SPACE_BOTH ||
             (spaces[i] == SPACE_HOST && !matches(object_name(i), NAME_STD)))
             visit_references(&v, visit_host);
+        if (spaces[i] == SPACE_GLOBAL) check_shared(i);
         if (matches(object_name(i), NAME_INITIALIZERS)) visit_references(&v, visit_initializer);
     }
 }

@@ -258,20 +258,6 @@ FAULT(endless_recursion) {
     CHECK(cudaDeviceSynchronize() != cudaSuccess);
 }
 
-/* nvcc refuses more than 48 KB of static shared memory; the emulator does so at the launch. */
-// expect: the kernel declares 65,536 bytes of __shared__ memory; a block may have 49,152 \(nvcc would refuse to compile it\)
-__global__ void large(int *x) {
-    __shared__ int tile[128][128];
-    tile[threadIdx.x][0] = 1;
-    __syncthreads();
-    *x = tile[0][0];
-}
-FAULT(too_much_static_shared) {
-    large<<<1, 128>>>(device<int>(1));
-    CHECK(cudaGetLastError() != cudaSuccess);
-    OK(cudaDeviceSynchronize());
-}
-
 /* Dynamic parallelism through a function that could be the host's: seen when it runs. */
 // expect: {HERE}: a kernel cannot launch a kernel \(dynamic parallelism\) here; launch it from host code
 // expect:     thread \(0,0,0\) of block \(\d,0,0\), in start

@@ -193,6 +193,22 @@ def test_constant_memory(first: int, second: int, taken: bool, tree: Tree, tmp_p
     assert (nvcc(source, "-o", tmp_path / "a.o").returncode == 0) == taken
 
 
+@pytest.mark.parametrize(("first", "used", "taken"), [(49148, "both()", True), (49149, "both()", False), (60000, "4", True)])
+def test_static_shared_memory(first: int, used: str, taken: bool, tree: Tree, tmp_path: Path) -> None:
+    """A kernel has 48 KB of it, for what it uses itself and in the functions that it calls."""
+    text = f"""__shared__ char one[{first}];
+__device__ int both() {{ __shared__ char two[2]; one[threadIdx.x] = two[threadIdx.x] = 1; return one[two[0]]; }}
+{KERNEL} __shared__ char three[2]; three[n] = {used}; C[0] = three[n + 1]; }}
+__global__ void other(int n) {{ __shared__ char four[40000]; four[n] = 1; if (four[2 * n]) __trap(); }}
+"""
+    source = tree.write("shared.cu", text)
+    ran = tree.make("build/cpu/kernel.spaces", "BACKEND=cpu", "KERNEL=shared.cu", check=False)
+    assert (ran.returncode == 0) == taken, ran
+    said = f"entry function mysgemm uses too much shared data ({first + 4} bytes, 49152 max)"
+    assert taken or re.match(rf"shared\.cu:1: {re.escape(said)}", ran.stderr), ran
+    assert (nvcc(source, "-o", tmp_path / "a.o").returncode == 0) == taken
+
+
 # ---- what nvcc takes is taken --------------------------------------------------------------------
 
 # Lambdas of the host's that are for the device, with --extended-lambda; and a name of the device's in host code, which

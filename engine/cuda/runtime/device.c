@@ -327,19 +327,9 @@ static struct function *function_find(const void *kernel) {
     return f;
 }
 
-/* A real compiler refuses a kernel with more than 48 KB of static shared memory; here the launch
- * is refused, with a line that says why. */
 cudaError_t function_check_shared(const void *kernel, size_t dynamic_bytes) {
     struct function *f = function_find(kernel);
     if (!f) return cudaErrorMemoryAllocation;
-    if (f->static_shared > SHARED_PER_BLOCK) {
-        fault_begin_message();
-        fprintf(stderr,
-                "the kernel declares %s bytes of __shared__ memory; a block may have %s (nvcc "
-                "would refuse to compile it)\n",
-                grouped(f->static_shared).text, grouped(SHARED_PER_BLOCK).text);
-        return cudaErrorInvalidValue;
-    }
     return dynamic_bytes <= f->dynamic_limit ? cudaSuccess : cudaErrorInvalidValue;
 }
 
