@@ -13,7 +13,6 @@ mistake, which its first comment describes:
       says:         words of the text; hint: words of the hint; not: words that neither may have
       shape:        m k n, where the usual shapes would show something else first
       options:      further options
-      nvcc:         refuses, where it does not even compile for a GPU
 
     what ./sgemm has to report (test_faulty_kernels.py)
       fails:        on which shapes (m k n, and options) it must fail, all of them
@@ -44,7 +43,7 @@ SOLUTIONS = [*sorted((REPOSITORY / "instructor" / "solutions").glob("*.cu")),
              REPOSITORY / "instructor" / "solutions" / "9_every_shape" / "every_shape.cu"]
 
 TEXT = ["finds", "cause", "variable", "element", "thread", "block", "other_thread", "other_block",
-        "phase", "shape", "options", "nvcc"]
+        "phase", "shape", "options"]
 WORDS = ["says", "hint", "not_", "reports"]  # each line as a whole, and several of them
 LISTS = ["fails", "passes", "explains", "backends"]  # separated by commas
 

@@ -178,6 +178,19 @@ def test_repairs_take_of_the_submissions_time(monkeypatch: pytest.MonkeyPatch) -
         assert behind == [4, 3][:repairs], "in the order of the cases; of the first no line is known"
 
 
+@pytest.mark.parametrize("verb", ["hang", "crash"])
+def test_what_does_not_end_is_not_run_once_more(verb: str) -> None:
+    """A crash is looked at by the checked run; a run of a kernel that does not end would end at its limit, too."""
+    runs: list[str] = []
+
+    def run(parts: Any, programs: Any, build: str, *given: Any, **others: Any) -> Any:
+        runs.append(build)
+        return fake.run(parts, programs, build, *given, **others)
+
+    grade(verb, [public("a")], run=run)
+    assert runs == ["plain"] + ["checked"] * (verb == "crash")
+
+
 @pytest.mark.parametrize("jobs", [1, 5])
 def test_the_first_refusal_counts_whichever_comes_first(jobs: int) -> None:
     """Also before that of a case that has not even begun, because it waits for the gate."""

@@ -106,9 +106,9 @@ def test_what_is_right_too(tree: Tree, name: str) -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "formula"), sample([
+    ("int j = 0", "int j = i / 64 * 64", "blocks-not-added"),
     ("j <= i", "j < i", "exclusive"),
     ("sum += in[j]", "sum = in[j]", "copied"),
-    ("int j = 0", "int j = i / 64 * 64", "blocks-not-added"),
 ], every=3))
 def test_what_a_wrong_result_is_instead(tree: Tree, old: str, new: str, formula: str) -> None:
     text = replaced(NAIVE.read_text(), [old, new], formula)
@@ -116,6 +116,8 @@ def test_what_a_wrong_result_is_instead(tree: Tree, old: str, new: str, formula:
     assert (status, said["finding"]["formula"]) == (1, formula), said
     shown = run_text(tree, "scan", text, "scan-check", "1000")[1]
     assert " ".join(shown.split()).count(said["finding"]["cause"]["what"]) == 1, shown
+    plain = " ".join(run_text(tree, "scan", text, "scan", "1000")[1].split())
+    assert ("in blocks of 64 elements" in plain) == (formula == "blocks-not-added"), plain
 
 
 def test_what_fits_the_first_element_alone_is_no_explanation(tree: Tree) -> None:
