@@ -69,7 +69,10 @@ END {
         if (!has(known " help", goal[i])) exit # a file, or no target at all: make says so
         taken = taken takes[goal[i]]
     }
-    if (has(names, "SUBMISSION")) sub(/ KERNEL/, "", taken) # two words for one thing
+    if (has(names, "KERNEL") && has(names, "SUBMISSION") && has(taken, "SUBMISSION")) {
+        print "make " goals " takes KERNEL or SUBMISSION, not both"
+        exit
+    }
     count = split(names, name, " ")
     for (i = 1; i <= count; i++) {
         if (has(everywhere taken, name[i])) continue

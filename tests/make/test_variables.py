@@ -68,7 +68,7 @@ def test_how_things_are_built_every_target_takes() -> None:
 @pytest.mark.parametrize(("goals", "name", "said"), [
     ("all", "kernel", "make takes no kernel; did you mean KERNEL=?"),
     ("grade", "SUBMISION", "make grade takes no SUBMISION; did you mean SUBMISSION=?"),
-    ("grade", "KERNEL SUBMISSION", "make grade takes no KERNEL"),  # of two words for one thing neither is ignored
+    ("grade", "KERNEL SUBMISSION", "make grade takes KERNEL or SUBMISSION, not both"),  # neither is ignored
     ("walk", "SHAPES", "make walk takes no SHAPES; make "),
     ("check", "QUEUE", "make check takes no QUEUE; make grade-class and regrade do"),
     ("clean", "NONSENSE", "make clean takes no NONSENSE; it takes LAB"),
