@@ -251,6 +251,8 @@ def test_bad_usage(tiled: Path) -> None:
     assert run.stderr.startswith("sgemm-check: ") and run.stderr.count("\n") == 1
     run = run_check(tiled, "--json", "abc")
     assert run.status == 2 and run.json["checked"] == [] and run.json["message"] in run.stderr
+    run = run_check(tiled, "--help")
+    assert run.status == 0 and max(map(len, run.stdout.splitlines())) <= 80, run.stdout
 
 
 def test_options_take_effect(tiled: Path) -> None:

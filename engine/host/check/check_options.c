@@ -6,9 +6,9 @@
 static const char help[] =
     "usage: ./%s-check [options] [SIZES]\n"
     "\n"
-    "Runs %s of kernel.cu with every load and store checked, and names the first\n"
-    "mistake: what happened, where, and in which thread. SIZES are those of ./%s;\n"
-    "without them, a handful of small shapes run until one shows a mistake.\n"
+    "Runs %s of kernel.cu with every load and store checked, and names\n"
+    "the first mistake: what happened, where, and in which thread. SIZES are those\n"
+    "of ./%s; without them, small shapes run until one shows a mistake.\n"
     "\n";
 
 static bool read_block(const char *value, void *member) {
