@@ -1,15 +1,18 @@
 """`make mutants`: do the tests notice small defects?
 
-    python -m instructor.mutants [--seed N] [--count N] [--jobs N] [--room NAME]... [--json FILE]
+    python -m instructor.mutants [--seed N] [--count N] [--jobs N]
+                                 [--room NAME]... [--json FILE]
 
-Puts defects into copies of this checkout, one at a time, and runs the tests of the room that it is
-in (rooms.toml) until one fails. A defect that lives asks for a test, or for a line in harmless.toml,
-which says why it changes nothing that a test could see. The same seed draws the same defects from
-the same sources, and what FILE says of the same sources is not tried again: a run that was interrupted
-goes on.
+Puts defects into copies of this checkout, one at a time, and runs the tests
+of the room that it is in (rooms.toml) until one fails. A defect that lives
+asks for a test, or for a line in harmless.toml, which says why it changes
+nothing that a test could see. The same seed draws the same defects from the
+same sources, and what FILE says of the same sources is not tried again: a run
+that was interrupted goes on.
 
-A test that fails without a defect is left out, and named. Exit status: 0 all were tried; 2 an option
-cannot be used; 3 the machine is at fault; 130 interrupted.
+A test that fails without a defect is left out, and named. Exit status: 0 all
+were tried; 2 an option cannot be used; 3 the machine is at fault; 130
+interrupted.
 """
 
 from __future__ import annotations
