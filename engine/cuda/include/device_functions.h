@@ -79,7 +79,8 @@ EMULATOR_DEVICE unsigned emulator_lane(void) {
 }
 
 /* The value of lane `source`, or this thread's own if `keep`. CUDA leaves undefined what a lane
- * that takes no part would give; here that is a NaN, so that it cannot pass for a result. */
+ * that takes no part would give; here that is a NaN, so that it cannot pass for a result. The
+ * callers' + makes an int of what is smaller, as CUDA's overloads do. */
 template <class T>
 EMULATOR_DEVICE T emulator_shuffle(unsigned mask, T value, unsigned source, bool keep) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");
@@ -92,25 +93,25 @@ EMULATOR_DEVICE T emulator_shuffle(unsigned mask, T value, unsigned source, bool
     return value;
 }
 template <class T>
-EMULATOR_DEVICE T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+EMULATOR_DEVICE auto __shfl_sync(unsigned mask, T value, int source, int width = 32) {
     unsigned base = emulator_lane() & ~((unsigned)width - 1);
-    return emulator_shuffle(mask, value, base + ((unsigned)source & ((unsigned)width - 1)), false);
+    return emulator_shuffle(mask, +value, base + ((unsigned)source & ((unsigned)width - 1)), false);
 }
 template <class T>
-EMULATOR_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+EMULATOR_DEVICE auto __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), base = lane & ~((unsigned)width - 1);
-    return emulator_shuffle(mask, value, (lane - delta) & 31, delta > lane - base);
+    return emulator_shuffle(mask, +value, (lane - delta) & 31, delta > lane - base);
 }
 template <class T>
-EMULATOR_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+EMULATOR_DEVICE auto __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), left = (unsigned)width - 1 - (lane & ((unsigned)width - 1));
-    return emulator_shuffle(mask, value, (lane + delta) & 31, delta > left);
+    return emulator_shuffle(mask, +value, (lane + delta) & 31, delta > left);
 }
 template <class T>
-EMULATOR_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+EMULATOR_DEVICE auto __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
     unsigned lane = emulator_lane(), end = (lane & ~((unsigned)width - 1)) + (unsigned)width;
     unsigned source = lane ^ (unsigned)lane_mask;
-    return emulator_shuffle(mask, value, source & 31, source >= end);
+    return emulator_shuffle(mask, +value, source & 31, source >= end);
 }
 
 EMULATOR_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -130,8 +131,9 @@ EMULATOR_DEVICE int __all_sync(unsigned mask, int predicate) {
  * count together, though both branches call it. */
 #define __activemask() emulator_warp_active(__COUNTER__)
 
-template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T value) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches compare 4 or 8 bytes");
+template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T small) {
+    auto value = +small;
+    static_assert(sizeof value == 4 || sizeof value == 8, "matches compare 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
     const emulator_warp_values *warp = emulator_warp_exchange(mask, bits);

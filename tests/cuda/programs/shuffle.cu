@@ -25,6 +25,17 @@ template <class T> __global__ void reversed(T *out, T step) {
     out[threadIdx.x + 96] = __shfl_up_sync(ALL, value, 1);
 }
 
+/* An integer smaller than int is promoted, as where a function is overloaded for int. */
+__global__ void small(int *out) {
+    int lane = threadIdx.x;
+    auto whole = __shfl_sync(ALL, lane == 3, 3);
+    out[lane] = whole + (int)sizeof whole;
+    out[lane + 32] = __shfl_xor_sync(ALL, (signed char)-lane, 1);
+    out[lane + 64] = __shfl_down_sync(ALL, (unsigned short)(65535 - lane), 1);
+    out[lane + 96] = __shfl_up_sync(ALL, (char)lane, 1);
+    out[lane + 128] = __match_any_sync(ALL, lane % 2 == 0);
+}
+
 template <class T> static void check_type(T step) {
     T *out = visible<T>(128);
     RUN(reversed<T><<<1, 32>>>(out, step));
@@ -53,6 +64,14 @@ int main() {
             EXPECT(mine[6], i * 10);
             EXPECT(mine[7], (w == 32 && lane == 0 ? i + 31 : i) * 10);
         }
+    }
+    RUN(small<<<1, 32>>>(out));
+    for (int i = 0; i < 32; ++i) {
+        EXPECT(out[i], 5);
+        EXPECT(out[i + 32], -(i ^ 1));
+        EXPECT(out[i + 64], 65535 - (i < 31 ? i + 1 : i));
+        EXPECT(out[i + 96], i ? i - 1 : 0);
+        EXPECT((unsigned)out[i + 128], i % 2 ? 0xAAAAAAAAu : 0x55555555u);
     }
     check_type<int>(-3);
     check_type<unsigned>(100000000u);
