@@ -81,11 +81,12 @@ static void add_dimensions(struct shared_name *name, size_t at) {
     name->type = element_of(type);
 }
 
-/* By its place; where the compiler does not give that (gcc on aarch64), by its name. */
-static void join_static(const struct dwarf_entry *v) {
+/* By its place; where the compiler gives that of none (gcc on aarch64), by its name, which another
+ * function's local variable may have, too. */
+static void join_static(const struct dwarf_entry *v, bool by_place) {
     for (int i = 0; i < name_count; ++i) {
-        const bool same = v->tls_offset >= 0 ? names[i].offset == (size_t)v->tls_offset
-                                             : v->name && strcmp(names[i].name, v->name) == 0;
+        const bool same = by_place ? names[i].offset == (size_t)v->tls_offset
+                                   : v->name && strcmp(names[i].name, v->name) == 0;
         if (names[i].dimensions || !same) continue;
         if (v->name) snprintf(names[i].name, sizeof names[i].name, "%s", v->name);
         add_dimensions(&names[i], v->type);
@@ -130,9 +131,11 @@ static void listed(void) {
 static void read_names(void) {
     listed();
     entries = dwarf_read(image_find_section);
+    bool by_place = false;
+    for (size_t i = 0; i < entries.count; ++i) by_place |= entries.list[i].tls_offset >= 0;
     for (size_t i = 0; i < entries.count; ++i) {
         if (entries.list[i].tag != DWARF_VARIABLE) continue;
-        join_static(&entries.list[i]);
+        join_static(&entries.list[i], by_place);
         join_dynamic(&entries.list[i]);
     }
 }
