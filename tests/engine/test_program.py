@@ -364,6 +364,21 @@ __global__ void up_sweep(int *sum, bool all) {
     if (t == 0) *sum = tree[63];
 }
 
+static int of_the_host(int i) {
+    volatile int square[2][4] = {{i}};
+    return square[i % 2][i % 4];
+}
+
+__global__ void transposes(int *a) {
+    __shared__ int square[8][8];
+    const int t = threadIdx.x, row = t / 8, col = t % 8;
+    square[row][col] = a[t];
+    const int value = square[col][row]; // before it is stored
+    square[col][row] = value + 1;
+    __syncthreads();
+    a[t] = square[row][col];
+}
+
 __global__ void unstored(int *to) {
     __shared__ int tiles[2][4][16];
     const int t = threadIdx.x, col = t % 16;
@@ -437,6 +452,7 @@ int main(int count, char **words) {
     cudaMemset(a, 0, n * sizeof(int));
     if (count == 1) kernel<<<2, n>>>(a, n);
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
+    else if (words[1][0] == 's') transposes<<<1, 64>>>(a + of_the_host(5));
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
     else if (words[1][0] == 'l') diverges_in_a_line<<<1, 64>>>(b);
@@ -473,6 +489,15 @@ def test_an_element_that_a_thread_adds_to_before_another_stores_it() -> None:
     for argument, kind in (("all", "shared-race"), ("one", "uninitialized-shared")):
         first, *_ = the_engine().findings(MANY, argument)["findings"]
         assert (first["kind"], first["line"]) == (kind, line_of_many("// here"))
+
+
+def test_an_element_that_a_thread_overwrites_before_another_stores_it() -> None:
+    """Likewise; and its indices are those of the shared array, not of host code's, which has the same name."""
+    found = the_engine().findings(MANY, "square")["findings"]
+    assert {one["kind"] for one in found} == {"shared-race"}, found
+    (early,) = (one for one in found if one["line"] == line_of_many("// before it is stored"))
+    thread = early["thread"][0]
+    assert early["element"] == f"square[{thread % 8}][{thread // 8}]"
 
 
 def line_of_many(words: str) -> int:

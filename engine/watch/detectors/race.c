@@ -409,7 +409,8 @@ struct unwritten {
     struct unwritten_read {
         size_t word;
         epoch reader;
-        bool own; /* the thread has written it then */
+        bool own;         /* the thread has written it then */
+        unsigned read_by; /* and this one has read that; else: the thread itself */
     } read[UNWRITTEN_READS];
 };
 
@@ -443,7 +444,8 @@ static void read_shared(struct watch *w, size_t word, epoch now) {
     struct unwritten *u = unwritten_of(w);
     for (int i = 0; i < u->count; ++i)
         if (!((u->read[i].reader ^ now) & EPOCH_CODE_MASK)) return;
-    if (u->count < UNWRITTEN_READS) u->read[u->count++] = (struct unwritten_read){word, now, false};
+    if (u->count < UNWRITTEN_READS)
+        u->read[u->count++] = (struct unwritten_read){word, now, false, epoch_thread(now)};
 }
 
 /* Read, and then written by the same thread; or by another one, which is a race. */
@@ -452,6 +454,19 @@ static void write_shared(struct watch *w, size_t word, epoch now) {
     for (int i = 0; i < u->count; ++i)
         if (u->read[i].word == word)
             u->read[i].own = epoch_thread(u->read[i].reader) == epoch_thread(now);
+}
+
+/* Another thread's store after that is of the value that was to be read, unless it adds to what it
+ * has read. */
+static void meets_others(struct watch *w, uintptr_t address, epoch now, bool now_writes,
+                         epoch earlier, bool earlier_writes) {
+    struct unwritten *u = unwritten_of(w);
+    (void)earlier, (void)earlier_writes;
+    for (struct unwritten_read *r = u->read; r < u->read + u->count; ++r) {
+        if (r->word != watch_word(w, address)) continue;
+        if (!now_writes) r->read_by = epoch_thread(now);
+        r->own &= !now_writes || now & EPOCH_STRONG || r->read_by == epoch_thread(now);
+    }
 }
 
 static void interval_ends(struct watch *w) {
@@ -472,4 +487,5 @@ const struct detector detector_uninitialized = {.worker_bytes = sizeof(struct un
                                                 .interval_ends = interval_ends,
                                                 .shared_unwritten = read_shared,
                                                 .shared_written = write_shared,
+                                                .shared_conflict = meets_others,
                                                 .global_unwritten = read_global};
