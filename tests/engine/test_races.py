@@ -298,6 +298,34 @@ def test_the_third_reader_counts_too() -> None:
         check(LANES, -1, lanes, said=NOTHING)
 
 
+# A program without fences: that single lanes are ordered is seen when some of a warp meet.
+WITHOUT_FENCES = """\
+__global__ void lanes(int *in, int *out) {
+    const int t = threadIdx.x;
+    if (t < 3) out[t] = in[0];
+    if (t != 2) __syncwarp(11);
+    if (t == 3) in[0] = 9;
+    __syncwarp(15);
+}
+int main() {
+    int *in, *out;
+    cudaMalloc(&in, 16);
+    cudaMalloc(&out, 16);
+    cudaMemset(in, 0, 16);
+    lanes<<<1, 4>>>(in, out);
+    cudaFree(in);
+    cudaFree(out);
+    return 0;
+}
+"""
+
+
+def test_some_lanes_meet_in_a_program_without_fences() -> None:
+    engine = the_engine()
+    engine.build(WITHOUT_FENCES)
+    assert "program.cu:5: race between threads on in" in engine.run().stderr
+
+
 def test_lanes_of_two_warps_meet() -> None:
     check(TWO_OF_EACH, 0, said=NOTHING)
 

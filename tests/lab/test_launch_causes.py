@@ -226,6 +226,8 @@ CASES = {
         TILED, TILES, PANELS, "unwritten", None, None),
     "prefetch not guarded": (
         PREFETCH, TILES, ("col < n && q + y < k", "col < n"), "out-of-bounds", "next_b = col < n ?", None),
+    "twice the product": (
+        NAIVE, TILES, ("= sum;", "= 2 * sum;"), "wrong-result", None, "sum-start at = 2 * sum"),
     "rows of a tile repeated": (
         TWO_ROWS, "grid, T * T / 2", ("B[(p + i) * n", "B[(p + y) * n"), "wrong-result", None, None),
     "a tile for two phases": (
@@ -261,6 +263,8 @@ def test_cause(checker: Builder, tmp_path: Path, case: str) -> None:
     name, _, words = (cause or "").partition(" at ")
     assert name == (finding["cause"]["name"] if finding["cause"] else "")
     assert not words or finding["cause"]["line"] in lines_with(words, text)
+    doubled = "C is 2 times the product: this explains all 1156 wrong elements."
+    assert (doubled in finding["detail"]) == (case == "twice the product")
 
 
 def test_the_line_of_the_launch_where_no_other_is_known(checker: Builder, tmp_path: Path) -> None:

@@ -217,13 +217,12 @@ static bool of_two_warps(const struct stamp *a, const struct stamp *b) {
 
 /* Whether each write that races with `c` races with `a` or `b`, where barriers and operations of
  * whole warps alone order anything. Else one would have replaced another: none of the three is
- * ordered with another one, so those of one warp are of the same step. */
+ * ordered with another one, so those of one warp are of the same step, and of three threads. */
 static bool are_enough(const struct stamp *a, const struct stamp *b, const struct stamp *c) {
     if (is_strong(a) != is_strong(c) || is_strong(b) != is_strong(c)) return false;
     if (stamp_block(a) != stamp_block(b)) return true;
     if (stamp_block(a) != stamp_block(c)) return false;
-    if (of_two_warps(a, b)) return true;
-    return !of_two_warps(a, c) && (a->when ^ b->when) & EPOCH_THREAD_MASK;
+    return of_two_warps(a, b) || !of_two_warps(a, c);
 }
 
 /* Puts a read into the list, from which `now` takes what it replaces. */

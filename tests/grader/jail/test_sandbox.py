@@ -24,7 +24,7 @@ from conftest import REPOSITORY, missing, need, script, slow_but
 
 from grader.errors import BadInput, MachineFault
 from grader.jail import sandbox
-from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, with_few_files
+from grader.jail.sandbox import Command, Limits, Ran, Sandbox, choose_sandbox, probe, with_few_files
 
 LIMITS = Limits(cpu_seconds=60, memory_bytes=1 << 30, processes=24, file_bytes=1 << 20,
                 output_bytes=4096, wall_seconds=60)
@@ -649,18 +649,24 @@ def test_hidden_cases_run_in_nothing_less_than_a_sandbox(jail: Path) -> None:
 
 @pytest.mark.parametrize("text, why", [
     (None, "bubblewrap is not installed"),
-    ("echo 'bwrap: Creating new namespace failed' >&2; exit 1", "Creating new namespace failed"),
+    ("echo 'Creating new namespace failed' >&2; exit 1", "the sandbox failed: bwrap: Creating new namespace failed"),
 ], ids=["not installed", "in a container"])  # fmt: skip
 def test_a_bubblewrap_that_does_not_work(jail: Path, place: Path, monkeypatch: pytest.MonkeyPatch,
                                          text: str | None, why: str) -> None:
     fake = place / "bwrap"
     if text:
         script(fake, text)
-    monkeypatch.setattr(shutil, "which", lambda name: str(fake) if text and name == "bwrap" else None)
+    which, bwrap = shutil.which, str(fake) if text else None
+    monkeypatch.setattr(shutil, "which", lambda name, **more: bwrap if name == "bwrap" else which(name, **more))
     box = choose_sandbox("auto", False, [], jail)
     assert box.kind == ("uid" if ROOT else "none") and why in box.note
     with pytest.raises(MachineFault, match=f"bubblewrap does not work here: .*{why}"):
         choose_sandbox("bubblewrap", False, [], jail)
+
+
+def test_a_trial_that_ends_otherwise(jail: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sandbox, "run", lambda box, command: Ran(3, b"", False, False, 0.0))
+    assert probe(Sandbox("none", "", jail)) == "a trial program ended with 3"
 
 
 @as_root

@@ -95,6 +95,7 @@ def test_a_slow_checked_run_costs_what_needs_it_and_hides_no_mistake() -> None:
     assert kept == "correct"
     assert test.reason == "kernel.cu:9: the checked run did not finish in 8 s"
     assert test.finding and test.finding.kind == "time-limit"
+    assert test.finding.hint and test.finding.hint.startswith("without checks it ends: ")
     for kind, still_kept in (("shared-race", "correct"), ("input-written", "")):
         assert judge(*runs("right", **SLOW, finding=finding(kind)))[1] == still_kept
     plain, checked = runs("wrong")
