@@ -30,7 +30,7 @@ preprocess() ( # file, BASE or OBJECT.o, flags
 
     # Some distributions' gcc fortifies by default: it then calls functions of other names, __strncpy_chk.
     compiler() {
-        "$@" -U_FORTIFY_SOURCE -iquote "$support" -isystem "$include" -isystem "$empty" \
+        "$@" -U_FORTIFY_SOURCE -isystem "$include" -isystem "$empty" -isystem "$support" \
             $includes cuda_runtime.h -x c++ "$file"
     }
     # 900 is the compute capability that cuda/runtime/device.c reports.

@@ -22,6 +22,7 @@ NO_TYPES = set(b"""
     explicit public private protected default if while switch for __extension__ __real__ __imag__
     __real __imag __alignof__ __alignof __inline __inline__ __thread __label__ asm using namespace
 """.split())
+BUILTIN = {b"void", b"bool", b"char", b"short", b"int", b"long", b"float", b"double", b"signed", b"unsigned"}
 TYPES = {b"struct", b"class", b"union", b"enum"}
 PARAMETERS = {b"typename", b"class"}
 ENDS_OF_A_NAME = {b"=", b";", b",", b")", b"[", b"{"}
@@ -69,9 +70,11 @@ def declares(words: Sequence[bytes], i: int) -> bool:
 
 
 def is_declarator(words: Sequence[bytes], i: int) -> bool:
-    """int name = 1, vector<int> *name, int name[3]; a function with its body."""
+    """int name = 1, vector<int> *name, int name[3]; int (*name)[3]; a function with its body."""
     j = before_between(words, i)
     kind, after = at(words, j), at(words, i + 1)
+    if kind == b"(" and j < i - 1 and after == b")":  # of a type that cannot be a function which is called
+        return at(words, before_between(words, j)) in BUILTIN and at(words, i + 2) in (b"(", b"[")
     if kind == b")":
         kind = at(words, begin_of(words, j) - 1)
         if kind not in (b"decltype", b"__attribute__", b"alignas", b"__typeof__", b"typeof"):

@@ -13,7 +13,9 @@ import functools
 import itertools
 import os.path
 import re
+from collections import defaultdict
 from collections.abc import Set
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from .. import ROOT
@@ -114,12 +116,16 @@ TOKEN = re.compile(
     | (?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[0-9A-Za-z_$.\x80-\xff])*)
     | (?P<word>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
     | (?P<hash>%:|\#)
+    | (?P<digraph><:(?!:[^:>])|:>|<%|%>)
     | (?P<newline>\n)
     | (?P<blank>[ \t\r\f\v]+)
     | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+
+DIGRAPHS = {b"<:": b"[", b":>": b"]", b"<%": b"{", b"%>": b"}"}
 
 
 def without_splices(source: bytes) -> bytes:
@@ -161,7 +167,7 @@ def check_source(source: bytes) -> None:
     """Before anything is compiled. Raises Refused."""
     joined = without_splices(source)
     for each in (source, joined):
-        check_markers(each)
+        check_hidden_directives(each)
     line, at_start = 1, True
     tokens = TOKEN.finditer(joined)
     for token in tokens:
@@ -183,7 +189,11 @@ def check_source(source: bytes) -> None:
 # What may be a directive, wherever a compiler sees comments, raw strings and the names of headers begin and end.
 HASH = re.compile(rb"(?:^|\*/)[ \t\f\v]*(?:#|%:|\?\?=)", re.MULTILINE)
 BLANKS_OR_COMMENT = re.compile(rb"[ \t\f\v]*(/\*)?")
-NAME = re.compile(rb"\w*")
+NAME = re.compile(rb"[\w$\\\x80-\xff]*")  # as a compiler reads it, with \u00fc in it, too
+# What may become the name of a header, which begins with / or <; or goes on in another line.
+OF_A_HEADER = rb'"[/<]|"\\[0-7xu]|R"|\\u|/\*(?!.*\*/)'
+NAMES_A_HEADER = re.compile(OF_A_HEADER, re.IGNORECASE)
+MAY_NAME_A_HEADER = re.compile(OF_A_HEADER + rb"|#|%:", re.IGNORECASE)  # of a macro: # makes strings
 
 
 class Gaps:
@@ -217,22 +227,48 @@ class Gaps:
         return found[0], found.end()
 
 
-def check_markers(source: bytes) -> None:
+def check_hidden_directives(source: bytes) -> None:
     """What follows a directive that gives a line the name of another file is a header's for compilers, and is not
-    looked at. So there is none, be it in what only seems to be a comment, a string or a skipped part. Raises Refused."""
+    looked at. So there is none, be it in what only seems to be a comment, a string or a skipped part; nor one that
+    takes a macro from the checker. Raises Refused."""
     gaps = Gaps(source)
-    macros = {gaps.word(found.end())[0] for found in re.finditer(rb"define", source)}
+    macros = macros_that_name_headers(source, gaps)
     for found in HASH.finditer(source):
-        word, at = gaps.word(found.end())
+        at = found.end()
+        word, behind = gaps.word(at)
+        if word in (b"define", b"undef") and MADE_CALLS.fullmatch(macro := gaps.word(behind)[0]):
+            line = 1 + source.count(b"\n", 0, found.end())
+            raise Refused(f"redefines {macro.decode()}", STUDENT_FILE, line, "remove it")
         is_line = word == b"line"
         if is_line:
-            word, at = gaps.word(at)
+            at = behind
+            word, behind = gaps.word(at)
         if word.isdigit():
-            word, at = gaps.word(at)
+            at = behind
         elif not is_line:
             continue
-        if source[at:at + 1] == b'"' or (word and word in macros):
+        rest = rest_of_line(source, gaps.behind(at))
+        if rest.startswith(b'"') or NAMES_A_HEADER.search(rest) or macros.intersection(NAME.findall(rest)):
             refuse_marker(1 + source.count(b"\n", 0, found.end()))
+
+
+def rest_of_line(source: bytes, at: int) -> bytes:
+    end = source.find(b"\n", at)
+    return source[at:] if end < 0 else source[at:end]
+
+
+def macros_that_name_headers(source: bytes, gaps: Gaps) -> set[bytes]:
+    """Those that may do so: they have such a string in them, or what makes one, or such a macro."""
+    bodies: defaultdict[bytes, bytes] = defaultdict(bytes)
+    for found in re.finditer(rb"define", source):
+        name, at = gaps.word(found.end())
+        bodies[name] += rest_of_line(source, at) + b" "
+    bodies.pop(b"", None)
+    macros = {name for name, body in bodies.items() if MAY_NAME_A_HEADER.search(body)}
+    while more := {name for name, body in bodies.items()
+                   if name not in macros and macros.intersection(NAME.findall(body))}:
+        macros |= more
+    return macros
 
 
 def refuse_marker(line: int) -> NoReturn:
@@ -252,8 +288,6 @@ def check_directive(words: list[bytes], line: int) -> None:
         inside = asked.strip('"<>')
         if inside.startswith("/") or ".." in inside.split("/"):
             raise Refused(f"includes the file {inside}", STUDENT_FILE, line, ONLY_ONE_FILE)
-    if name in (b"define", b"undef") and MADE_CALLS.fullmatch(words[1] if words[1:] else b""):
-        raise Refused(f"redefines {words[1].decode()}", STUDENT_FILE, line, "remove it")
     if name == b"embed":
         raise Refused("embeds a file", STUDENT_FILE, line, "only kernel.cu is graded")
 
@@ -263,7 +297,8 @@ def check_directive(words: list[bytes], line: int) -> None:
 # # 12 "kernel.cu" 2
 MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"([^\n]*)',
                     re.MULTILINE)
-ENTERS, RETURNS = b"1", b"2"  # flags behind the name
+PRAGMA = re.compile(rb"#\s*pragma\s+(?:(?:GCC|clang|STDC)\s+)?(\w+)")
+ENTERS, RETURNS, OF_SYSTEM = b"1", b"2", b"3"  # flags behind the name
 SYSTEM_HEADERS = frozenset({b"/usr/include", b"/usr/local/include"})
 ATTRIBUTE = (b"__attribute__", b"__attribute")
 HEADERS_NAME = rb"((?:__|_[A-Z])\w*|atomic(?:_\w+)?)"
@@ -346,6 +381,7 @@ def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
             check_instructions(name, line)
             if name.startswith(b"/") and of_headers[-1].strip():  # it is more than the name of the working directory
                 check_place(name, folders, line)
+                check_expanded(of_headers[-1], name, OF_SYSTEM in flags, line_behind(text, at))
                 if ENTERS not in flags and name not in files:
                     refuse_marker(line)
         if RETURNS in flags and name in files:
@@ -354,6 +390,22 @@ def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
             files.append(name)
         marker = following
     return of_headers, tokens
+
+
+def line_behind(text: bytes, at: int) -> int:
+    """That of the directive behind whose headers the student's text goes on; 0: it does not."""
+    return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if not found[2].startswith((b"/", b"<"))), 0)
+
+
+def check_expanded(text: bytes, path: bytes, of_system: bool, line: int) -> None:
+    """What a header has by a macro of the student's is not looked at. gcc gives it a marker that does not say that it
+    is the system's; a _Pragma has the header's. Raises Refused."""
+    words = not of_system and any(token.lastgroup == "word" for token in TOKEN.finditer(text))
+    pragmas = {name for name in PRAGMA.findall(text) if PRAGMAS.fullmatch(name.decode())}
+    if words or not pragmas <= set(PRAGMA.findall(Path(os.fsdecode(path)).read_bytes()) if pragmas else ()):
+        header = path.rpartition(b"/")[2].decode(errors="replace")
+        raise Refused(f"changes the header {header} by a macro", STUDENT_FILE, line,
+                      "write the #include in front of the macro's #define")
 
 
 def check_instructions(path: bytes, line: int) -> None:
@@ -386,7 +438,7 @@ def cut(text: bytes, at: int, line: int, tokens: list[Token]) -> int:
         line += found[0].count(b"\n")
         at_start = kind == "newline" or (at_start and kind == "blank")
         if kind != "blank":
-            tokens.append(Token(found[0], kind, line))
+            tokens.append(Token(DIGRAPHS.get(found[0], found[0]), kind, line))
     return at
 
 

@@ -328,6 +328,10 @@ REFUSED = [
     ('__attribute__((section(".init_array"))) void (*f)() = 0;', "", "section"),
     ('__attribute__((section(".text"), used)) static const char code[] = "\\xc3";', "", "section"),
     ('__attribute__((no_sanitize("thread"))) void f() {}', "", "hides a function"),
+    ('<:<:gnu::indirect_branch("keep"):>:> void f() {}', "", "the attribute indirect_branch"),
+    ("#define fnmatch _Pragma(\"GCC optimize(0)\")\n#include <fnmatch.h>", "", "changes the header fnmatch.h"),
+    ("#define fnmatch f(); __attribute__((noipa)) extern int fnmatch\n#include <fnmatch.h>", "",
+     "changes the header fnmatch.h by a macro"),
     ("", "__builtin_return_address(0);", "stack or registers"),
     ("unsigned long long x = EMULATOR_NO_BARRIER;", "", "the emulator's own EMULATOR_NO_B"),
     ("#ifdef CUDA_EMULATOR\n#endif", "", "the emulator's own CUDA_EMULATOR"),
@@ -438,9 +442,14 @@ NUMBERS = "line numbers"
     (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n# 4 "/usr/include/x.h" 3\n'),
     (NUMBERS, 3, 'const char *s = R"x( )\\\nx" /* )x";\n# 4 "/usr/include/x.h" 3\n'),
     (NUMBERS, 4, "#if 0\n1$'a' /*\n#endif\n# 4 \"/usr/include/x.h\" 3\n"),
-    (NUMBERS, 4, '#if __has_include(</*>)\n#endif\n#define F 4 "x.h"\n#line /*\n*/ F\n'),
-    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#/**/line/**/4 /**/ __FILE__"x.h"\n'),
+    (NUMBERS, 4, '#if __has_include(</*>)\n#endif\n#define F 4 "/x.h"\n#line /*\n*/ F\n'),
+    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#/**/line/**/4 /**/ __FILE__"/x.h"\n'),
     (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#\\\n4 "x.h"\n'),
+    (NUMBERS, 1, '# 4 __grid_constant__ "/x.h" 3\n//*/'), (NUMBERS, 1, '/**/ # 4 EMPTY R"(/x.h)" 3\n'),
+    *((NUMBERS, 4, f'#if __has_include(</*>)\n#endif\n#define {name} "/x.h"\n# 4 {used} 3\n') for name, used in (
+        ("$F", "$F"), ("\u00fc", "\u00fc"), ("\u00fc", "\\u00fc"))),
+    (NUMBERS, 5, '#if __has_include(</*>)\n#endif\n#define A "/x.h"\n#define F A\n# 4 F 3\n'),
+    ("redefines __builtin_memcpy", 3, "#if __has_include(</*>)\n#endif\n#undef __builtin_memcpy\n"),
     # By its name, and not for the attribute that it becomes.
     ("that host and device share", 2, "int a;\n__managed__ float shared_by_both[16];\n"),
     *(("includes the file", 1, f"#  include /* */ {name}") for name in (
@@ -456,7 +465,8 @@ def test_other_questions_are_allowed() -> None:
     for text in ("#ifdef __SANITIZE_THREAD__", "#if defined __has_feature && __has_feature(thread_sanitizer)",
                  "#if __CUDA_ARCH__ >= 800 || defined(__NVCC__) || defined(__CUDACC__)", "int sanitize, feature;",
                  "#if __has_include(<cuda_pipeline.h>)", "/*\n# 1. load a tile\n# line by line\n#4\n*/",
-                 "/* as in */ printf(\"#1\" \"# 2 \");", "#define S(x) #x \"y\""):
+                 "/* as in */ printf(\"#1\" \"# 2 \");", "#define N 16\n/*\n#1 N threads, as \"a\"\n# 2\n*/",
+                 "#define S(x) #x \"y\""):
         check_source(f"{text}\n".encode())
 
 
@@ -530,7 +540,9 @@ def test_nothing_dangerous_is_allowed() -> None:
 @pytest.mark.parametrize(("text", "declares"), [
     ("enum { __f , b } ;", True), ("int a , __f = 1 ;", True),
     ("void ( * table [ ] ) ( ) = { __f , 0 } ;", False), ("{ __f { 1 } . run ( ) ; }", False),
-    ("use ( S { 1 , __f } ) ;", False)])
-def test_a_name_in_braces_is_declared_by_an_enumeration_alone(text: str, declares: bool) -> None:
+    ("use ( S { 1 , __f } ) ;", False), ("typedef float ( * __f ) [ 3 ] ;", True),
+    ("void g ( int ( & __f ) ( ) )", True),
+    ("g ( * __f ) ( 3 ) ;", False), ("x = float ( __f ) [ 3 ] ;", False), ("x = int ( * __f ) ;", False)])
+def test_a_name_in_brackets_is_declared_where_it_can_be_nothing_else(text: str, declares: bool) -> None:
     """Else the name of a header's function would be the submission's own behind a table that has it."""
     assert declared(text.encode().split(), {b"__f"}) == ({b"__f"} if declares else set())
