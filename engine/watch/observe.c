@@ -2,8 +2,8 @@
  * synchronizations, asynchronous copies.
  *
  * A barrier opens when all threads that have not returned are there, whichever line they wait at,
- * as on the hardware; that they wait at different ones of the text is a mistake. A compiler may make
- * several barriers of one, so they are compared by their numbers in the text, and by line. */
+ * as on the hardware; that they wait at different ones of the text is a mistake. A compiler may
+ * make several barriers of one, so they are compared by their numbers in the text, and by line. */
 #define _GNU_SOURCE
 #include "block.h"
 #include "detector.h"
@@ -126,9 +126,9 @@ static void warp_parts(void) {
     watch_steps(w);
 }
 
-static void warp_met(unsigned warp, unsigned lanes) {
+static void warp_met(unsigned warp, unsigned mask) {
     struct watch *w = watch_here();
-    order_warp_met(w->order, warp, lanes);
+    order_warp_met(w->order, warp, mask);
     watch_steps(w);
 }
 

@@ -348,7 +348,7 @@ TEST(behind_the_fence_only_the_store_that_releases_is_ordered) {
     cells_drop(&cells);
 }
 
-TEST(what_lanes_did_before_they_returned_is_known_to_all_that_meet_later) {
+TEST(what_lanes_did_before_they_returned_is_known_to_all_that_meet_later_in_their_name) {
     const unsigned some = 1 << 1 | 1 << 2, gone[] = {0, 3};
     begin_launch(THREADS);
     order_warp_met(order[0], 0, some); /* and so not all lanes know the same */
@@ -356,6 +356,8 @@ TEST(what_lanes_did_before_they_returned_is_known_to_all_that_meet_later) {
     for (int i = 0; i < 2; ++i) CHECK(!knows(0, 1, last[i]));
     for (int i = 0; i < 2; ++i) threads_add(&epochs[0].returned, gone[i]);
     order_warp_met(order[0], 0, some);
+    for (int i = 0; i < 2; ++i) CHECK(!knows(0, 1, last[i]));
+    order_warp_met(order[0], 0, some | 1 << gone[0] | 1 << gone[1]);
     for (int i = 0; i < 2; ++i) CHECK(knows(0, 1, last[i]));
     epochs[0].returned = (struct threads){{0}};
 }

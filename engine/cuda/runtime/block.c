@@ -439,7 +439,7 @@ static void open_group(struct block *block, unsigned warp, struct warp_group *gr
     struct warp *w = &block->warps[warp];
     unsigned bit = 1u << (group - block->groups[warp]);
     group->values.lanes = group->unread = group->arrived;
-    if (observer && !group->place) observer->warp_met(warp, group->arrived);
+    if (observer && !group->place) observer->warp_met(warp, group->mask);
     group->arrived = 0;
     group->generation++;
     w->collecting &= ~bit;

@@ -435,7 +435,7 @@ struct observer {
     void (*thread_returned)(unsigned linear);
     void (*uses_old)(void);   /* the running thread: the result of the exchange that follows */
     void (*warp_parts)(void); /* the running thread comes to an operation of some lanes of a warp */
-    void (*warp_met)(unsigned warp, unsigned lanes);     /* these lanes, at a warp operation */
+    void (*warp_met)(unsigned warp, unsigned mask);      /* its lanes that have not returned */
     void (*copy_begins)(const struct async_copy *copy);  /* by the running thread, of which ... */
     void (*copy_arrived)(const struct async_copy *copy); /* ... one is in shared memory now */
 

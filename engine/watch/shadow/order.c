@@ -159,8 +159,8 @@ static void part(struct order *o, unsigned warp) {
         memcpy(o->known[first + i], &o->together[first], sizeof o->known[0]);
 }
 
-/* Each of the lanes learns what one of them knows. One that has returned is no longer waited for:
- * all that it did comes before the operation. */
+/* Each of the lanes learns what one of them knows. One of the mask that has returned is no longer
+ * waited for: all that it did comes before the operation. */
 static void join_steps(struct order *o, unsigned first, unsigned lanes, unsigned returned) {
     uint32_t most[WARP_SIZE] = {0};
     for (unsigned left = lanes; left; left &= left - 1) {
@@ -206,14 +206,15 @@ static void join_refs(struct order *o, unsigned first, unsigned lanes) {
     free(joined.ref);
 }
 
-void order_warp_met(struct order *o, unsigned warp, unsigned lanes) {
+void order_warp_met(struct order *o, unsigned warp, unsigned mask) {
     const unsigned first = warp * WARP_SIZE, count = o->epochs->threads - first;
-    const unsigned returned = (unsigned)(o->epochs->returned.bits[first / 64] >> first % 64);
-    const unsigned live = (count >= WARP_SIZE ? ~0u : (1u << count) - 1) & ~returned;
+    const unsigned all = count >= WARP_SIZE ? ~0u : (1u << count) - 1;
+    const unsigned gone = (unsigned)(o->epochs->returned.bits[first / 64] >> first % 64);
+    const unsigned lanes = mask & all & ~gone, returned = mask & gone;
     if (!(lanes & (lanes - 1)) && !returned) return; /* of a thread alone */
     for (unsigned left = lanes; left; left &= left - 1)
         take_step(o, first + (unsigned)__builtin_ctz(left));
-    if (lanes == live && !(o->apart >> warp & 1)) {
+    if (!(all & ~mask) && !(o->apart >> warp & 1)) {
         for (unsigned left = lanes | returned; left; left &= left - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(left);
             o->together[first + lane] = o->step[first + lane] + (returned >> lane & 1);

@@ -199,8 +199,8 @@ void order_end_interval(struct order *o);
 /* The running thread comes to a warp operation that others of its warp do not. It sets has_pairs of
  * the epochs, as a fence does; steps may set many_steps. */
 void order_warp_parts(struct order *o);
-/* These lanes meet in a warp operation. */
-void order_warp_met(struct order *o, unsigned warp, unsigned lanes);
+/* The lanes of this mask that have not returned meet in a warp operation. */
+void order_warp_met(struct order *o, unsigned warp, unsigned mask);
 /* The running thread fences: __threadfence(), or __threadfence_block(). */
 void order_fence(struct order *o, bool device);
 /* Its atomic operation, volatile load or volatile store at the address: a release comes before, an
