@@ -79,12 +79,14 @@ static void set_name(struct finding_object *o, enum finding_object_form form, co
 
 static void name_dynamic(struct finding_object *o, const struct event *e) {
     const size_t offset = e->shared_offset - e->dynamic_offset;
-    const char *name = name_of_dynamic();
+    size_t element;
+    const char *name = name_of_dynamic(&element);
+    if (!element) name = NULL;
     set_name(o, name ? OBJECT_ELEMENT : OBJECT_DYNAMIC, name ? name : "");
     o->byte = (int64_t)offset;
     if (!name) return;
     o->dimensions = 1;
-    o->index[0] = (int64_t)(offset / WORD);
+    o->index[0] = (int64_t)(offset / element);
 }
 
 static void set_indices(struct finding_object *o, const struct shared_name *name, size_t element) {

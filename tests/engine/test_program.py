@@ -379,6 +379,13 @@ __global__ void transposes(int *a) {
     a[t] = square[row][col];
 }
 
+__global__ void reverses(int *a) {
+    extern __shared__ double doubles[];
+    const int t = threadIdx.x;
+    doubles[t] = t; // stores doubles
+    a[t] = (int)doubles[62 - t]; // reads doubles
+}
+
 __global__ void unstored(int *to) {
     __shared__ int tiles[2][4][16];
     const int t = threadIdx.x, col = t % 16;
@@ -453,6 +460,7 @@ int main(int count, char **words) {
     if (count == 1) kernel<<<2, n>>>(a, n);
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
     else if (words[1][0] == 's') transposes<<<1, 64>>>(a + of_the_host(5));
+    else if (words[1][0] == 'v') reverses<<<1, 64, 63 * sizeof(double)>>>(b);
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
     else if (words[1][0] == 'l') diverges_in_a_line<<<1, 64>>>(b);
@@ -498,6 +506,14 @@ def test_an_element_that_a_thread_overwrites_before_another_stores_it() -> None:
     (early,) = (one for one in found if one["line"] == line_of_many("// before it is stored"))
     thread = early["thread"][0]
     assert early["element"] == f"square[{thread % 8}][{thread // 8}]"
+
+
+def test_an_element_of_a_dynamic_array_that_is_not_of_floats() -> None:
+    found = {(one["kind"], one["line"]): one for one in the_engine().findings(MANY, "vice versa")["findings"]}
+    outside = found["shared-out-of-bounds", line_of_many("// stores doubles")]
+    assert outside["detail"] == ["thread (63,0) writes doubles[63], but the launch asked for 504 bytes"]
+    race = found["shared-race", line_of_many("// reads doubles")]
+    assert race["element"] == f"doubles[{62 - race['thread'][0]}]"
 
 
 def line_of_many(words: str) -> int:

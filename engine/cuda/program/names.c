@@ -11,6 +11,7 @@ enum { NAMES = 128 };
 static struct shared_name names[NAMES];
 static int name_count;
 static char dynamic_name[64];
+static size_t dynamic_element = sizeof(float); /* bytes; 0: not known, or they differ */
 static bool several_dynamic;
 
 /* --- from the symbol table -------------------------------------------------------------------- */
@@ -103,6 +104,9 @@ static void join_dynamic(const struct dwarf_entry *v) {
     if (!(shares || refers) || !type || type->tag != DWARF_ARRAY || !v->name) return;
     const struct dwarf_entry *first = dimension_behind(type);
     if (!first || first->count) return;
+    const struct dwarf_entry *element = dimension_behind(first) ? NULL : real_type(type->type);
+    const size_t bytes = element ? element->bytes : 0;
+    if (!dynamic_name[0] || bytes != dynamic_element) dynamic_element = dynamic_name[0] ? 0 : bytes;
     several_dynamic |= dynamic_name[0] && strcmp(dynamic_name, v->name) != 0;
     snprintf(dynamic_name, sizeof dynamic_name, "%s", v->name);
 }
@@ -185,8 +189,9 @@ bool name_has_dynamic(void) {
     return dynamic_name[0] != '\0';
 }
 
-const char *name_of_dynamic(void) {
+const char *name_of_dynamic(size_t *element) {
     names_needed();
+    *element = dynamic_element;
     return dynamic_name[0] && !several_dynamic ? dynamic_name : NULL;
 }
 

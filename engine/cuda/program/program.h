@@ -181,8 +181,8 @@ int name_list(const struct shared_name **list);
 /* Bytes of what variables and parameters of this name point to; 0: not known, or they differ. */
 size_t name_points_to(const char *name);
 /* The one name that the program gives to dynamic shared memory; null where it has several or none.
- */
-const char *name_of_dynamic(void);
+ * And the bytes of an element; 0: not known, or they differ. */
+const char *name_of_dynamic(size_t *element);
 /* Whether it has any. */
 bool name_has_dynamic(void);
 /* Whether some variable's dimensions end as those of `type` ("float [16]"); its name is empty if

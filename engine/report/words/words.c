@@ -382,6 +382,9 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define STORED_ELSEWHERE f->other.known
 #define COVERED (!STORED_ELSEWHERE && launch_covers(&f->launch))
 #define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)
+#define MAY_BE_FLOATS                                                                              \
+    (f->object.form == OBJECT_DYNAMIC ||                                                           \
+     f->object.byte == f->object.index[0] * (int64_t)sizeof(float))
 #define HAS_ELEMENT value_of(f, "element", 7).text[0]
 
 static void say_rows(const struct finding *f, struct finding_words *w) {

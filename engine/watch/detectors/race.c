@@ -338,7 +338,8 @@ const struct detector detector_divergence = {.barrier_opens = barrier_opens};
 
 /* The words of an array, or of the last two dimensions of one: rows and columns. */
 struct table {
-    const struct shared_word *words;
+    const struct watch *w;
+    size_t word;             /* the first one */
     size_t extent[2], at[2]; /* how many there are; and those of the word that was read */
 };
 
@@ -346,7 +347,7 @@ struct table {
 static bool is_line_unstored(const struct table *t, int axis, size_t line) {
     const size_t step = axis ? t->extent[1] : 1, first = axis ? line : line * t->extent[1];
     for (size_t i = 0; i < t->extent[!axis]; ++i)
-        if (t->words[first + i * step].write != EPOCH_NEVER) return false;
+        if (!shared_is_unwritten(t->w, t->word + first + i * step)) return false;
     return true;
 }
 
@@ -363,7 +364,7 @@ static struct unstored unstored_of_table(const struct table *t) {
         return found;
     }
     struct unstored some = {.what = UNSTORED_SOME, .last = all};
-    for (size_t i = 0; i < all; ++i) some.first += t->words[i].write == EPOCH_NEVER;
+    for (size_t i = 0; i < all; ++i) some.first += shared_is_unwritten(t->w, t->word + i);
     return some;
 }
 
@@ -374,14 +375,16 @@ static struct unstored unstored_find(const struct watch *w, size_t word) {
     const uintptr_t address = w->shared_begin + word * WORD;
     struct shared_name name;
     if (word >= w->dynamic_first && word < w->dynamic_first + w->dynamic_words) {
-        /* Its rows are not known. */
+        size_t bytes; /* its rows are not known */
+        name_of_dynamic(&bytes);
+        if (bytes != WORD) return unknown;
         const struct table one = {
-            &w->shadow[w->dynamic_first], {w->dynamic_words, 1}, {word - w->dynamic_first, 0}};
+            w, w->dynamic_first, {w->dynamic_words, 1}, {word - w->dynamic_first, 0}};
         return unstored_of_table(&one);
     }
     if (!name_find(address - storage, &name) || name.element != WORD || !name.dimensions)
         return unknown;
-    struct table t = {.extent = {name.dimension[name.dimensions - 1], 1}};
+    struct table t = {.w = w, .extent = {name.dimension[name.dimensions - 1], 1}};
     if (name.dimensions > 1) {
         t.extent[1] = t.extent[0];
         t.extent[0] = name.dimension[name.dimensions - 2];
@@ -389,7 +392,7 @@ static struct unstored unstored_find(const struct watch *w, size_t word) {
     const size_t element = (address - storage - name.offset) / WORD;
     const size_t size = t.extent[0] * t.extent[1];
     if (!size || name.offset % WORD) return unknown;
-    t.words = &w->shadow[watch_word(w, storage + name.offset) + element / size * size];
+    t.word = watch_word(w, storage + name.offset) + element / size * size;
     t.at[0] = element % size / t.extent[1];
     t.at[1] = element % size % t.extent[1];
     return unstored_of_table(&t);

@@ -83,10 +83,12 @@ static int find_shared(struct trace *t, const struct watch *w, size_t offset) {
         (size_t)(emulator_dynamic_shared - (const char *)w->memory.thread_local_storage.begin);
     struct shared_name name;
     if (w->launch->shared_bytes && offset - dynamic < SHARED_PER_BLOCK_OPTIN) {
-        const char *only = name_of_dynamic();
+        size_t element;
+        const char *only = name_of_dynamic(&element);
         struct trace_array array = {
             .offset = dynamic, .element = ELEMENT_F32, .elements = w->launch->shared_bytes / WORD};
-        snprintf(array.name, sizeof array.name, "%s", only ? only : "dynamic shared memory");
+        snprintf(array.name, sizeof array.name, "%s",
+                 only && element == WORD ? only : "dynamic shared memory");
         return shared_number(t, &array);
     }
     if ((!name_find(offset, &name) && !name_before(offset, &name)) || name_is_guard(&name))
