@@ -245,6 +245,19 @@ EMULATOR_ATOMIC_LOOP(atomicAdd, double, emulator_u64, old + value)
 EMULATOR_ATOMIC_EXCHANGE(float, unsigned)
 EMULATOR_ATOMIC_CAS(unsigned short)
 
+/* Host code's and other GPUs', too: all are one system here. */
+#define atomicAdd_system atomicAdd
+#define atomicSub_system atomicSub
+#define atomicExch_system atomicExch
+#define atomicMin_system atomicMin
+#define atomicMax_system atomicMax
+#define atomicInc_system atomicInc
+#define atomicDec_system atomicDec
+#define atomicCAS_system atomicCAS
+#define atomicAnd_system atomicAnd
+#define atomicOr_system atomicOr
+#define atomicXor_system atomicXor
+
 /* --- mathematical functions -------------------------------------------------------------------
  *
  * Beyond C's <math.h> (CUDA Math API reference: single precision intrinsics, type casting, integer
@@ -293,6 +306,7 @@ EMULATOR_DEVICE float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0
 #define __log2f(x) log2f(x)
 #define __log10f(x) log10f(x)
 #define __sinf(x) sinf(x)
+#define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 #define __cosf(x) cosf(x)
 #define __tanf(x) tanf(x)
 #define __powf(x, y) powf((x), (y))
@@ -363,6 +377,12 @@ EMULATOR_DEVICE unsigned __umul24(unsigned x, unsigned y) {
 EMULATOR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 EMULATOR_DEVICE unsigned __umulhi(unsigned x, unsigned y) {
     return (unsigned)(((unsigned long long)x * y) >> 32);
+}
+EMULATOR_DEVICE long long __mul64hi(long long x, long long y) {
+    return (long long)(((__int128)x * y) >> 64);
+}
+EMULATOR_DEVICE unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+    return (unsigned long long)(((unsigned __int128)x * y) >> 64);
 }
 EMULATOR_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 EMULATOR_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

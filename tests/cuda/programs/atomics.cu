@@ -48,6 +48,19 @@ __global__ void inc_dec(unsigned *x, unsigned *seen) {
     atomicAdd(&seen[atomicInc(&x[0], 9)], 1u);      /* 0 .. 9, then 0 again */
     atomicAdd(&seen[16 + atomicDec(&x[1], 6)], 1u); /* 6 .. 0, then 6 again */
 }
+__global__ void of_the_system(unsigned *x) {
+    atomicAdd_system(&x[0], 2u);
+    atomicSub_system(&x[1], 1u);
+    atomicMin_system(&x[2], threadIdx.x + 1);
+    atomicMax_system(&x[3], threadIdx.x);
+    atomicInc_system(&x[4], 1000u);
+    atomicDec_system(&x[5], 1000u);
+    atomicAnd_system(&x[6], ~1u);
+    atomicOr_system(&x[7], 4u);
+    atomicXor_system(&x[8], 1u);
+    atomicExch_system(&x[9], 5u);
+    atomicCAS_system(&x[10], 0u, 6u);
+}
 __global__ void inc_dec_beyond(unsigned *x) {
     x[2] = atomicInc(&x[0], 5); /* 100 is above the limit: becomes 0 */
     x[3] = atomicDec(&x[1], 5); /* 100 is above the limit: becomes 5 */
@@ -154,6 +167,12 @@ int main() {
     RUN(inc_dec_beyond<<<1, 1>>>(u));
     EXPECT_EACH(u, 0u, 5u);
     EXPECT(u[2] + u[3], 200u);
+
+    unsigned *all = visible<unsigned>(11);
+    all[1] = all[2] = 100;
+    all[6] = 3;
+    RUN(of_the_system<<<1, 64>>>(all));
+    EXPECT_EACH(all, 128u, 36u, 1u, 63u, 64u, 937u, 2u, 4u, 0u, 5u, 6u);
 
     float *f = visible<float>(4);
     double *d = visible<double>(2);
