@@ -58,7 +58,8 @@ PIECES = """if (threadIdx.x + threadIdx.y == 0) {
         struct odd { char of[29]; } *bytes = (odd *)((char *)all + 1);
         bytes[1] = bytes[0];
     } __syncthreads();"""
-BEHIND = {37: ONE, CLOCKS: f"{{ {LOOKS.format('clock64')} }} {LOOKS.format('clock')}"}
+BEHIND = {37: ONE, CLOCKS: f"{{ {LOOKS.format('clock64')} }} {LOOKS.format('clock')}"
+                           "if (clock64() > 5 * 256 * 1000) sum = -1.0f;"}
 
 
 @pytest.fixture(scope="session")
@@ -83,9 +84,9 @@ def test_where_loads_are_counted_one_is_enough(checker: Builder, kernel: Path, s
 
 
 def test_no_clock_shows_that_memory_is_closed(checker: Builder, kernel: Path) -> None:
-    """In a run of one block, which is looked at as a whole."""
-    run = run_check(checker("gcc -O1", kernel), "--json", "--counts", 16, CLOCKS, 16)
-    assert run.finding is None
+    """In a run of one block, which is looked at as a whole. Nor what other blocks have done."""
+    for size in 16, 48:
+        assert run_check(checker("gcc -O1", kernel), "--json", "--counts", size, CLOCKS, size).finding is None
 
 
 @pytest.mark.parametrize("setup", EACH_COMPILER)

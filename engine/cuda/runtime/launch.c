@@ -77,6 +77,7 @@ static void run_blocks(struct launch *launch, struct worker *worker) {
         uint64_t block = __atomic_fetch_add(&launch->next_block, 1, __ATOMIC_RELAXED), work = 0;
         if (block >= launch->blocks) return;
         if (is_chosen(launch, block, &at)) {
+            worker->clock = 0;
             __atomic_store_n(&worker->steps, worker->steps + 1, __ATOMIC_RELAXED);
             work = worker_run_block(launch, block);
             __atomic_store_n(&worker->steps, worker->steps + 1, __ATOMIC_RELAXED);

@@ -103,6 +103,7 @@ struct worker {
     volatile bool yielding, parked; /* in sched_yield; in fault.c until the process ends */
     bool stopped;                   /* at a time limit: outside kernels, or parked */
     uint64_t steps;                 /* blocks begun and ended: odd while it runs one */
+    long long clock;                /* of its block, where that is observed: emulator_clock() */
     struct look {                   /* launch.c's: what it has seen, by the worker's clock */
         double launched, since;     /* the worker is at this step */
         uint64_t steps;
