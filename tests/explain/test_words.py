@@ -474,6 +474,18 @@ __global__ void strips_in_a_later_turn(float *C) {
         __syncwarp();
     }
 }
+template <int threads> __device__ void old_code(float *C) {
+    __shared__ float s[256];
+    volatile float *v = s;
+    const int t = threadIdx.x;
+    v[t] = t;
+    __syncthreads();
+    if (t < threads) v[t] = v[t] + v[t + 8];
+    __syncthreads();
+    C[t] = v[t];
+}
+__global__ void volatile_in_a_warp(float *C) { old_code<24>(C); }
+__global__ void volatile_in_warps(float *C) { old_code<240>(C); }
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
@@ -482,7 +494,7 @@ ONE_WARP = "both are of one warp, whose threads do not run in step; __syncwarp()
 SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
         12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN],
         20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
-        28: [BETWEEN, "stores at"], 29: [ONE_WARP]}
+        28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP]}
 """By number; of the others, no place is right."""
 
 

@@ -198,11 +198,18 @@ static bool began_too_early(const struct watch *w, epoch pending) {
 
 /* Whether the accesses to a word that are known, of this interval, conflict with one of another
  * warp: of several, one alone is heard as a conflict. */
-static bool meets_another_warp(const struct watch *w, const struct shared_word *s, epoch now,
-                               bool now_writes, epoch other) {
-    const epoch known[] = {other, s->write, now_writes ? s->read : 0,
-                           now_writes ? s->other_read : 0};
-    if (w->epochs.has_pairs || s->write == EPOCH_IN_CELLS) return true; /* perhaps */
+static bool meets_another_warp(const struct watch *w, uintptr_t address, epoch now, bool now_writes,
+                               epoch other) {
+    const struct shared_word *s = watch_shared_word(w, address);
+    epoch known[] = {other, s->write, 0, s->read, s->other_read};
+    struct shadow_cell *cell[WORD];
+    if (w->epochs.has_pairs) return true; /* perhaps */
+    if (s->write == EPOCH_IN_CELLS) {     /* volatile accesses, such as a warp's in old code */
+        cells_find(&w->cells, watch_word(w, address), 1u << address % WORD, cell);
+        known[1] = cell[0]->write.when, known[2] = cell[0]->strong_write.when;
+        known[3] = cell[0]->read.when, known[4] = cell[0]->other_read.when;
+    }
+    if (!now_writes) known[3] = known[4] = 0;
     for (unsigned i = 0; i < sizeof known / sizeof *known; ++i)
         if (known[i] >= w->epochs.interval && known[i] < EPOCH_IN_BYTES &&
             (known[i] ^ now) & EPOCH_WARP_MASK)
@@ -224,7 +231,7 @@ static bool held_value(const struct watch *w, const struct shared_word *s, epoch
 static void shared_conflict(struct watch *w, uintptr_t address, epoch now, bool now_writes,
                             epoch other, bool other_writes) {
     const struct shared_word *s = watch_shared_word(w, address);
-    races_of(w)->between_warps |= meets_another_warp(w, s, now, now_writes, other);
+    races_of(w)->between_warps |= meets_another_warp(w, address, now, now_writes, other);
     if (epoch_is_pending(other)) { /* a copy to the word is on its way */
         struct event event = event_at(w, address, now, now_writes);
         add_other(&event, w, other);
