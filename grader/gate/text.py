@@ -372,8 +372,12 @@ def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
     marker = MARKER.search(text)
     while marker:
         at, name, flags = marker.end(), marker[2], marker[3].split()
-        if not name.startswith((b"/", b"<")):  # the student's
+        if not name.startswith((b"/", b"<")):  # the student's; beside it lie a compiler's messages, which can quote it
+            before = len(tokens)
             following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
+            if name != STUDENT_FILE.encode() and any(token.kind != "newline" for token in tokens[before:]):
+                raise Refused(f"includes the file {name.decode(errors='replace')}", STUDENT_FILE, line_behind(text, at),
+                              ONLY_ONE_FILE)
         else:
             following = MARKER.search(text, at)
             of_headers.append(text[at:following.start() if following else len(text)])
@@ -394,7 +398,7 @@ def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
 
 def line_behind(text: bytes, at: int) -> int:
     """That of the directive behind whose headers the student's text goes on; 0: it does not."""
-    return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if not found[2].startswith((b"/", b"<"))), 0)
+    return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if found[2] == STUDENT_FILE.encode()), 0)
 
 
 def check_expanded(text: bytes, path: bytes, of_system: bool, line: int) -> None:

@@ -485,10 +485,10 @@ def test_what_only_the_device_sees(objects: Compile) -> None:
 @pytest.mark.parametrize(("name", "flags", "words"), [
     ("/proc/self/cwd/kernel.cu", "1", "includes the file /proc/self/cwd/kernel.cu"),
     ("/usr/include/../../proc/self/cwd/kernel.cu", "1 3", "includes the file /proc/self/cwd/kernel.cu"),
-    ("/usr/include/x.h", "3", NUMBERS), ("/usr/include/x.h", "2 3", NUMBERS)])
+    ("kernel.i.errors", "1", "includes the file kernel.i.errors"), ("/usr/include/x.h", "3", NUMBERS), ("/usr/include/x.h", "2 3", NUMBERS)])
 def test_what_is_no_header(name: str, flags: str, words: str) -> None:
     """A file that is not among the system's; what no directive has included."""
-    text = f'# 1 "kernel.cu"\nint a;\n# 1 "{name}" {flags}\nasm("nop");\n'
+    text = f'# 1 "kernel.cu"\nint a;\n# 1 "{name}" {flags}\nasm("nop");\n# 3 "kernel.cu" 2\n'
     with pytest.raises(Refused, match=words) as refusal:
         check_preprocessed(text.encode(), b'# 1 "/opt/gcc/include/y.h" 1 3\n')
     assert refusal.value.line == 2
