@@ -163,8 +163,9 @@ int64_t lab_prime_from(int64_t number) {
     }
 }
 
-/* Whole blocks and not; one; a warp, and its neighbors; more than a block's threads. */
-static const int64_t to_check[] = {100, 1, 33, 64, 31, 1025, 5000};
+/* Whole blocks and not; one; a warp, and its neighbors; more than a block's threads; more
+ * blocks than a block has threads. */
+static const int64_t to_check[] = {100, 1, 33, 64, 31, 1025, 5000, 70000};
 enum { BEFORE_MORE_THAN_A_BLOCK = 5 };
 
 /* How many of them: arrays of two dimensions have several blocks early. */
@@ -197,7 +198,9 @@ static bool sized_shape(enum lab_purpose purpose, int number, int width, struct 
     *shape = (struct shape){{0}};
     for (int i = 0; size && i < params; i++) {
         const struct lab_param *p = &lab.params[i];
-        const int64_t wanted = purpose == SHAPE_TELL ? lab_prime_from(size + 6 * i) : size + 3 * i;
+        const int apart = purpose == SHAPE_CHECK && size % 64 == 0 ? 0 : 3; /* all blocks whole */
+        const int64_t wanted =
+            purpose == SHAPE_TELL ? lab_prime_from(size + 6 * i) : size + apart * i;
         shape->of[i] = wanted < p->least ? p->least : wanted > p->most ? p->most : wanted;
     }
     return size;
