@@ -187,3 +187,20 @@ def test_counts_and_phases_in_the_words_of_the_lab(tree: Tree) -> None:
 def test_the_starter_says_what_to_write(tree: Tree) -> None:
     status, said = run(tree, "scan", (REPOSITORY / "labs/scan/kernel.cu").read_text(), "scan-check")
     assert (status, said["finding"]["kind"]) == (1, "no-launch")
+
+
+def test_a_wrapper_that_calls_itself_without_end(tree: Tree) -> None:
+    """Its stack overflows; unless a launch has gone wrong before."""
+    for edits, kind, what in (
+        (["    if (blocks > 1) {", "    {"], "host-fault", "the stack of host code is full"),
+        (["sumAll(blocks, sums, sum)", "sumAll(n, sums, sum)"], "out-of-bounds", "outside every allocation"),
+    ):
+        _, said = run(tree, "reduction", replaced(TREE.read_text(), edits, "the tree"), "reduction-check", "1000")
+        assert said["finding"]["kind"] == kind and what in said["finding"]["what"], said
+
+
+@pytest.mark.parametrize("n", [100_000, 1_300_007, 2**24])
+def test_a_wrong_sum_is_wrong_however_many_elements_there_are(tree: Tree, n: int) -> None:
+    text = replaced(TREE.read_text(), ["in[i] : 0.0f", "in[i] + (i == 7) : 0.0f"], "the tree")
+    for kernel, status in ((TREE.read_text(), 0), (text, 1)):
+        assert run(tree, "reduction", kernel, "reduction", str(n))[0] == status

@@ -92,6 +92,14 @@ static const void *program_counter(const ucontext_t *context) {
 #endif
 }
 
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined __x86_64__
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+    return context->uc_mcontext.sp;
+#endif
+}
+
 static const char *access_of(const ucontext_t *context) {
 #if defined __x86_64__
     const long long write_bit = 2; /* page fault error code, Intel SDM volume 3, 4.7 */
@@ -314,9 +322,14 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 
 /* Host code crashed: reports where, and leaves the rest to the handler installed before this one,
  * which gets the signal when the instruction is repeated. */
-static void host_fault(int signal, const siginfo_t *info) {
+static void host_fault(int signal, const siginfo_t *info, const ucontext_t *context) {
+    enum { FRAME = 64 * 1024 }; /* no function's is larger, as a rule */
     const bool device = (signal == SIGSEGV || signal == SIGBUS) && memory_is_device(info->si_addr);
-    struct noted n = {.report = {.facts = {.code = device ? FAULT_DEVICE_POINTER : FAULT_HOST,
+    const uintptr_t from = stack_pointer(context) - (uintptr_t)info->si_addr + FRAME;
+    const bool full = signal == SIGSEGV && info->si_code == SEGV_MAPERR && from < 2 * FRAME;
+    struct noted n = {.report = {.facts = {.code = device ? FAULT_DEVICE_POINTER
+                                                   : full ? FAULT_HOST_STACK
+                                                          : FAULT_HOST,
                                            .signal = signal,
                                            .address = info->si_addr},
                                  .address = device ? info->si_addr : NULL}};
@@ -387,7 +400,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     if (worker_in_kernel())
         kernel_fault(signal, info, context);
     else
-        host_fault(signal, info);
+        host_fault(signal, info, context);
 }
 
 static void install(int signal, void (*handler)(int, siginfo_t *, void *),

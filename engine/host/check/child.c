@@ -116,9 +116,12 @@ static void on_abort(int number) {
 }
 
 void child_exits_by(void (*function)(void)) {
+    static char handlers[1024 * 1024]; /* a wrapper that calls itself without end fills the stack */
+    const stack_t stack = {.ss_sp = handlers, .ss_size = sizeof handlers};
     const struct sigaction action = {.sa_handler = on_abort};
     exits_by = function;
     if (!function) return;
+    sigaltstack(&stack, NULL);
     atexit(on_exit_called);
     at_quick_exit(on_exit_called);
     sigaction(SIGABRT, &action, NULL);
