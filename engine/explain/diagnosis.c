@@ -342,6 +342,12 @@ static void find_buffers(struct diagnosis *d, const struct race *r, int after, i
         set_barrier_between(d, s, after, before);
 }
 
+/* Whether all threads that turn around in the loop pass this barrier in each turn. */
+static bool is_in_each_turn(const struct structure *s, int barrier, const struct construct *turns) {
+    return !structure_outermost(s, CONSTRUCT_IF, barrier, turns->first) &&
+           !structure_outermost(s, CONSTRUCT_LOOP, barrier, turns->first);
+}
+
 /* Where a barrier between the line that is executed first and the other one belongs: outside of
  * loops that are around one of them only. */
 static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool overwritten) {
@@ -350,7 +356,7 @@ static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool
     if (!s) return;
     const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
     const int before = line_ahead(s, second, first);
-    int after = line_behind(s, first, second), barrier;
+    int after = line_behind(s, first, second), barrier = 0;
     bool same_phase = false;
     if (after < before && !d->e->reader_ahead) {
         if (in_branches(s, first, second) || leaves_stores(r, d, after)) return;
@@ -367,10 +373,13 @@ static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool
         barrier = structure_barrier_between(s, after + 1, turns->last);
         if (!barrier) barrier = structure_barrier_between(s, turns->first, before - 1);
         if (!barrier) set_barrier_at_end(d, s, after, turns);
-    } else {
+    } else if (turns || !r->in->kernel) {
         return;
     }
-    if (!barrier) return;
+    /* One that all threads pass in each turn is not between the two: they are of the same turn. */
+    const bool same_turn = !turns || (barrier && is_in_each_turn(s, barrier, turns));
+    if (r->at == r->other && same_turn) SET_FLAG(ONE_LINE);
+    if (!barrier || (after >= before && same_turn)) return;
     SET(BARRIER_PASSED, barrier);
     if (same_phase) SET(PASSED_PHASE, d->f->phase);
 }
@@ -397,6 +406,20 @@ static void find_barrier_beside_atomic(struct diagnosis *d, const struct race *r
         set_barrier_between(d, s, after, before);
 }
 
+/* Where a line stores again to an array's element in a loop without a barrier, it may be in another
+ * turn: the grade tries a barrier at the loop's end. */
+static void find_turns(struct diagnosis *d, const struct race *r) {
+    const struct structure *s = r->s;
+    const struct construct *turns =
+        s ? structure_innermost(s, CONSTRUCT_LOOP, r->at, r->other, 0) : NULL;
+    if (!turns || !d->f->object.dimensions ||
+        structure_barrier_between(s, turns->first, turns->last))
+        return;
+    SET(LOOP, turns->first);
+    if (!in_part_of_block(s, turns->first, turns->last))
+        set_barrier_after(d, s, r->at > r->other ? r->at : r->other, turns->first);
+}
+
 static void find_shared_race(struct diagnosis *d) {
     const struct event *e = d->e;
     const struct race race = race_of(d);
@@ -408,7 +431,7 @@ static void find_shared_race(struct diagnosis *d) {
         SET_FLAG(ATOMIC);
         find_barrier_beside_atomic(d, &race);
     } else if (!e->write && stores_again(d, &d->f->other)) {
-        return;
+        find_turns(d, &race);
     } else if (e->reader_in_warp && !e->reader_at) {
         return; /* the value may be overwritten, or read too early */
     } else if (!e->write) {

@@ -192,12 +192,16 @@ static const char *aside(FILE *out) { return is_narrow(out) ? "\n        " : "  
 
 /* How `other` compares with what the kernel does. */
 static void print_times(FILE *out, uint64_t other, uint64_t loads) {
+    const bool more = other > loads;
+    const uint64_t fewer = more ? loads : other;
+    const double times = fewer ? (double)(more ? other : loads) / (double)fewer : 0;
+    const char *compared = more ? "times as many" : "times fewer";
     if (other == loads)
         fprintf(out, "%sthe same\n", aside(out));
-    else if (other > loads && loads)
-        fprintf(out, "%s%.4g times as many\n", aside(out), (double)other / (double)loads);
-    else if (other)
-        fprintf(out, "%s%.4g times fewer\n", aside(out), (double)loads / (double)other);
+    else if (times >= 10000)
+        fprintf(out, "%s%s %s\n", aside(out), grouped((uint64_t)(times + .5)).text, compared);
+    else if (times)
+        fprintf(out, "%s%.4g %s\n", aside(out), times, compared);
     else
         fputc('\n', out);
 }

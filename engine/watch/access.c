@@ -376,8 +376,9 @@ static struct access atomically(struct access access) {
     access.atomic = access.strong = true;
     access_slowly(&access);
     if (!w || stack_holds(w, access.address)) return access;
-    w->synchronizes = true;
-    if (access.write) order_release(w->order, access.address, watch_is_shared(w, access.address));
+    const bool shared = watch_is_shared(w, access.address);
+    if (!shared) w->synchronizes = true;
+    if (access.write) order_release(w->order, access.address, shared);
     return access;
 }
 
@@ -410,6 +411,7 @@ static void compared(const struct access *seen, const void *old, bool done) {
         record(w, &load);
     }
     *failed = done ? 0 : seen->address;
+    w->any_compared = true;
 }
 
 #define ATOMIC(...)                                                                                \

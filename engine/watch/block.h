@@ -127,7 +127,7 @@ struct watch {
     bool guesses;              /* a race of the running thread's is kept back: race.c */
     bool ended;                /* the block: a thread, by a mistake; what it left out is none */
     bool uses_old;             /* the running thread, of the exchange that follows */
-    bool synchronizes;         /* the block, so far: uses atomics or fences */
+    bool synchronizes;         /* the block, so far: uses atomics in global memory, or fences */
     uintptr_t stack_top[MAX_BLOCK_THREADS]; /* where each thread's frames begin */
     uintptr_t deepest;                      /* how far below it frames have been seen */
     bool any_copied;                        /* asynchronously */
@@ -140,6 +140,7 @@ struct watch {
     char *states;                             /* the detectors': detector_state() */
     struct counts *counts;                    /* counts.c's, of this worker */
     uintptr_t failed_swap[MAX_BLOCK_THREADS]; /* a compare-and-swap's address, uncounted; or 0 */
+    bool any_compared;                        /* a thread has made one */
     struct watch *next;                       /* of all workers' */
 };
 

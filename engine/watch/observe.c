@@ -50,8 +50,8 @@ static void block_begins(const struct launch *launch, uint64_t index) {
     memset(w->last_read, 0, sizeof w->last_read);
     if (w->any_copied) memset(w->copied, 0, sizeof w->copied);
     if (!event_tile_width()) memset(w->read_at_barrier, 0, sizeof w->read_at_barrier);
-    if (w->synchronizes) memset(w->failed_swap, 0, sizeof w->failed_swap);
-    w->ended = w->any_copied = w->synchronizes = false;
+    if (w->any_compared) memset(w->failed_swap, 0, sizeof w->failed_swap);
+    w->ended = w->any_copied = w->any_compared = w->synchronizes = false;
     w->slow = 0;
     order_begin_block(w->order);
     begin_interval(w, EPOCH_INTERVAL(FIRST_INTERVAL));

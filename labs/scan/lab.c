@@ -49,11 +49,12 @@ const struct lab lab = {
               [FINDING_OUT_OF_BOUNDS] = "how many elements does the last block have?",
               [FINDING_SHARED_OUT_OF_BOUNDS] = "how far does the last step of the tree reach?",
               [FINDING_UNINITIALIZED_SHARED] =
-                  "what do threads of the last block store that have no element?",
+                  "does each thread store its element in every step, and a 0 if it has none?",
               [FINDING_UNINITIALIZED_GLOBAL] = "are the sums of all blocks there before they are "
                                                "added?",
               [FINDING_UNWRITTEN] = "which thread stores the last element, and the first one of "
                                     "each block?",
-              [FINDING_WRONG_RESULT] = "try ./scan 8 --fill ones: out should be 1 2 3 4 5 6 7 8"}},
+              [FINDING_WRONG_RESULT] = "which is the smallest of ./scan 8, 33, 1025 and 5000 that "
+                                       "fails with --fill ones? out[i] should be i + 1"}},
     .panels = {[ARRAY_IN] = {0, 0, -1, -1}, [ARRAY_OUT] = {1, 0, -1, ARRAY_IN}},
 };

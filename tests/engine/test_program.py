@@ -67,7 +67,8 @@ MALLOCS = [  # how it allocates, and what elements of d_in and d_out are called
                     "(void **)(\n        &d_in)")],
     (f"float *all[1]; for (int j = 0; j < 1; j++) cudaMalloc(&all[j], in_bytes); d_in = all[0];\n{OUT}",
      "byte 4016 of all[j]", "d_out[8]"),
-    ("d_in = make(in_bytes); d_out = make(out_bytes);", "made[1004] of 3996 bytes", "made[8] of 32 bytes"),
+    ("d_in = make(in_bytes); d_out = make(out_bytes);", "made[1004] in an allocation of 3996 bytes",
+     "made[8] in an allocation of 32 bytes"),
     (f"MAKE(&d_in, in_bytes);\n{OUT}", "byte 4016 of the 3996 allocated at program.cu:", "d_out[8]"),
 ]
 MAKE = """\

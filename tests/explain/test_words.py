@@ -157,6 +157,9 @@ CASES = [
          ["elements 256 to 511 of tiles have not been stored"]),
     Case("some elements are not stored", ["A_s[ty][tx] =", "if (tx != ty) A_s[ty][tx] ="],
          "uninitialized-shared", "read", ["16 of the 256 elements of A_s have not been stored"]),
+    Case("elements of a volatile array are not stored", [
+        "__shared__ float", "volatile __shared__ float", "A_s[ty][tx] =", "if (tx != ty) A_s[ty][tx] ="],
+         "uninitialized-shared", "read", ["16 of the 256 elements of A_s have not been stored"]),
     Case("inner loop does not end", ["i < 16; ++i", "i < 16; i += p"], "endless", "",
          ["which may be inside another loop"], silent="which does not end", options="--timeout 0.3"),
     Case("outer loop does not end", ["p <= last; ++p", "p <= last; p = p"], "endless", "",
@@ -486,15 +489,61 @@ template <int threads> __device__ void old_code(float *C) {
 }
 __global__ void volatile_in_a_warp(float *C) { old_code<24>(C); }
 __global__ void volatile_in_warps(float *C) { old_code<240>(C); }
+__global__ void in_turns(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    for (int i = 1; i < 8; i += 2) // 32 loop
+        if (t < 200) {
+            s[t * i % 256] += i; // 32 several
+        } // 32 after
+    C[t] = t;
+}
+__global__ void in_place(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    for (int d = 1; d < 256; d *= 2) {
+        if (t >= d) s[t] += s[t - d];
+        __syncthreads();
+    }
+    C[t] = s[t];
+}
+__global__ void in_place_once(float *C) {
+    __shared__ float s[256];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    s[threadIdx.x] += s[threadIdx.x ^ 1];
+    C[threadIdx.x] = s[threadIdx.x];
+}
+__global__ void adds_beside_an_atomic(float *C) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    C[threadIdx.x / 2] += 1; // 35 several
+}
+__global__ void adds_behind_a_lock(float *C) {
+    while (threadIdx.x < 2 && atomicCAS((int *)C + 255, 0, 1)) continue;
+    C[0] += 1; // 36 several
+    if (threadIdx.x < 2) atomicExch((int *)C + 255, 0);
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
 SEVERAL = ["more than one thread stores to", "at line {several}", "hint: where two threads read an element and then"]
+AGAIN = ["more than one thread stores to", "at line {several}, in the loop of line {loop}, which has no barrier",
+         "hint: does a turn of the loop need what other threads stored"]
+ONE_LINE = "both are on one line: for a __syncthreads() in between, read into a variable first"
 ONE_WARP = "both are of one warp, whose threads do not run in step; __syncwarp() orders those that reach it"
 SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
         12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN],
         20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
-        28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP]}
+        28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP], 32: AGAIN, 33: [ONE_LINE], 34: [ONE_LINE],
+        35: SEVERAL, 36: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"]}
+GLOBAL = {5, 35, 36}
 """By number; of the others, no place is right."""
 
 
@@ -515,11 +564,14 @@ void basicSgemm{PARAMETERS} {{
         finding = run_check(program, "--json", m, 1, 256).finding
         marks = {line.split()[-1]: i for i, line in enumerate(text.splitlines(), 1) if f"// {m} " in line}
         said = " ".join([*finding["detail"], "hint: " + finding["hint"]])
-        assert finding["kind"] == ("global-race" if m == 5 else "shared-race"), (name, finding)
+        assert finding["kind"] == ("global-race" if m in GLOBAL else "shared-race"), (name, finding)
         assert [words for words in SAID.get(m, []) if words.format(**marks) not in said] == [], (name, said)
-        assert ("is missing" in said) == bool({BETWEEN, AT_THE_END} & {*SAID.get(m, [])}), (name, said)
+        assert m == 32 or ("is missing" in said) == bool({BETWEEN, AT_THE_END} & {*SAID.get(m, [])}), (name, said)
         assert m < 20 or ("__syncwarp()" in said) == (SAID.get(m) == [ONE_WARP]), (name, said)
-        assert ("more than one" in said) == (SAID.get(m) == SEVERAL), (name, said)
+        assert ("more than one" in said) == (SEVERAL[0] in SAID.get(m, [])), (name, said)
+        assert "did not both reach" not in said, (name, said)
+        assert ("threadfence" in said) == (m == 36), (name, said)
+        assert m != 32 or finding["slots"]["barrier_after"] == marks["after"]
 
 
 # ---- barriers that threads skip before they return ------------------------------------------------

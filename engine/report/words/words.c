@@ -67,7 +67,7 @@ void finding_element(const struct finding *f, char *text, size_t bytes) {
         break;
     case OBJECT_ALLOCATION: append(text, bytes, "byte %" PRId64 " of %s", o->byte, o->name); break;
     }
-    if (o->several) append(text, bytes, " of %s bytes", grouped((uint64_t)o->bytes).text);
+    if (o->several) append(text, bytes, " in an allocation of %s bytes", grouped((uint64_t)o->bytes).text);
 }
 
 static int64_t elements_of_array(const struct finding *f) {
@@ -222,7 +222,7 @@ static int64_t vector_bytes(const struct finding *f) { return HAS(BYTES) ? GET(B
 static void say_alignment(const struct finding *f, struct finding_words *w) {
     const int64_t floats = vector_bytes(f) / (int64_t)sizeof(float), cols = GET(ROW_WORDS);
     const char *name = f->object.name;
-    if (!cols || !floats) return;
+    if (!cols || !floats || f->object.dimensions < 2) return;
     const int64_t row = GET(WORD) / cols, col = GET(WORD) % cols;
     if (row * cols % floats)
         APPEND(w->detail,
@@ -413,7 +413,9 @@ void finding_say(const struct finding *f, struct finding_words *w) {
                vocabulary()->wrapper);
     if (!w->what[0]) APPEND(w->what, "%s", text->headline);
     if (w->hint[0] || HAS(EXPLAINED) || HAS(RETURNS_NOT)) return;
-    const char *of_lab = vocabulary()->hints[f->kind];
+    const bool elsewhere =
+        f->kind == FINDING_OUT_OF_BOUNDS && !OF_ARRAY; /* in the wrapper's memory */
+    const char *of_lab = elsewhere ? NULL : vocabulary()->hints[f->kind];
     APPEND(w->hint, "%s", of_lab ? of_lab : text->hint);
 }
 
