@@ -69,20 +69,32 @@ void verdict_merge(struct verdict *to, const struct verdict *from) {
 
 static bool is_output(int i) { return role_is_output(lab.arrays[i].role); }
 
-static void free_right(void *right[LAB_ARRAYS]) {
-    for (int i = 0; i < LAB_ARRAYS; i++) free(right[i]);
+/* The arrays of a case. */
+struct truth {
+    const void *inputs[LAB_ARRAYS]; /* as they were before the call */
+    void *filled[LAB_ARRAYS];       /* where an input is an output, too: all of them once more */
+    void *right[LAB_ARRAYS];        /* as they should be; of the inputs null */
+};
+
+static void free_truth(struct truth *t) {
+    for (int i = 0; i < LAB_ARRAYS; i++) free(t->filled[i]), free(t->right[i]);
 }
 
-/* All arrays of a case, as they should be; of the inputs null. */
-static bool make_right(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                       void *right[LAB_ARRAYS]) {
+static bool make_truth(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
+                       struct truth *t) {
+    bool changed = false;
+    for (int i = 0; i < lab_arrays(&lab); i++) changed |= lab.arrays[i].role == ROLE_IN_OUT;
     for (int i = 0; i < lab_arrays(&lab); i++) {
         const struct lab_array *array = &lab.arrays[i];
         const size_t elements = (size_t)lab_elements(array, &which->shape);
-        if (is_output(i) && !(right[i] = calloc(elements, element_type_bytes(array->element))))
+        const size_t size = element_type_bytes(array->element);
+        if (is_output(i) && !(t->right[i] = calloc(elements, size))) return false;
+        if (changed && role_has_values(array->role) && !(t->filled[i] = calloc(elements, size)))
             return false;
+        t->inputs[i] = changed && role_has_values(array->role) ? t->filled[i] : arrays[i];
     }
-    lab_truth.reference(which, arrays, right);
+    if (changed) lab_truth.fill(which, t->filled);
+    lab_truth.reference(which, t->inputs, t->right);
     return true;
 }
 
@@ -91,7 +103,7 @@ static bool make_right(const struct lab_case *which, const void *const arrays[LA
 struct output {
     const struct lab_case *which;
     const void *const *arrays; /* of the case, as they came back */
-    void *const *rights;       /* as they should be */
+    const struct truth *truth;
     int number;
     enum element element;
     int64_t elements, cols; /* cols: of its last axis; what is before it are rows */
@@ -100,19 +112,19 @@ struct output {
 };
 
 static struct output output_of(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
-                               void *const right[LAB_ARRAYS], int i) {
+                               const struct truth *truth, int i) {
     const struct lab_array *array = &lab.arrays[i];
     int64_t extent[ENGINE_DIMENSIONS];
     lab_extents(array, &which->shape, extent);
     return (struct output){which,
                            arrays,
-                           right,
+                           truth,
                            i,
                            array->element,
                            lab_elements(array, &which->shape),
                            extent[array->dimensions - 1],
                            arrays[i],
-                           right[i],
+                           truth->right[i],
                            element_type_bytes(array->element)};
 }
 
@@ -127,7 +139,7 @@ static double value_at(const struct output *o, const unsigned char *of, int64_t 
 }
 
 static double bound_at(const struct output *o, int64_t i) {
-    return lab_truth.bound ? lab_truth.bound(o->which, o->arrays, o->number, i) : 0;
+    return lab_truth.bound ? lab_truth.bound(o->which, o->truth->inputs, o->number, i) : 0;
 }
 
 static bool is_right(const struct output *o, int64_t i) {
@@ -164,16 +176,16 @@ static void compare(struct verdict *v, const struct output *o) {
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   struct verdict *v) {
     if (lab_truth.verify) return lab_truth.verify(which, arrays, v);
-    void *right[LAB_ARRAYS] = {NULL};
+    struct truth truth = {0};
     *v = (struct verdict){.array = lab_first_output(&lab)};
-    const bool enough = make_right(which, arrays, right);
+    const bool enough = make_truth(which, arrays, &truth);
     for (int i = 0; enough && i < lab_arrays(&lab); i++) {
-        const struct output o = output_of(which, arrays, right, i);
+        const struct output o = output_of(which, arrays, &truth, i);
         if (is_output(i)) compare(v, &o);
     }
     v->exact = !lab_truth.bound;
     v->passed = !v->wrong && !v->unwritten;
-    free_right(right);
+    free_truth(&truth);
     return enough;
 }
 
@@ -181,8 +193,8 @@ bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARR
 
 static bool fits(const struct output *o, int formula, int64_t block) {
     for (int64_t i = 0; i < o->elements; i++) {
-        const double value =
-            lab_truth.value(o->which, o->arrays, (const void *const *)o->rights, formula, block, i);
+        const double value = lab_truth.value(
+            o->which, o->truth->inputs, (const void *const *)o->truth->right, formula, block, i);
         if (!(fabs(value_at(o, o->got, i) - value) <= bound_at(o, i))) return false;
     }
     return true;
@@ -216,17 +228,17 @@ static void explain_by(const struct lab_formula *formula, int64_t block, const s
 
 int truth_explain(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
                   const struct verdict *verdict, struct explanation *out) {
-    void *right[LAB_ARRAYS] = {NULL};
+    struct truth truth = {0};
     int64_t block = 0;
     int formula = -1;
     if (lab_truth.explain) return lab_truth.explain(which, arrays, verdict, out);
     if (!lab_truth.value || verdict->unwritten || !verdict->wrong) return 0;
-    if (make_right(which, arrays, right)) {
-        const struct output o = output_of(which, arrays, right, lab_first_output(&lab));
+    if (make_truth(which, arrays, &truth)) {
+        const struct output o = output_of(which, arrays, &truth, lab_first_output(&lab));
         if ((uint64_t)o.elements == lab_outputs(&lab, &which->shape)) /* nothing else is wrong */
             formula = find_formula(&o, &block);
     }
-    free_right(right);
+    free_truth(&truth);
     if (formula >= 0) explain_by(&lab.formulas[formula], block, verdict, out);
     return formula >= 0;
 }
@@ -307,10 +319,10 @@ static bool is_wrong(const struct output *o, int64_t i, double *expected) {
 
 int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAYS], int most,
                 struct wrong_element *wrong) {
-    void *right[LAB_ARRAYS] = {NULL};
+    struct truth truth = {0};
     const bool known =
-        lab_truth.is_wrong || (lab_truth.reference && make_right(which, arrays, right));
-    const struct output o = output_of(which, arrays, right, lab_first_output(&lab));
+        lab_truth.is_wrong || (lab_truth.reference && make_truth(which, arrays, &truth));
+    const struct output o = output_of(which, arrays, &truth, lab_first_output(&lab));
     int found = 0;
     for (int64_t i = 0; known && i < o.elements && found < most; i++) {
         double expected;
@@ -318,6 +330,6 @@ int truth_wrong(const struct lab_case *which, const void *const arrays[LAB_ARRAY
         wrong[found++] = (struct wrong_element){
             .row = (int)(i / o.cols), .col = (int)(i % o.cols), .expected = expected};
     }
-    free_right(right);
+    free_truth(&truth);
     return found;
 }

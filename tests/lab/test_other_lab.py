@@ -253,6 +253,22 @@ const struct lab_truth"""))
     assert run(tree, "large-check", "200001").returncode == 0
 
 
+def test_an_input_that_is_an_output_too_is_judged_by_what_it_was(tree: Tree) -> None:
+    """The wrapper adds a and b to what is in c."""
+    edits = {'"vector_add"': '"adds_to"', "ROLE_OUTPUT": "ROLE_IN_OUT", "array < 2": "array < 3",
+             "(float *)right[2])[i] = a": "(float *)right[2])[i] = ((const float *)inputs[2])[i] + (a",
+             "b[i];\n}\n\nconst struct lab_truth": "b[i]);\n}\n\nconst struct lab_truth",
+             "c[i] = a[i] + b[i]": "c[i] = c[i] + (a[i] + b[i])"}
+    for name, text in files().items():
+        for old, new in edits.items():
+            text = text.replace(old, new)
+        tree.write(f"labs/adds_to/{Path(name).name}", text)
+    tree.make("LAB=labs/adds_to", "adds_to", "adds_to-check", "BACKEND=cpu", *UNSPACED)
+    for program in ("adds_to", "adds_to-check"):
+        done = run(tree, program, "1000")
+        assert done.returncode == 0, done.stdout
+
+
 def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:
     """It is an edit of the page's solution, at the line that it names; its file's name is the page's."""
     block = re.search(r"^`labs/vector_add/(instructor/faulty/mistakes.toml)`.*?```toml\n(.*?)^```", PAGE.read_text(),
