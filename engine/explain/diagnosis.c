@@ -342,6 +342,27 @@ static void find_buffers(struct diagnosis *d, const struct race *r, int after, i
         set_barrier_between(d, s, after, before);
 }
 
+/* A loop that is around the read alone, and stores to the array as well: a barrier within it orders
+ * the turns, too, if none does yet. */
+static bool find_barrier_in_loop(struct diagnosis *d, const struct race *r) {
+    const struct structure *s = r->s;
+    const struct construct *loop = structure_outermost(s, CONSTRUCT_LOOP, r->at, r->other);
+    const int store = loop ? structure_store(s, loop, d->f->object.name) : 0;
+    if (!store || structure_barrier_between(s, store + 1, loop->last) ||
+        structure_barrier_between(s, loop->first, r->at - 1))
+        return false;
+    int before = r->at;
+    for (int kind = CONSTRUCT_LOOP; kind <= CONSTRUCT_IF; ++kind) {
+        const struct construct *c =
+            structure_outermost(s, (enum construct_kind)kind, r->at, loop->first);
+        if (c && c->first < before) before = c->first;
+    }
+    if (before == loop->first) return false;
+    SET(BARRIER_AFTER, before - 1);
+    SET(BARRIER_BEFORE, before);
+    return true;
+}
+
 /* Whether all threads that turn around in the loop pass this barrier in each turn. */
 static bool is_in_each_turn(const struct structure *s, int barrier, const struct construct *turns) {
     return !structure_outermost(s, CONSTRUCT_IF, barrier, turns->first) &&
@@ -361,6 +382,7 @@ static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool
     if (after < before && !d->e->reader_ahead) {
         if (in_branches(s, first, second) || leaves_stores(r, d, after)) return;
         same_phase = d->f->phases > 0; /* both accesses are in it */
+        if (!overwritten && find_barrier_in_loop(d, r)) return;
         if (!overwritten) after = behind_all_stores(r, d, after, before);
         barrier = structure_barrier_between(s, after + 1, before - 1);
         if (!barrier && in_part_of_block(s, first, second))

@@ -112,6 +112,8 @@ int structure_barrier_between(const struct structure *s, int first, int last);
 /* Whether a thread may leave the function from these lines, other than by its end. */
 bool structure_leaves(const struct structure *s, const struct construct *function, int first,
                       int last);
+/* The last line in it that assigns to an element of the array of this name; 0: none. */
+int structure_store(const struct structure *s, const struct construct *in, const char *name);
 /* The next line in this function, behind `after`, that may call the function around the line, which
  * is another one; 0: none, or not known. */
 int structure_next_call(const struct structure *s, const struct construct *function, int line,

@@ -376,6 +376,32 @@ bool structure_leaves(const struct structure *s, const struct construct *functio
     return false;
 }
 
+/* A token behind an element: = alone, or behind an operator; or ++, --. */
+static bool assigns(const char *at) {
+    if (*at == '=') return at[1] != '=';
+    return (strchr("+-*/%&|^", *at) && at[1] == '=') || (strchr("+-", *at) && at[1] == *at);
+}
+
+int structure_store(const struct structure *s, const struct construct *in, const char *name) {
+    struct parser p = at_begin_of(s->text);
+    int found = 0, line = 0, depth = 0;
+    bool indexed = false;
+    while (next_within(&p, in)) {
+        if (!depth && is(&p, name)) {
+            line = p.token.line;
+            indexed = false;
+        } else if (line && (is(&p, "[") || is(&p, "]"))) {
+            depth += is(&p, "[") - is(&p, "]");
+            indexed = true;
+        } else if (!depth) {
+            if (line && indexed && assigns(p.token.at)) found = line;
+            line = 0;
+        }
+        if (depth < 0) line = depth = 0; /* it is in the index of another array */
+    }
+    return found;
+}
+
 static bool is_only_one(const struct structure *s, const struct construct *function) {
     if (!function->name_length) return false;
     for (int i = 0; i < s->count; ++i) {

@@ -229,6 +229,23 @@ TEST(where_a_function_is_left) {
     CHECK(!structure_leaves(&s, &s.constructs[0], 1, 9));
 }
 
+TEST(which_lines_assign_to_an_element) {
+    static const char *const does[] = {"s[t] = 1", "s[t][s[i]] += 1", "s[t]++", "s[t] /= 2"};
+    static const char *const does_not[] = {"a = s[t]",  "s[t] == 1", "s[t] <= 1", "b[s[t]] = 1",
+                                           "ss[t] = 1", "s[t] - 1",  "s = 1"};
+    char text[100];
+    for (size_t i = 0; i < sizeof does / sizeof *does; i++) {
+        snprintf(text, sizeof text, "void f() {\n%s;\na = s[t];\n}\n", does[i]);
+        read_lines(text);
+        CHECK_THAT(structure_store(&s, function_at(2), "s") == 2, "%s", text);
+    }
+    for (size_t i = 0; i < sizeof does_not / sizeof *does_not; i++) {
+        snprintf(text, sizeof text, "void f() {\n%s;\n}\n", does_not[i]);
+        read_lines(text);
+        CHECK_THAT(structure_store(&s, function_at(2), "s") == 0, "%s", text);
+    }
+}
+
 TEST(what_cannot_be_read_is_not_guessed) {
     static const char *const texts[] = {
         "void f() {",

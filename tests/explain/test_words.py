@@ -518,16 +518,35 @@ __global__ void in_place_once(float *C) {
     s[threadIdx.x] += s[threadIdx.x ^ 1];
     C[threadIdx.x] = s[threadIdx.x];
 }
+__global__ void halves_from_the_top(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    s[t] = t;
+    for (int h = 128; h > 0; h /= 2) { // 35 after
+        if (t < h) // 35 before
+            s[t] = s[t] + s[t + h];
+    }
+    C[t] = s[0];
+}
+__global__ void halves_into_another(float *C) {
+    __shared__ float s[256], to[256];
+    const int t = threadIdx.x;
+    s[t] = t; // 36 after
+    for (int h = 128; h > 0; h /= 2) { // 36 before
+        if (t < h && s[t + h] == 0) to[t] = s[t + h];
+    }
+    C[t] = s[t] + to[t];
+}
 __global__ void adds_beside_an_atomic(float *C) {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
     atomicAdd(&count, 1);
-    C[threadIdx.x / 2] += 1; // 35 several
+    C[threadIdx.x / 2] += 1; // 37 several
 }
 __global__ void adds_behind_a_lock(float *C) {
     while (threadIdx.x < 2 && atomicCAS((int *)C + 255, 0, 1)) continue;
-    C[0] += 1; // 36 several
+    C[0] += 1; // 38 several
     if (threadIdx.x < 2) atomicExch((int *)C + 255, 0);
 }
 """
@@ -542,8 +561,9 @@ SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN]
         12: [BETWEEN], 13: [BETWEEN], 14: [AT_THE_END], 15: [BETWEEN],
         20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
         28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP], 32: AGAIN, 33: [ONE_LINE], 34: [ONE_LINE],
-        35: SEVERAL, 36: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"]}
-GLOBAL = {5, 35, 36}
+        35: [BETWEEN], 36: [BETWEEN], 37: SEVERAL,
+        38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"]}
+GLOBAL = {5, 37, 38}
 """By number; of the others, no place is right."""
 
 
@@ -570,7 +590,7 @@ void basicSgemm{PARAMETERS} {{
         assert m < 20 or ("__syncwarp()" in said) == (SAID.get(m) == [ONE_WARP]), (name, said)
         assert ("more than one" in said) == (SEVERAL[0] in SAID.get(m, [])), (name, said)
         assert "did not both reach" not in said, (name, said)
-        assert ("threadfence" in said) == (m == 36), (name, said)
+        assert ("threadfence" in said) == (m == 38), (name, said)
         assert m != 32 or finding["slots"]["barrier_after"] == marks["after"]
 
 
