@@ -181,9 +181,10 @@ def described(folder: str = "lab") -> Lab:
     """The lab in this folder of the project. What it says does not depend on compilers, so it is known
     where there is none, if the cache has it. Raises BadInput and MachineFault."""
     place = os.path.relpath(ROOT / folder, ROOT)
-    if place.startswith(os.pardir) or not (ROOT / place / "lab.c").is_file():
+    outside = place.startswith(os.pardir)
+    if outside or not (ROOT / place / "lab.c").is_file():
         raise BadInput(f"--lab (LAB with make): {folder[:200]!r}: there is no lab here: "
-                       f"{place[:200]}/lab.c is missing")
+                       + ("it is outside of the project" if outside else f"{place[:200]}/lab.c is missing"))
     made = kept(f"lab-{hash_of(source_files(place), [platform.machine()])}",
                 lambda stage: make_lab(stage, place))
     return lab.read(place, made / "build" / "lab")

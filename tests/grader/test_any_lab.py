@@ -89,9 +89,10 @@ def test_what_cannot_be_graded(tree: Tree) -> None:
     status, printed = grade(tree, kernel())
     own.write_text(text)
     assert status == 2 and "the criterion frugal has no file" in printed
-    for folder in ("labs/none", "..", "/"):
+    for folder, why in (("labs/none", "labs/none/lab.c is missing"), ("..", "it is outside of the project"),
+                        ("/", "it is outside of the project")):
         status, printed = grade(tree, kernel(), "--lab", folder)
-        assert status == 2 and "there is no lab here" in printed
+        assert status == 2 and f"there is no lab here: {why}" in printed
 
 
 def test_the_secrets_of_all_labs_are_kept_from_a_submission() -> None:
