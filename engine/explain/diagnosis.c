@@ -72,6 +72,7 @@ static void find_bad_index(struct diagnosis *d) {
     SET(INDEX, e->index);
     name_object(d, e->array_type);
     if (d->other_row) SET_FLAG(OTHER_ROW);
+    if (e->kind == FINDING_LOCAL_OUT_OF_BOUNDS && e->address) SET(ADDRESS, (int64_t)e->address);
 }
 
 /* --- values and pointers ---------------------------------------------------------------------- */

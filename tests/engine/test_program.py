@@ -380,6 +380,10 @@ __global__ void transposes(int *a) {
     a[t] = square[row][col];
 }
 
+__constant__ int weights[2][5] = {{1}, {2}};
+
+__global__ void weighs(int *a, int row, int first) { a[threadIdx.x] = weights[row][first + threadIdx.x % 4]; }
+
 __global__ void reverses(int *a) {
     extern __shared__ double doubles[];
     const int t = threadIdx.x;
@@ -461,6 +465,7 @@ int main(int count, char **words) {
     if (count == 1) kernel<<<2, n>>>(a, n);
     else if (words[1][0] == 'm') many_lines<<<1, 300>>>(a);
     else if (words[1][0] == 's') transposes<<<1, 64>>>(a + of_the_host(5));
+    else if (words[1][0] == 'c') weighs<<<1, 64>>>(b, atoi(words[2]), atoi(words[3]));
     else if (words[1][0] == 'v') reverses<<<1, 64, 63 * sizeof(double)>>>(b);
     else if (words[1][0] == 'u') unstored<<<1, 64>>>(b);
     else if (words[1][0] == 'd') diverges<<<1, 64>>>(b);
@@ -515,6 +520,13 @@ def test_an_element_of_a_dynamic_array_that_is_not_of_floats() -> None:
     assert outside["detail"] == ["thread (63,0) writes doubles[63], but the launch asked for 504 bytes"]
     race = found["shared-race", line_of_many("// reads doubles")]
     assert race["element"] == f"doubles[{62 - race['thread'][0]}]"
+
+
+def test_an_index_outside_of_a_constant_array_which_is_not_local() -> None:
+    for row, first, index, last in ((0, 2, 5, 4), (2, 0, 2, 1)):
+        (found,) = the_engine().findings(MANY, "constant", str(row), str(first))["findings"]
+        assert found["what"] == f"index {index} into an array whose indices are 0 to {last}", found
+        assert found["line"] == line_of_many("__global__ void weighs")
 
 
 def line_of_many(words: str) -> int:

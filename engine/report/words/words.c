@@ -315,6 +315,7 @@ static struct value value_of(const struct finding *f, const char *key, size_t le
                                               : "element");
     if (IS("beyond")) put(&v, "%s", beyond(f));
     if (IS("extents")) put_extents(&v, &f->object);
+    if (IS("local array")) put(&v, HAS(ADDRESS) ? "an array" : "a local array");
     if (IS("size")) put_size(&v, &f->object);
     if (IS("at the address")) put_element_at_address(&v, f);
     if (IS("address")) put(&v, "%#" PRIx64, (uint64_t)GET(ADDRESS));

@@ -5,6 +5,7 @@
 #include "../shadow/shadow.h"
 #include "../stack.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -220,6 +221,16 @@ static void begins_index(struct watch *w, const char *file, int line, const char
     watch_slowly(w, SLOW_INDEX);
 }
 
+/* Whether the index, taken back, leads from the access to a __device__ or __constant__ variable. */
+static bool is_of_variable(const struct bad_index *bad, const struct access *access) {
+    size_t stride = access->size;
+    struct shared_name variable;
+    for (const char *p = strchr(bad->type, ']'); p && (p = strchr(p, '[')); ++p)
+        stride *= strtoul(p + 1, NULL, 10);
+    const uintptr_t begin = access->address - (size_t)bad->index * stride;
+    return program_holds(begin) && name_of_variable((const void *)begin, &variable);
+}
+
 /* Whether this access is the one. */
 static void access_follows(struct watch *w, const struct access *access) {
     struct bad_index *bad = bad_index(w);
@@ -228,7 +239,10 @@ static void access_follows(struct watch *w, const struct access *access) {
     const size_t offset = access->address - (uintptr_t)w->memory.thread_local_storage.begin;
     if (running_index.linear != bad->thread) return;
     if (!name_of_index(offset, bad->type, bad->index, &name)) {
-        if (++bad->accesses >= ACCESSES_OF_A_STATEMENT) give_up(w);
+        if (is_of_variable(bad, access))
+            note_index(w, FINDING_LOCAL_OUT_OF_BOUNDS, access);
+        else if (++bad->accesses >= ACCESSES_OF_A_STATEMENT)
+            give_up(w);
         return;
     }
     note_index(w, FINDING_SHARED_OUT_OF_BOUNDS, access);
