@@ -385,7 +385,10 @@ def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
             check_instructions(name, line)
             if name.startswith(b"/") and of_headers[-1].strip():  # it is more than the name of the working directory
                 check_place(name, folders, line)
-                check_expanded(of_headers[-1], name, OF_SYSTEM in flags, line_behind(text, at))
+                if is_changed(of_headers[-1], name, OF_SYSTEM in flags):
+                    header = name.rpartition(b"/")[2].decode(errors="replace")
+                    raise Refused(f"changes the header {header} by a macro", STUDENT_FILE, line_behind(text, at),
+                                  "write the #include in front of the macro's #define")
                 if ENTERS not in flags and name not in files:
                     refuse_marker(line)
         if RETURNS in flags and name in files:
@@ -401,15 +404,13 @@ def line_behind(text: bytes, at: int) -> int:
     return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if found[2] == STUDENT_FILE.encode()), 0)
 
 
-def check_expanded(text: bytes, path: bytes, of_system: bool, line: int) -> None:
-    """What a header has by a macro of the student's is not looked at. gcc gives it a marker that does not say that it
-    is the system's; a _Pragma has the header's. Raises Refused."""
-    words = not of_system and any(token.lastgroup == "word" for token in TOKEN.finditer(text))
+def is_changed(text: bytes, path: bytes, of_system: bool) -> bool:
+    """Whether a macro of the student's is in what a header became, which is not looked at. gcc gives it a marker that
+    does not say that it is the system's; but a _Pragma has the header's."""
     pragmas = {name for name in PRAGMA.findall(text) if PRAGMAS.fullmatch(name.decode())}
-    if words or not pragmas <= set(PRAGMA.findall(Path(os.fsdecode(path)).read_bytes()) if pragmas else ()):
-        header = path.rpartition(b"/")[2].decode(errors="replace")
-        raise Refused(f"changes the header {header} by a macro", STUDENT_FILE, line,
-                      "write the #include in front of the macro's #define")
+    if pragmas and not pragmas <= set(PRAGMA.findall(Path(os.fsdecode(path)).read_bytes())):
+        return True
+    return not of_system and any(token.lastgroup == "word" for token in TOKEN.finditer(text))
 
 
 def check_instructions(path: bytes, line: int) -> None:

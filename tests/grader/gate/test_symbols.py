@@ -497,6 +497,12 @@ def test_what_is_no_header(name: str, flags: str, words: str) -> None:
                            b'# 1 "/opt/gcc/include/y.h" 1 3\n', b"/tmp/parts")
 
 
+def test_where_a_header_was_included_is_asked_of_one_that_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a look at all that follows: of each of a thousand headers, the time that an examination may take."""
+    monkeypatch.setattr("grader.gate.text.line_behind", None)
+    check_preprocessed(b'# 1 "/usr/include/x.h" 1 3\nint x;\n# 2 "kernel.cu" 2\nint a;\n', b"")
+
+
 def test_whose_lines_are_the_students() -> None:
     """Those behind a header; not those behind a marker in a string."""
     header = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
