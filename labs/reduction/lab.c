@@ -30,9 +30,10 @@ static double parts(const struct lab_case *which) {
 
 static void fill(const struct lab_case *which, void *const arrays[LAB_ARRAYS]) {
     const double of = parts(which);
-    for (int64_t i = 0; i < which->shape.of[0]; i++)
-        ((float *)arrays[0])[i] =
-            which->fill ? 1 : (float)(rint(of * lab_uniform(which->seed, 0, (uint64_t)i)) / of);
+    for (int64_t i = 0; i < which->shape.of[0]; i++) {
+        const double random = rint(of * lab_uniform(which->seed, 0, (uint64_t)i)) / of;
+        ((float *)arrays[0])[i] = which->fill ? 1 : (float)(random + 0); /* not -0 */
+    }
 }
 
 static void reference(const struct lab_case *which, const void *const inputs[LAB_ARRAYS],

@@ -204,3 +204,10 @@ def test_a_wrong_sum_is_wrong_however_many_elements_there_are(tree: Tree, n: int
     text = replaced(TREE.read_text(), ["in[i] : 0.0f", "in[i] + (i == 7) : 0.0f"], "the tree")
     for kernel, status in ((TREE.read_text(), 0), (text, 1)):
         assert run(tree, "reduction", kernel, "reduction", str(n))[0] == status
+
+
+def test_one_element_is_its_own_sum(tree: Tree) -> None:
+    """With this seed it is so small that it is 0: not -0, to which nothing is added in this kernel."""
+    copies = """__global__ void sumBlock(const float *in, float *sum) { *sum = *in; }
+    void sumAll(int n, const float *in, float *sum) { sumBlock<<<n, 1>>>(in, sum); }"""
+    assert run(tree, "reduction", copies, "reduction", "1", "--seed", "31848")[0] == 0
