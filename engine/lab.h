@@ -227,10 +227,10 @@ enum element_state { IS_RIGHT = 1, IS_WRONG = 2, IS_UNWRITTEN = 4 };
 
 struct verdict {
     bool passed;
-    int array;          /* the output that boxes, map and list are of */
-    bool exact;         /* elements have to be equal */
-    uint64_t compared;  /* elements of all outputs */
-    uint64_t unwritten; /* those that no thread wrote */
+    int array;         /* the output that counts, boxes, map and list are of: the first wrong one */
+    bool exact;        /* elements have to be equal */
+    uint64_t compared; /* elements of all outputs */
+    uint64_t unwritten; /* its elements that no thread wrote */
     uint64_t wrong;     /* those that were written, and are wrong */
     uint64_t nan;       /* those of them that are NaN */
     bool not_float32;   /* COMPARE_FLOAT32: all within the bound, but less precise than float32 */

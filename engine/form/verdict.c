@@ -165,12 +165,11 @@ static void compare(struct verdict *v, const struct output *o) {
         e->expected = value_at(o, o->right, i);
         e->bound = bound_at(o, i);
     }
-    struct verdict *shown = v->wrong || v->unwritten ? v : &own, *added = shown == v ? &own : v;
-    shown->wrong += added->wrong;
-    shown->nan += added->nan;
-    shown->unwritten += added->unwritten;
-    shown->compared += added->compared;
-    *v = *shown;
+    own.compared += v->compared;
+    if (v->wrong || v->unwritten)
+        v->compared = own.compared; /* it has to be said of one output alone */
+    else
+        *v = own;
 }
 
 bool truth_verify(const struct lab_case *which, const void *const arrays[LAB_ARRAYS],
@@ -300,7 +299,9 @@ bool verdict_finding(const struct verdict *verdict, const struct shape *shape, s
         SET_REAL(MAX_ERROR, verdict->max_error_u);
         SET_REAL(RMS_ERROR, verdict->rms_error_u);
     }
-    SET(OF, lab_outputs(&lab, shape));
+    const struct lab_array *array = &lab.arrays[verdict->array];
+    SET(OF, lab_elements(array, shape));
+    snprintf(f->object.name, sizeof f->object.name, "%s", array->name);
     return true;
 }
 

@@ -254,9 +254,12 @@ const struct lab_truth"""))
 
 
 def test_an_input_that_is_an_output_too_is_judged_by_what_it_was(tree: Tree) -> None:
-    """The wrapper adds a and b to what is in c."""
+    """The wrapper adds a and b to what is in c, and leaves a. Of two outputs the one is named that is wrong."""
     edits = {'"vector_add"': '"adds_to"', "ROLE_OUTPUT": "ROLE_IN_OUT", "array < 2": "array < 3",
-             "(float *)right[2])[i] = a": "(float *)right[2])[i] = ((const float *)inputs[2])[i] + (a",
+             '"a", ELEMENT_F32, "float", ROLE_INPUT': '"a", ELEMENT_F32, "float", ROLE_IN_OUT',
+             "const float *a,": "float *a,", "(const float *)a[0]": "(float *)a[0]",
+             "(float *)right[2])[i] = a": "(float *)right[0])[i] = a[i], "
+             "((float *)right[2])[i] = ((const float *)inputs[2])[i] + (a",
              "b[i];\n}\n\nconst struct lab_truth": "b[i]);\n}\n\nconst struct lab_truth",
              "c[i] = a[i] + b[i]": "c[i] = c[i] + (a[i] + b[i])"}
     for name, text in files().items():
@@ -267,6 +270,13 @@ def test_an_input_that_is_an_output_too_is_judged_by_what_it_was(tree: Tree) -> 
     for program in ("adds_to", "adds_to-check"):
         done = run(tree, program, "1000")
         assert done.returncode == 0, done.stdout
+    correct = (tree.path / "labs/adds_to/kernel.cu").read_text()
+    tree.write("labs/adds_to/kernel.cu", correct.replace("= c[i] + ", "= 9 + "))
+    tree.make("LAB=labs/adds_to", "adds_to", "adds_to-check", "BACKEND=cpu", *UNSPACED)
+    for program, words in (("adds_to", "All 1000 elements of c"), ("adds_to-check", "all 1000 elements of c")):
+        done = run(tree, program, "1000")
+        assert done.returncode == 1 and words in done.stdout, done.stdout
+    assert "the first: c[0] is" in done.stdout
 
 
 def test_the_mistake_that_the_page_shows(tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ static const struct lab_array *the_output(const struct report *report) {
     return &lab.arrays[report->verdict.array];
 }
 static const char *output_name(const struct report *report) { return the_output(report)->name; }
+static uint64_t elements_of_output(const struct report *report) {
+    return (uint64_t)lab_elements(the_output(report), &report->options.which.shape);
+}
 static bool output_has_rows(const struct report *report) {
     return the_output(report)->dimensions > 1;
 }
@@ -144,7 +147,7 @@ static void print_nan(const struct report *report) {
 
 static void print_wrong(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    struct how_many wrong = how_many(v->wrong, v->compared);
+    struct how_many wrong = how_many(v->wrong, elements_of_output(report));
     wrong.text[0] = (char)toupper((unsigned char)wrong.text[0]);
     fprintf(report->out, "%s of %s %s wrong.\n", wrong.text, output_name(report),
             is_or_are(v->wrong));
@@ -201,7 +204,7 @@ static void print_explanations(const struct report *report) {
 
 void report_failure(const struct report *report) {
     const struct verdict *v = &report->verdict;
-    const uint64_t elements = lab_outputs(&lab, &report->options.which.shape);
+    const uint64_t elements = elements_of_output(report);
     print_damage(report);
     if (v->unwritten) print_unwritten(report, elements);
     if (v->wrong) print_wrong(report);

@@ -67,7 +67,8 @@ void finding_element(const struct finding *f, char *text, size_t bytes) {
         break;
     case OBJECT_ALLOCATION: append(text, bytes, "byte %" PRId64 " of %s", o->byte, o->name); break;
     }
-    if (o->several) append(text, bytes, " in an allocation of %s bytes", grouped((uint64_t)o->bytes).text);
+    if (o->several)
+        append(text, bytes, " in an allocation of %s bytes", grouped((uint64_t)o->bytes).text);
 }
 
 static int64_t elements_of_array(const struct finding *f) {
@@ -329,7 +330,7 @@ static struct value value_of(const struct finding *f, const char *key, size_t le
     if (IS("grid")) put(&v, "%u x %u x %u", g.x, g.y, g.z);
     if (IS("block size")) put(&v, "%u x %u x %u", b.x, b.y, b.z);
     if (IS("phase")) put(&v, "%s", vocabulary()->phase);
-    if (IS("output")) put(&v, "%s", vocabulary()->output);
+    if (IS("output")) put(&v, "%s", f->object.name[0] ? f->object.name : vocabulary()->output);
     if (IS("wrapper")) put(&v, "%s", vocabulary()->wrapper);
     if (IS("how many")) put(&v, "%s", how_many((uint64_t)GET(COUNT), (uint64_t)GET(OF)).text);
     if (IS("rows")) put_range(&v, "row", GET(ROW_FIRST), GET(ROW_LAST));
@@ -381,6 +382,7 @@ static void say_row(char *text, size_t bytes, const struct finding *f, const cha
 #define UNORDERED (!HAS(ATOMIC) && !HAS(SYNCHRONIZES) && !HAS(STORED_AGAIN))
 #define OTHER_WRITES (f->other.access == FINDING_WRITE)
 #define STORED_ELSEWHERE f->other.known
+#define LOCATED (!HAS(EXPLAINED) && GET(OF) != 1)
 #define COVERED (!STORED_ELSEWHERE && launch_covers(&f->launch))
 #define ROWS_UNSTORED (GET(UNSTORED) == UNSTORED_ROWS || GET(UNSTORED) == UNSTORED_COLUMNS)
 #define MAY_BE_FLOATS                                                                              \
