@@ -171,6 +171,15 @@ static inline bool read_linemarker(const struct source *s, size_t i, struct line
     return true;
 }
 
+/* Whether a marker names the file of the first one, the student's. What is a macro's there is the
+ * system's for the preprocessor, and a marker that says so of more can be written in a file. */
+static inline bool is_first_name(const struct source *s, const struct linemarker *m) {
+    struct linemarker first;
+    const size_t length = m->name_end - m->name;
+    return read_linemarker(s, 1, &first) && first.name_end - first.name == length &&
+           memcmp(s->text + first.name, s->text + m->name, length) == 0;
+}
+
 static inline void add_token(struct source *s, enum token_kind kind, size_t start, size_t end,
                              bool user) {
     s->tokens = with_room(s->tokens, s->count, &s->capacity, sizeof *s->tokens);
@@ -212,7 +221,8 @@ static inline void tokenize(struct source *s) {
             struct linemarker m;
             while (end < s->length && s->text[end] != '\n') end++;
             add_token(s, DIRECTIVE, at, end, user);
-            if (read_linemarker(s, s->count - 1, &m) && m.name != NONE) user = !m.system;
+            if (read_linemarker(s, s->count - 1, &m) && m.name != NONE)
+                user = !m.system || is_first_name(s, &m);
         } else {
             const enum token_kind kind = read_token(s, at, &end);
             add_token(s, kind, at, end, user);
