@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import stat
@@ -99,10 +100,11 @@ class Unplaced(NotBuilt):
     """A step failed, and no line of kernel.cu is the reason: perhaps the machine is."""
 
 
-def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits: Limits = COMPILE_LIMITS) -> None:
+def compile_in_sandbox(parts: Path, step: str, work: Path, box: Sandbox, limits: Limits = COMPILE_LIMITS,
+                       *more: str) -> None:
     """One step of compile.sh. Raises NotBuilt or MachineFault."""
-    script = str(parts / "compile.sh")
-    ran = box.run(Command(["/bin/sh", script, step], limits, cwd=work, readable=[parts], writable=[work]))
+    words = ["/bin/sh", str(parts / "compile.sh"), step, *more]
+    ran = box.run(Command(words, limits, cwd=work, readable=[parts], writable=[work]))
     if ran.status == 0:
         return
     output = ran.output.decode(errors="replace")
@@ -210,11 +212,12 @@ def compiled(parts: Parts, shared: Path, source: bytes, box: Sandbox, programs: 
     let_others_read(programs)
     examine(parts.jail, "source", str(programs / KERNEL))
     limits = NVCC_LIMITS if parts.backend == "cuda" else COMPILE_LIMITS
-    compile_in_sandbox(shared, "objects", programs, box, limits)
+    own = f"text_{secrets.token_hex(16)}"
+    compile_in_sandbox(shared, "objects", programs, box, limits, own)
     made = {name: take_file(programs / name) for name in (*TEXTS, *OBJECTS)}
     # Linked and run in a directory of the same name, so that lines are of "kernel.cu".
     replace_directory(programs, made | {PRELUDE: parts.prelude.read_bytes()})
-    examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend, str(shared))
+    examine(parts.jail, "made", str(programs), parts.lab.kernel or "", parts.backend, str(shared), own)
     replace_directory(programs, {name: made[name] for name in OBJECTS} | {KERNEL: source})
     compile_in_sandbox(shared, "programs", programs, box, limits)
     names = program_names(parts)

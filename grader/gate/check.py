@@ -2,12 +2,12 @@
 and object files can keep a parser busy for minutes.
 
     python -m grader.gate.check source FILE           as it was written
-    python -m grader.gate.check made DIRECTORY KERNEL BACKEND PARTS
+    python -m grader.gate.check made DIRECTORY KERNEL BACKEND PARTS OWN
                                                       kernel.i, plain.o and their like, and the
                                                       prelude that kernel.i is compiled behind
 
 KERNEL: the name of a function that every submission defines; empty: there is none. PARTS: where the grader's own
-headers were.
+headers were. OWN: what the submission's text is called in kernel.i.
 
 Called by build/submission.py, under limits; imports nothing of what starts it, which would take a third longer. Prints
 READY when it has begun, and then a line of JSON: what is refused, or null. In: those files, and text.py and objects.py,
@@ -41,11 +41,12 @@ def main(what: str, path: str, *more: str) -> None:
         if what == "source":
             text.check_source(place.read_bytes())
         else:
-            kernel, backend, parts = more
+            kernel, backend, *names = more
+            parts, own = (name.encode() for name in names)
             of_host, of_device, prelude = ((place / name).read_bytes() for name in (*TEXTS, PRELUDE))
             if of_device != of_host:
-                text.check_preprocessed(of_device, prelude, parts.encode())
-            lines = text.lines_of(text.check_preprocessed(of_host, prelude, parts.encode()))
+                text.check_preprocessed(of_device, prelude, own, parts)
+            lines = text.lines_of(text.check_preprocessed(of_host, prelude, own, parts))
             objects.check_object(place / "plain.o", False, lines, backend == "cuda", kernel)
             objects.check_object(place / "checked.o", True, lines, kernel=kernel)
     except Refused as error:

@@ -8,12 +8,10 @@ The first keeps the student from misleading the second, and objects.py, which re
 file. It keeps out what the checker does not see; it is no sandbox.
 """
 
-import bisect
 import functools
 import itertools
 import os.path
 import re
-from collections import defaultdict
 from collections.abc import Set
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -78,8 +76,8 @@ CUDAS_OWN = re.compile(
     r"|__assume|__builtin_(assume|assume_aligned|expect|unreachable)")
 OF_MACROS = re.compile(
     r"__null|__extension__|__assert_fail|__(PRETTY_FUNCTION|FUNCTION|func)__|__errno_location"
-    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg|copy)"
-    r"|memcpy|memmove|memset|FILE|LINE|FUNCTION)|__(typeof|decltype|alignof|attribute)(__)?"
+    r"|__builtin_(inff?|infl|nanf?|nanl|huge_valf?|huge_vall|offsetof|va_(list|start|end|arg)"
+    r"|FILE|LINE|FUNCTION)|__(typeof|decltype|alignof|attribute)(__)?"
     r"|__(clock|time)_t|__(gnuc_)?va_list|__int128(_t)?|__uint128_t|__thread|__sighandler_t|__bswap_\d+")
 ATOMIC = re.compile(r"atomic(_\w+)?")
 
@@ -100,9 +98,6 @@ PRAGMAS = re.compile(r"weak|redefine_extname|attribute|section|optimize|target|p
                      r"|pop_options|reset_options|visibility|poison|intrinsic|float_control|comment"
                      r"|init_seg|code_seg|data_seg|system_header")
 FAMILIES = re.compile(rb"GCC|clang|STDC")  # their pragmas have names of their own: #pragma GCC optimize
-
-# Macros have these become calls, which the checker sees (cuda_runtime.h).
-MADE_CALLS = re.compile(rb"__builtin_\w*|mem(cpy|move|set)")
 
 # Functions of these headers are instructions, or are made of them.
 INSTRUCTIONS = re.compile(rb".*intrin\.h|(arm|altivec)\w*\.h|stdatomic\.h|ia32\w*\.h")
@@ -165,11 +160,8 @@ def check_forbidden(word: bytes, forbidden: tuple[Forbidden, ...], line: int, bu
 
 def check_source(source: bytes) -> None:
     """Before anything is compiled. Raises Refused."""
-    joined = without_splices(source)
-    for each in (source, joined):
-        check_hidden_directives(each)
     line, at_start = 1, True
-    tokens = TOKEN.finditer(joined)
+    tokens = TOKEN.finditer(without_splices(source))
     for token in tokens:
         kind, text = token.lastgroup, token[0]
         if kind == "hash" and at_start:
@@ -186,91 +178,6 @@ def check_source(source: bytes) -> None:
         at_start = kind == "newline" or (at_start and kind in ("blank", "comment"))
 
 
-# What may be a directive, wherever a compiler sees comments, raw strings and the names of headers begin and end.
-HASH = re.compile(rb"(?:^|\*/)[ \t\f\v]*(?:#|%:|\?\?=)", re.MULTILINE)
-BLANKS_OR_COMMENT = re.compile(rb"[ \t\f\v]*(/\*)?")
-NAME = re.compile(rb"[\w$\\\x80-\xff]*")  # as a compiler reads it, with \u00fc in it, too
-# What may become the name of a header, which begins with / or <; or goes on in another line.
-OF_A_HEADER = rb'"[/<]|"\\[0-7xu]|R"|\\u|/\*(?!.*\*/)'
-NAMES_A_HEADER = re.compile(OF_A_HEADER, re.IGNORECASE)
-MAY_NAME_A_HEADER = re.compile(OF_A_HEADER + rb"|#|%:", re.IGNORECASE)  # of a macro: # makes strings
-
-
-class Gaps:
-    """Where the next word of a text begins, in time that does not depend on how often the same text is asked for."""
-
-    def __init__(self, source: bytes):
-        self.source = source
-        self.ends = [found.end() for found in re.finditer(rb"\*/", source)]
-        self.known: dict[int, int] = {}
-
-    def behind(self, at: int) -> int:
-        """Behind blanks and comments."""
-        passed = []
-        while at not in self.known:
-            passed.append(at)
-            found = BLANKS_OR_COMMENT.match(self.source, at)
-            assert found
-            next_end = bisect.bisect_left(self.ends, found.end() + 2) if found[1] else len(self.ends)
-            if next_end == len(self.ends):
-                self.known[at] = found.start(1) if found[1] else found.end()
-                break
-            at = self.ends[next_end]
-        end = self.known[at]
-        self.known.update(dict.fromkeys(passed, end))
-        return end
-
-    def word(self, at: int) -> tuple[bytes, int]:
-        """The next word, or none; and where it ends."""
-        found = NAME.match(self.source, self.behind(at))
-        assert found
-        return found[0], found.end()
-
-
-def check_hidden_directives(source: bytes) -> None:
-    """What follows a directive that gives a line the name of another file is a header's for compilers, and is not
-    looked at. So there is none, be it in what only seems to be a comment, a string or a skipped part; nor one that
-    takes a macro from the checker. Raises Refused."""
-    gaps = Gaps(source)
-    macros = macros_that_name_headers(source, gaps)
-    for found in HASH.finditer(source):
-        at = found.end()
-        word, behind = gaps.word(at)
-        if word in (b"define", b"undef") and MADE_CALLS.fullmatch(macro := gaps.word(behind)[0]):
-            line = 1 + source.count(b"\n", 0, found.end())
-            raise Refused(f"redefines {macro.decode()}", STUDENT_FILE, line, "remove it")
-        is_line = word == b"line"
-        if is_line:
-            at = behind
-            word, behind = gaps.word(at)
-        if word.isdigit():
-            at = behind
-        elif not is_line:
-            continue
-        rest = rest_of_line(source, gaps.behind(at))
-        if rest.startswith(b'"') or NAMES_A_HEADER.search(rest) or macros.intersection(NAME.findall(rest)):
-            refuse_marker(1 + source.count(b"\n", 0, found.end()))
-
-
-def rest_of_line(source: bytes, at: int) -> bytes:
-    end = source.find(b"\n", at)
-    return source[at:] if end < 0 else source[at:end]
-
-
-def macros_that_name_headers(source: bytes, gaps: Gaps) -> set[bytes]:
-    """Those that may do so: they have such a string in them, or what makes one, or such a macro."""
-    bodies: defaultdict[bytes, bytes] = defaultdict(bytes)
-    for found in re.finditer(rb"define", source):
-        name, at = gaps.word(found.end())
-        bodies[name] += rest_of_line(source, at) + b" "
-    bodies.pop(b"", None)
-    macros = {name for name, body in bodies.items() if MAY_NAME_A_HEADER.search(body)}
-    while more := {name for name, body in bodies.items()
-                   if name not in macros and macros.intersection(NAME.findall(body))}:
-        macros |= more
-    return macros
-
-
 def refuse_marker(line: int) -> NoReturn:
     raise Refused("changes the line numbers or the name of its file", STUDENT_FILE, line,
                   "take the # directive out: errors must name the lines of kernel.cu")
@@ -281,6 +188,8 @@ ONLY_ONE_FILE = "only kernel.cu is graded; headers of the system have plain name
 
 def check_directive(words: list[bytes], line: int) -> None:
     name = words[0] if words else b""
+    if name in (b"define", b"undef") and b"".join(words[1:2]).startswith(b"__builtin_"):
+        raise Refused(f"redefines {words[1].decode()}", STUDENT_FILE, line, "remove it")
     if name == b"line" or name[:1].isdigit():
         refuse_marker(line)
     if name in (b"include", b"include_next", b"import", b"embed"):
@@ -298,7 +207,7 @@ def check_directive(words: list[bytes], line: int) -> None:
 MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\\n])*)"([^\n]*)',
                     re.MULTILINE)
 PRAGMA = re.compile(rb"#\s*pragma\s+(?:(?:GCC|clang|STDC)\s+)?(\w+)")
-ENTERS, RETURNS, OF_SYSTEM = b"1", b"2", b"3"  # flags behind the name
+ENTERS, OF_SYSTEM = b"1", b"3"  # flags behind the name
 SYSTEM_HEADERS = frozenset({b"/usr/include", b"/usr/local/include"})
 ATTRIBUTE = (b"__attribute__", b"__attribute")
 HEADERS_NAME = rb"((?:__|_[A-Z])\w*|atomic(?:_\w+)?)"
@@ -316,13 +225,13 @@ class Token(NamedTuple):
     line: int
 
 
-def check_preprocessed(text: bytes, prelude: bytes, own: bytes = b"") -> list[Token]:
-    """The tokens of the compiler's -E output that come from the student's file, as the
-    preprocessor's linemarkers say; check_source has refused those that a student writes. Headers
-    have absolute paths, or names such as <built-in>; all of `prelude` is theirs. Each lies where
-    one of the prelude's does, or below `own`, the grader's own folder. Raises Refused."""
+def check_preprocessed(text: bytes, prelude: bytes, own: bytes, parts: bytes = b"") -> list[Token]:
+    """The tokens of the compiler's -E output that come from the student's file, as the preprocessor's linemarkers say:
+    there it is called OWN.cu (engine/kernel.sh, preprocess_as). Headers have absolute paths, or names such as
+    <built-in>; all of `prelude` is theirs. Each lies where one of the prelude's does, or below `parts`, the grader's
+    own folder. Raises Refused."""
     folders = {os.path.dirname(os.path.normpath(found[2])) for found in MARKER.finditer(prelude)}
-    of_headers, tokens = parted(text, SYSTEM_HEADERS | folders - {b"", b"/"} | {own} - {b""})
+    of_headers, tokens = parted(text, own, SYSTEM_HEADERS | folders - {b"", b"/"} | {parts} - {b""})
     of_headers.append(prelude)
     known = {name for part in of_headers for pair in HEADERS_OWN.findall(part) for name in pair}
     spaces = {name for part in of_headers for name in HEADERS_SPACES.findall(part)}
@@ -363,45 +272,39 @@ def names_of_others(words: list[bytes], known: set[bytes], spaces: set[bytes]) -
     return used - declared(words, used) | taken
 
 
-def parted(text: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
-    """What comes from headers, all of which lie in or below `folders`, and what is the student's. Raises Refused for
-    a file elsewhere, and for a header of the CPU's own instructions."""
+def parted(text: bytes, own: bytes, folders: Set[bytes]) -> tuple[list[bytes], list[Token]]:
+    """What comes from headers, all of which lie in or below `folders`, and what is the student's, without its last
+    word, `own`. Where that is in another file, a directive has forged one. Raises Refused for this, for a file
+    elsewhere, and for a header of the CPU's own instructions."""
     of_headers: list[bytes] = []
     tokens: list[Token] = []
-    files: list[bytes] = []  # that include each other, the last one being read
+    student = own + b".cu"
     marker = MARKER.search(text)
     while marker:
         at, name, flags = marker.end(), marker[2], marker[3].split()
-        if not name.startswith((b"/", b"<")):  # the student's; beside it lie a compiler's messages, which can quote it
-            before = len(tokens)
-            following = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
-            if name != STUDENT_FILE.encode() and any(token.kind != "newline" for token in tokens[before:]):
-                raise Refused(f"includes the file {name.decode(errors='replace')}", STUDENT_FILE, line_behind(text, at),
-                              ONLY_ONE_FILE)
-        else:
-            following = MARKER.search(text, at)
-            of_headers.append(text[at:following.start() if following else len(text)])
-            line = tokens[-1].line if tokens else 0
-            check_instructions(name, line)
-            if name.startswith(b"/") and of_headers[-1].strip():  # it is more than the name of the working directory
-                check_place(name, folders, line)
-                if is_changed(of_headers[-1], name, OF_SYSTEM in flags):
-                    header = name.rpartition(b"/")[2].decode(errors="replace")
-                    raise Refused(f"changes the header {header} by a macro", STUDENT_FILE, line_behind(text, at),
-                                  "write the #include in front of the macro's #define")
-                if ENTERS not in flags and name not in files:
-                    refuse_marker(line)
-        if RETURNS in flags and name in files:
-            del files[files.index(name) + 1:]
-        elif ENTERS in flags or name not in files:
-            files.append(name)
-        marker = following
-    return of_headers, tokens
+        line = tokens[-1].line if tokens else 0
+        if name == student and ENTERS not in flags:
+            marker = MARKER.search(text, cut(text, at, int(marker[1]) - 1, tokens))
+            continue
+        marker = MARKER.search(text, at)
+        of_headers.append(text[at:marker.start() if marker else len(text)])
+        check_instructions(name, line)
+        if name.startswith(b"<") or not of_headers[-1].strip() and name != student:
+            continue  # the name of the working directory, for one; and headers that are empty here
+        check_place(name if name != student else STUDENT_FILE.encode(), folders, line)
+        if is_changed(of_headers[-1], name, OF_SYSTEM in flags):
+            header = name.rpartition(b"/")[2].decode(errors="replace")
+            raise Refused(f"changes the header {header} by a macro", STUDENT_FILE, line_behind(text, at, student),
+                          "write the #include in front of the macro's #define")
+    last = max((i for i, token in enumerate(tokens) if token.kind != "newline"), default=0)
+    if not tokens or tokens[last].text != own or len(re.findall(own + rb"(?!\.cu)", text)) > 1:
+        refuse_marker(tokens[-1].line if tokens else 1)
+    return of_headers, tokens[:last]
 
 
-def line_behind(text: bytes, at: int) -> int:
+def line_behind(text: bytes, at: int, student: bytes) -> int:
     """That of the directive behind whose headers the student's text goes on; 0: it does not."""
-    return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if found[2] == STUDENT_FILE.encode()), 0)
+    return next((int(found[1]) - 1 for found in MARKER.finditer(text, at) if found[2] == student), 0)
 
 
 def is_changed(text: bytes, path: bytes, of_system: bool) -> bool:
@@ -463,10 +366,17 @@ def code_and_pragmas(tokens: list[Token]) -> tuple[list[Token], list[list[Token]
     return code, pragmas
 
 
+VA_START = [b"__builtin_va_list", b"made", b";", b"__builtin_va_start", b"(", b"made"]
+"""As the emulator's macro of the name has it: of a store by any other the checker is not told."""
+
+
 def check_code(code: list[Token], others: set[bytes]) -> None:
     """`others`: reserved names that are not the student's. Raises Refused."""
     in_attribute, depth, previous = False, 0, b""
-    for word, kind, line in code:
+    words = [token.text for token in code]
+    for i, (word, kind, line) in enumerate(code):
+        if word == VA_START[3] and words[max(i - 3, 0):i + 3] != VA_START:
+            raise Refused(f"uses {word.decode()}", STUDENT_FILE, line, "write va_start")
         if in_attribute:
             depth += (word in (b"(", b"[")) - (word in (b")", b"]"))
             in_attribute = depth > 0 or previous in ATTRIBUTE

@@ -2,7 +2,8 @@
 # nothing else; beside this file lie the parts that are linked with it. Exit status: 0; 2 where it lacks one of the
 # lab's functions, or has a main(); or 1 with the compiler's words on standard error.
 #
-#     sh compile.sh objects     kernel.cu -> plain.o and checked.o
+#     sh compile.sh objects NAME    kernel.cu -> plain.o and checked.o; and kernel.i and kernel.device.i, in which
+#                               kernel.cu is NAME.cu
 #     sh compile.sh programs    both, and kernel.cu's text -> plain and checked; for a GPU, moreover, recorder and
 #                               submission.fatbin, the kernels alone: what ../clock times
 #     sh compile.sh check       checked.o and kernel.cu's text -> check: make check's own program; and locals, the one
@@ -17,8 +18,8 @@ CC=$CXX
 export TMPDIR="$PWD" # nvcc wants a place for its own files
 export HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
 
-text() { # kernel.new and kernel.marked
-    macros_only=1 preprocess $KERNEL kernel $EMULATED_FLAGS
+text() { # name -> kernel.new and kernel.marked
+    macros_only=1 preprocess_as "$1" $KERNEL kernel $EMULATED_FLAGS
 }
 
 plain_object() {
@@ -54,7 +55,7 @@ checked_program() { # whose constructors run in the host's process: host_process
 
 check_program() {
     checked_objects && link_around guarded.o check guards.o $around_check || return
-    { text && locals_object "$tools/insert" .parts/build/check/prelude kernel.new locals &&
+    { text text && locals_object "$tools/insert" .parts/build/check/prelude kernel.new locals &&
         link_around locals_guarded.o locals locals_guards.o $around_check; } 2>/dev/null ||
         : >locals # empty: nothing is said about local variables
 }
@@ -97,7 +98,7 @@ both() { # object|program
 
 case $1 in
 objects)
-    text || exit 1
+    text "$2" || exit 1
     both object && check_kernel "$tools/lab.sh" plain.o || exit 2
     ;;
 programs) names_apart plain.o checked.o && both program || exit 1 ;;

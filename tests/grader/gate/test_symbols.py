@@ -48,14 +48,14 @@ def objects(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Compile
         return (tree.path / "prelude.new").rename(tree.path / f"prelude of {build} {cxx}")
 
     def compile_text(text: str, *, cxx: str = "c++", checked: bool = False,
-                     look: Callable[[bytes, bytes], object] = lambda *_: None, of: str = "kernel.i") -> Path:
+                     look: Callable[[bytes, bytes, bytes], object] = lambda *_: None, of: str = "kernel.i") -> Path:
         if not shutil.which(cxx):
             missing(cxx)
         cxx, build = usual(cxx, "c++"), "CHECKED" if checked else "EMULATED"
         prelude = prelude_of(build, cxx)
         tree.write("kernel.cu", text)
-        run_script("macros_only=1 preprocess kernel.cu kernel", cxx, flags_of("EMULATED", cxx))
-        look((tree.path / of).read_bytes(), prelude.read_bytes())
+        run_script("macros_only=1 preprocess_as own_name kernel.cu kernel", cxx, flags_of("EMULATED", cxx))
+        look((tree.path / of).read_bytes(), prelude.read_bytes(), b"own_name")
         run_script(f"compile_behind '{prelude.name}' kernel.new kernel.o", cxx, flags_of(build, cxx))
         return tree.path / "kernel.o"
 
@@ -437,19 +437,7 @@ NUMBERS = "line numbers"
     (NUMBERS, 2, "const char *s = \"\\\\\"; /* \" */\n# 1 \"x.h\" 3\n"),
     (NUMBERS, 2, "const char *s = R\"(\\)\"; //\"\n# 1 \"x.h\" 3\n"),
     (NUMBERS, 3, "// a \\  \n comment\n# 1 \"x.h\" 3\n"),
-    (NUMBERS, 2, 'const char *s = R"x(\n# 1 "x.h" 3\n)x";\n'),  # though it is none here
-    # What hides the rest of the file from a reader who cuts it otherwise than a compiler.
-    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n# 4 "/usr/include/x.h" 3\n'),
-    (NUMBERS, 3, 'const char *s = R"x( )\\\nx" /* )x";\n# 4 "/usr/include/x.h" 3\n'),
-    (NUMBERS, 4, "#if 0\n1$'a' /*\n#endif\n# 4 \"/usr/include/x.h\" 3\n"),
-    (NUMBERS, 4, '#if __has_include(</*>)\n#endif\n#define F 4 "/x.h"\n#line /*\n*/ F\n'),
-    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#/**/line/**/4 /**/ __FILE__"/x.h"\n'),
-    (NUMBERS, 3, '#if __has_include(</*>)\n#endif\n#\\\n4 "x.h"\n'),
-    (NUMBERS, 1, '# 4 __grid_constant__ "/x.h" 3\n//*/'), (NUMBERS, 1, '/**/ # 4 EMPTY R"(/x.h)" 3\n'),
-    *((NUMBERS, 4, f'#if __has_include(</*>)\n#endif\n#define {name} "/x.h"\n# 4 {used} 3\n') for name, used in (
-        ("$F", "$F"), ("\u00fc", "\u00fc"), ("\u00fc", "\\u00fc"))),
-    (NUMBERS, 5, '#if __has_include(</*>)\n#endif\n#define A "/x.h"\n#define F A\n# 4 F 3\n'),
-    ("redefines __builtin_memcpy", 3, "#if __has_include(</*>)\n#endif\n#undef __builtin_memcpy\n"),
+    ("redefines __builtin_memcpy", 2, "int x;\n#undef __builtin_memcpy\n"),
     # By its name, and not for the attribute that it becomes.
     ("that host and device share", 2, "int a;\n__managed__ float shared_by_both[16];\n"),
     *(("includes the file", 1, f"#  include /* */ {name}") for name in (
@@ -459,6 +447,35 @@ def test_what_the_text_may_not_say(words: str, line: int, text: str) -> None:
     with pytest.raises(Refused, match=words) as refusal:
         check_source(f"{text}\n".encode())
     assert refusal.value.line == line
+
+
+# What hides the rest of the file from a reader who cuts it otherwise than a compiler: which is why none does.
+CUT = "#if __has_include(</*>)\n#endif\n"
+EARLY = "__attribute__((constructor)) void early();\n"
+
+
+@pytest.mark.parametrize("text", [
+    f'{CUT}# 4 "/usr/include/stdio.h" 3\n{EARLY}',
+    f'const char *s = R"x( )\\\nx" /* )x";\n# 4 "/usr/include/x.h" 3\n{EARLY}/* */\n',
+    f"{CUT}#define F 4 \"/x.h\"\n#line /*\n*/ F\n{EARLY}", f'{CUT}#/**/line/**/4 /**/ __FILE__"/x.h"\n{EARLY}',
+    f'{CUT}#\\\n4 "x.h"\n{EARLY}', f"{CUT}#define $F \"/x.h\"\n# 4 $F 3\n{EARLY}",
+    f"{CUT}#define \u00fc \"/x.h\"\n# 4 \\u00fc 3\n{EARLY}", f'{CUT}#define A "/x.h"\n#define F A\n# 4 F 3\n{EARLY}',
+    # And goes back: by the name of the file that is compiled, behind a header, or behind the file itself.
+    f'{CUT}# 1 "/usr/include/stdio.h" 1 3\n{EARLY}# 9 __BASE_FILE__ 2\nint x;\n',
+    f'{CUT}# 1 "/usr/include/stdio.h" 1 3\n{EARLY}# 9 "kernel.cu" 2\nint x;\n',
+    f'{CUT}# 4 "/usr/include/stdio.h" 3\n{EARLY}#include <stdlib.h>\nint x;\n',
+    f'int x;\n{CUT}# 1 "/usr/include/stdio.h" 1 3\n{EARLY}',
+    f'{CUT}#ifdef AGAIN\n# 1 "/usr/include/stdio.h" 1 3\n{EARLY}#else\n#define AGAIN\n#include __FILE__\nint x;\n'
+    "#endif\n",
+    f'{CUT}#ifdef AGAIN\n{EARLY}#else\n#define AGAIN\n#include "kernel.cu"\nint x;\n#endif\n',
+    f'{CUT}#undef __builtin_memcpy\nvoid f(char *p) {{ __builtin_memcpy(p, p + 8, 1); }}\n',
+    f"#include <stdarg.h>\n{CUT}#undef __builtin_va_start\n"
+    "void f(va_list *all, ...) { va_start(all[0], all); }\n",
+])  # fmt: skip
+def test_what_is_hidden_is_looked_at(objects: Compile, text: str) -> None:
+    check_source(text.encode())
+    with pytest.raises((Refused, subprocess.CalledProcessError)):  # some does not compile
+        objects(text, look=check_preprocessed)
 
 
 def test_other_questions_are_allowed() -> None:
@@ -482,35 +499,40 @@ def test_what_only_the_device_sees(objects: Compile) -> None:
     assert seen[0].count(b"weak") == 3
 
 
-@pytest.mark.parametrize(("name", "flags", "words"), [
-    ("/proc/self/cwd/kernel.cu", "1", "includes the file /proc/self/cwd/kernel.cu"),
-    ("/usr/include/../../proc/self/cwd/kernel.cu", "1 3", "includes the file /proc/self/cwd/kernel.cu"),
-    ("kernel.i.errors", "1", "includes the file kernel.i.errors"), ("/usr/include/x.h", "3", NUMBERS), ("/usr/include/x.h", "2 3", NUMBERS)])
-def test_what_is_no_header(name: str, flags: str, words: str) -> None:
-    """A file that is not among the system's; what no directive has included."""
-    text = f'# 1 "kernel.cu"\nint a;\n# 1 "{name}" {flags}\nasm("nop");\n# 3 "kernel.cu" 2\n'
-    with pytest.raises(Refused, match=words) as refusal:
-        check_preprocessed(text.encode(), b'# 1 "/opt/gcc/include/y.h" 1 3\n')
+HEADER = 'asm("nop"); __attribute__((constructor)) void f();'
+
+
+@pytest.mark.parametrize(("name", "file"), [
+    ("/proc/self/cwd/kernel.cu", "/proc/self/cwd/kernel.cu"),
+    ("/usr/include/../../proc/self/cwd/kernel.cu", "/proc/self/cwd/kernel.cu"),
+    ("kernel.i.errors", "kernel.i.errors"), ("own.cu", "kernel.cu")])
+def test_what_is_no_header(name: str, file: str) -> None:
+    """A file that is not among the system's, such as one that lies beside it."""
+    text = f'# 1 "own.cu"\nint a;\n# 1 "{name}" 1 3\n{HEADER}\n# 3 "own.cu" 2\nown\n'
+    prelude = b'# 1 "/opt/gcc/include/y.h" 1 3\n'
+    with pytest.raises(Refused, match=f"includes the file {file}") as refusal:
+        check_preprocessed(text.encode(), prelude, b"own")
     assert refusal.value.line == 2
+    for last in ("", "own\n# 4 \"/usr/include/x.h\" 3\nown\n"):
+        with pytest.raises(Refused, match=NUMBERS):
+            check_preprocessed(f'# 1 "own.cu"\nint a;\n{last}'.encode(), prelude, b"own")
     for header in ("/usr/include/x.h", "/opt/gcc/lib/../include/sys/x.h", "/tmp/parts/include/support.h"):
-        check_preprocessed(text.replace(name, header).replace(f'" {flags}', '" 1 3').encode(),
-                           b'# 1 "/opt/gcc/include/y.h" 1 3\n', b"/tmp/parts")
+        check_preprocessed(text.replace(f'"{name}" 1', f'"{header}" 1').encode(), prelude, b"own", b"/tmp/parts")
 
 
 def test_where_a_header_was_included_is_asked_of_one_that_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes a look at all that follows: of each of a thousand headers, the time that an examination may take."""
     monkeypatch.setattr("grader.gate.text.line_behind", None)
-    check_preprocessed(b'# 1 "/usr/include/x.h" 1 3\nint x;\n# 2 "kernel.cu" 2\nint a;\n', b"")
+    check_preprocessed(b'# 1 "/usr/include/x.h" 1 3\nint x;\n# 2 "own.cu" 2\nint a;\nown\n', b"", b"own")
 
 
 def test_whose_lines_are_the_students() -> None:
     """Those behind a header; not those behind a marker in a string."""
-    header = b'# 1 "/usr/include/x.h" 1 3\nasm("nop"); __attribute__((constructor)) void f();\n'
-    check_preprocessed(header, b"")
-    for text, line in ((header + b'# 40 "kernel.cu" 2\n\nvoid g() { asm("nop"); }\n', 41),
-                       (b'# 1 "kernel.cu"\nchar s[] = R"(\n# 1 "/usr/x.h" 3\n)"; void g() { asm("nop"); }\n', 3)):
+    behind = f'# 1 "/usr/include/x.h" 1 3\n{HEADER}\n# 40 "own.cu" 2\n\nvoid g() {{ asm("nop"); }}\nown\n'
+    string = '# 1 "own.cu"\nchar s[] = R"(\n# 1 "/usr/x.h" 3\n)"; void g() { asm("nop"); }\nown\n'
+    for text, line in (behind, 41), (string, 3):
         with pytest.raises(Refused, match="assembly") as refusal:
-            check_preprocessed(text, b"")
+            check_preprocessed(text.encode(), b"", b"own")
         assert refusal.value.line == line
 
 
