@@ -456,7 +456,7 @@ __host__ __device__ int forgets(int x) { if (x != 5) return x; }
 
 __global__ void uses(int *a) { a[threadIdx.x] = forgets(threadIdx.x); }
 
-__global__ void half(int *a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
+__global__ void half(int *__restrict__ a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
 
 int main(int count, char **words) {
     const int n = 64;
@@ -588,6 +588,7 @@ def test_an_index_far_outside_of_a_shared_array_is_named_whatever_is_there() -> 
 def test_memory_behind_what_was_set_holds_nothing() -> None:
     (found,) = the_engine().findings(MANY, "half")["findings"]
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
+    assert found["element"] == f"a[{64 + found['thread'][0]}]"
 
 
 EXCHANGES = """\

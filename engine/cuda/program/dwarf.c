@@ -180,9 +180,9 @@ static void take(struct dwarf_entry *entry, uint64_t attribute, const struct val
 static bool is_wanted(uint64_t tag) {
     return tag == DWARF_ARRAY || tag == DWARF_REFERENCE || tag == DWARF_TYPEDEF ||
            tag == DWARF_SUBRANGE || tag == DWARF_CONST || tag == DWARF_VARIABLE ||
-           tag == DWARF_VOLATILE || tag == DWARF_CLASS || tag == DWARF_STRUCTURE ||
-           tag == DWARF_UNION || tag == DWARF_FUNCTION || tag == DWARF_POINTER ||
-           tag == DWARF_BASE || tag == DWARF_PARAMETER;
+           tag == DWARF_VOLATILE || tag == DWARF_RESTRICT || tag == DWARF_CLASS ||
+           tag == DWARF_STRUCTURE || tag == DWARF_UNION || tag == DWARF_FUNCTION ||
+           tag == DWARF_POINTER || tag == DWARF_BASE || tag == DWARF_PARAMETER;
 }
 
 static bool keep(struct dwarf_entries *entries, const struct dwarf_entry *entry) {

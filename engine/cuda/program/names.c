@@ -43,7 +43,8 @@ static struct dwarf_entries entries;
 static const struct dwarf_entry *real_type(size_t at) {
     const struct dwarf_entry *type = dwarf_entry_at(&entries, at);
     for (int depth = 0; type && depth < 16; ++depth) {
-        if (type->tag != DWARF_TYPEDEF && type->tag != DWARF_CONST && type->tag != DWARF_VOLATILE)
+        if (type->tag != DWARF_TYPEDEF && type->tag != DWARF_CONST && type->tag != DWARF_VOLATILE &&
+            type->tag != DWARF_RESTRICT)
             return type;
         type = dwarf_entry_at(&entries, type->type);
     }

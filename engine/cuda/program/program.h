@@ -213,7 +213,8 @@ enum dwarf_tag {
     DWARF_CONST = 0x26,
     DWARF_FUNCTION = 0x2e,
     DWARF_VARIABLE = 0x34,
-    DWARF_VOLATILE = 0x35
+    DWARF_VOLATILE = 0x35,
+    DWARF_RESTRICT = 0x37
 };
 
 struct dwarf_entry {
