@@ -236,7 +236,7 @@ void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C) {
 def test_checks_that_take_too_long_are_no_endless_kernel(tree: Tree) -> None:
     tree.write("slow.cu", SLOW)
     tree.make("sgemm-check", "BACKEND=cpu", "KERNEL=slow.cu")
-    run = run_check(tree.path / "sgemm-check", "--timeout", "0.5", "16", "100000", "16")
+    run = run_check(tree.path / "sgemm-check", "--timeout", "1", "16", "200000", "16")
     assert run.status == 1 and "the checks take too long for this kernel, and were stopped here" in run.stdout, run
     assert "without them it ends, and the result is correct" in run.stdout and "does not end" not in run.stdout
 

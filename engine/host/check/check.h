@@ -189,10 +189,12 @@ struct plain_run {
     bool done;    /* it came to its end: all of this says something */
 };
 
-/* Has the plain build run this shape once; `correct` is whether its result was. Null, and false: it
- * did not come to its end, or is not there. */
+/* Has the plain build run this shape once, in that share of the time which the run under watch has;
+ * `correct` is whether its result was. Null, and false: it did not come to its end, or is not
+ * there. */
+#define PLAIN_SHARE 0.2
 const struct writers *ask_writers(const struct check_options *options, struct shape shape,
-                                  bool *correct);
+                                  double share, bool *correct);
 
 /* The plain program beside the watched one, which the grader asks, too, whether C is right: the
  * compiler makes something else of the same kernel.cu there. Runs o->plain on the shape of an

@@ -75,7 +75,8 @@ static const uint64_t threads_of_small = 64 * 64 * 128; // a block of 128 an ele
 static const struct writers *writers_of_shape(void) {
     static bool has_asked;
     static const struct writers *said;
-    if (!has_asked) said = ask_writers(asked, outcome->shape, &outcome->plain_is_correct);
+    if (!has_asked)
+        said = ask_writers(asked, outcome->shape, PLAIN_SHARE, &outcome->plain_is_correct);
     has_asked = true;
     return said;
 }

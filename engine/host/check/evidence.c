@@ -272,7 +272,7 @@ static void remark_stopped(const struct engine_result *result) {
 static const struct writers *writers_of_remark(void) {
     const struct check_options plain = {.run = {.timeout = remark_seconds}};
     bool correct;
-    return ask_writers(&plain, run.shape, &correct);
+    return ask_writers(&plain, run.shape, PLAIN_SHARE, &correct);
 }
 
 /* Of counts; sets outcome->finding.launch, too. */

@@ -119,13 +119,12 @@ static int made_program(const char *given, const char *path, const char *command
 
 /* --- the program that says which blocks write ------------------------------------------------- */
 
-static const double faster = 0.2; /* than the run under watch */
-static const double longest = 5;  /* seconds for a block: an endless one is found under watch */
+static const double longest = 5; /* seconds for a block: an endless one is found under watch */
 
 /* What it prints was printed, or will be, by the run under watch. */
 static _Noreturn void run_writers_program(const struct check_options *o, struct shape s,
-                                          int program, int out) {
-    const double seconds = fmin(faster * o->run.timeout, longest);
+                                          double share, int program, int out) {
+    const double seconds = fmin(share * o->run.timeout, longest);
     fcntl(out, F_SETFD, 0);
     fexecve(program,
             command("writers %" PRIu64 " %d %" PRIu64 " %f %d %s", check_source_hash(),
@@ -136,14 +135,15 @@ static _Noreturn void run_writers_program(const struct check_options *o, struct 
     _exit(EXIT_MACHINE);
 }
 
-const struct writers *ask_writers(const struct check_options *o, struct shape s, bool *correct) {
+const struct writers *ask_writers(const struct check_options *o, struct shape s, double share,
+                                  bool *correct) {
     const struct child_limits limits = {60, 600}; /* it has limits of its own */
     const int program = made_program(o->writers_program, "build/check/writers", writers_command, s);
     const int out = program < 0 ? -1 : memfd_create("written", MFD_CLOEXEC);
     const bool has_room = out >= 0 && ftruncate(out, (off_t)sizeof(struct plain_run)) == 0;
     const struct plain_run *said = mmap(NULL, sizeof *said, PROT_READ, MAP_SHARED, out, 0);
     if (has_room && program >= 0 && said != MAP_FAILED && child_quiet(s, &limits))
-        run_writers_program(o, s, program, out);
+        run_writers_program(o, s, share, program, out);
     if (out >= 0) close(out);
     if (program >= 0) close(program);
     const bool done = has_room && said != MAP_FAILED && said->done;
