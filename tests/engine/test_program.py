@@ -270,8 +270,9 @@ def test_mistakes_of_the_hosts_code_are_named_at_their_lines() -> None:
         assert kind != "leak" or "2 allocations, 800 bytes in all" in found[0]["detail"][0]
     found = the_engine().findings(PROGRAM, *arguments(1000, "host-fault"))["findings"]
     assert [one["kind"] for one in found] == ["out-of-bounds", "host-fault"]
-    said = run(500, "host-fault", status=1).stderr
-    assert "host code crashed here" in said and "<<<" not in said  # the launch before that has nothing to do with it
+    for kind, words in ("host-fault", "host code crashed here"), ("failed-call", "cudaMemcpy failed"):
+        said = run(500, kind, status=1).stderr
+        assert words in said and "<<<" not in said  # the launch before that has nothing to do with it
 
 
 def stopped(number: signal.Signals, n: int, what: str) -> str:

@@ -59,7 +59,8 @@ static void print_finding(FILE *out, const struct finding *f) {
     finding_say(f, &words);
     print_headline(out, f->at.line ? f->at.file : source_name(), f->at.line, print_red, words.what);
     print_indented(out, words.detail);
-    if (f->kind != FINDING_HOST_FAULT) print_launch(out, &f->launch); /* that was over then */
+    if (f->kind != FINDING_HOST_FAULT && f->kind != FINDING_FAILED_CALL) /* that was over then */
+        print_launch(out, &f->launch);
     if (f->at.in_kernel) {
         fputs("    block ", out);
         print_index(out, f->at.block);
