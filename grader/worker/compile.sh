@@ -18,10 +18,6 @@ CC=$CXX
 export TMPDIR="$PWD" # nvcc wants a place for its own files
 export HOME=/nonexistent CCACHE_DISABLE=1 # where c++ is ccache: it asks for a home, and has no cache here
 
-text() { # name -> kernel.new and kernel.marked
-    macros_only=1 preprocess_as "$1" $KERNEL kernel $EMULATED_FLAGS
-}
-
 plain_object() {
     if [ "$NVCC" ]; then # what was looked at is the CPU's text; what is special to nvcc shows in its object
         "$NVCC" $CUDA_FLAGS -U_FORTIFY_SOURCE -Xcudafe --error_limit=3 -I "$support" -x cu -c $KERNEL -o plain.o
@@ -55,7 +51,8 @@ checked_program() { # whose constructors run in the host's process: host_process
 
 check_program() {
     checked_objects && link_around guarded.o check guards.o $around_check || return
-    { text text && locals_object "$tools/insert" .parts/build/check/prelude kernel.new locals &&
+    { macros_only=1 preprocess $KERNEL kernel $EMULATED_FLAGS &&
+        locals_object "$tools/insert" .parts/build/check/prelude kernel.new locals &&
         link_around locals_guarded.o locals locals_guards.o $around_check; } 2>/dev/null ||
         : >locals # empty: nothing is said about local variables
 }
@@ -98,7 +95,7 @@ both() { # object|program
 
 case $1 in
 objects)
-    text "$2" || exit 1
+    macros_only=1 preprocess_as "$2" $KERNEL kernel $EMULATED_FLAGS || exit 1
     both object && check_kernel "$tools/lab.sh" plain.o || exit 2
     ;;
 programs) names_apart plain.o checked.o && both program || exit 1 ;;
