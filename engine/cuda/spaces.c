@@ -746,6 +746,12 @@ static bool is_constant(unsigned symbol) {
     return is_device_variable(symbol) && strcmp(marks_of_variable(symbol), "__constant__") == 0;
 }
 
+/* What is added there has the line of the variable's declaration, where that is known. */
+static struct visit at_declaration(unsigned variable) {
+    const struct dwarf_entry *e = entry_of_variable(variable);
+    return (struct visit){.line = e ? (int)e->line : 0};
+}
+
 /* A reference to a variable; an empty one: there is none. */
 static struct reference reference_to(unsigned variable) {
     for (unsigned i = 1; i < object.symbol_count; i++) {
@@ -767,8 +773,8 @@ static void check_constants(void) {
     }
     if (bytes <= MOST_CONSTANT) return;
     const struct reference r = reference_to(last);
-    const struct dwarf_entry *e = entry_of_variable(last);
-    add(&(struct visit){.line = e ? (int)e->line : 0}, &r,
+    struct visit v = at_declaration(last);
+    add(&v, &r,
         "file uses too much global constant data (%zu bytes, %d max); make %s a __device__ "
         "variable, "
         "or memory that cudaMalloc() gives",
@@ -809,8 +815,8 @@ static void check_shared(unsigned kernel) {
     free(shared.counted);
     if (shared.bytes <= SHARED_PER_BLOCK) return;
     const unsigned largest = object_target(&shared.largest);
-    const struct dwarf_entry *e = entry_of_variable(largest);
-    add(&(struct visit){.line = e ? (int)e->line : 0}, &shared.largest,
+    struct visit v = at_declaration(largest);
+    add(&v, &shared.largest,
         "entry function %s uses too much shared data (%zu bytes, %d max); make %s smaller, or give "
         "its size at the launch, with extern __shared__ and "
         "cudaFuncAttributeMaxDynamicSharedMemorySize",
@@ -831,10 +837,9 @@ static void check_addresses(unsigned variable) {
     while (spaces[target] != SPACE_DEVICE && object_next(&r)) target = object_target(&r);
     if (spaces[target] != SPACE_DEVICE) return;
     const struct reference used = reference_to(variable);
-    const struct dwarf_entry *e = entry_of_variable(variable);
+    struct visit v = at_declaration(variable);
     if (used.section) /* else no code uses the variable */
-        add_address_of_device(&(struct visit){.line = e ? (int)e->line : 0}, &used,
-                              object_name(target));
+        add_address_of_device(&v, &used, object_name(target));
 }
 
 static void check_host_variables(void) {

@@ -187,6 +187,14 @@ static bool is_called_with_barrier(const struct structure *s, const struct const
     return called != in && structure_barrier_between(s, called->first, called->last);
 }
 
+/* Whether all threads that come to the line pass the barrier once: no if or loop is around it
+ * alone.
+ */
+static bool is_passed_once(const struct structure *s, int barrier, int line) {
+    return !structure_outermost(s, CONSTRUCT_IF, barrier, line) &&
+           !structure_outermost(s, CONSTRUCT_LOOP, barrier, line);
+}
+
 /* Whether all threads that come from the one line to the other pass a barrier between them. */
 static bool is_parted(const struct structure *s, int line, int other) {
     const int first = line < other ? line : other, second = line < other ? other : line;
@@ -194,8 +202,7 @@ static bool is_parted(const struct structure *s, int line, int other) {
     for (int i = 0; i < s->barriers; ++i) {
         const int barrier = s->barrier[i];
         if (first < barrier && barrier < second && !in_branches(s, barrier, second) &&
-            !structure_outermost(s, CONSTRUCT_IF, barrier, second) &&
-            !structure_outermost(s, CONSTRUCT_LOOP, barrier, second) &&
+            is_passed_once(s, barrier, second) &&
             !structure_outermost(s, CONSTRUCT_FUNCTION, barrier, second))
             return true;
     }
@@ -364,12 +371,6 @@ static bool find_barrier_in_loop(struct diagnosis *d, const struct race *r) {
     return true;
 }
 
-/* Whether all threads that turn around in the loop pass this barrier in each turn. */
-static bool is_in_each_turn(const struct structure *s, int barrier, const struct construct *turns) {
-    return !structure_outermost(s, CONSTRUCT_IF, barrier, turns->first) &&
-           !structure_outermost(s, CONSTRUCT_LOOP, barrier, turns->first);
-}
-
 /* Where a barrier between the line that is executed first and the other one belongs: outside of
  * loops that are around one of them only. */
 static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool overwritten) {
@@ -400,7 +401,7 @@ static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool
         return;
     }
     /* One that all threads pass in each turn is not between the two: they are of the same turn. */
-    const bool same_turn = !turns || (barrier && is_in_each_turn(s, barrier, turns));
+    const bool same_turn = !turns || (barrier && is_passed_once(s, barrier, turns->first));
     if (r->at == r->other && same_turn) SET_FLAG(ONE_LINE);
     if (!barrier || (after >= before && same_turn)) return;
     SET(BARRIER_PASSED, barrier);

@@ -140,13 +140,8 @@ static bool is_as_recovered(const struct situation *s, const struct view *v) {
     return true;
 }
 
-/* The part of an index to A or B that counts along k. */
-static const struct index_formula *part_along_k(const struct view *v, int matrix) {
-    return matrix == MATRIX_A ? &v->layout.col : &v->layout.row;
-}
-
 static bool is_split(const struct view *v, int matrix) {
-    return matrix < MATRIX_C && part_has(part_along_k(v, matrix), LAYOUT_BLOCK);
+    return matrix < MATRIX_C && part_has(cause_other(&v->layout, matrix), LAYOUT_BLOCK);
 }
 
 /* In the order of blocks, intervals, threads and steps. False: not all was seen, or there is no
@@ -285,9 +280,9 @@ static bool has_right_index(const struct situation *s, const struct view *v, int
     const struct layout *c = &s->store.layout;
     if (matrix == MATRIX_C) return true;
     if (!s->store.access || c->size != SIZE_N) return false;
-    const bool is_a = matrix == MATRIX_A, tile = s->use[matrix].access != v->access;
-    const struct index_formula *own = is_a ? &v->layout.row : &v->layout.col;
-    const struct index_formula *k = part_along_k(v, matrix), *of_c = is_a ? &c->row : &c->col;
+    const bool tile = s->use[matrix].access != v->access;
+    const struct index_formula *own = cause_own(&v->layout, matrix);
+    const struct index_formula *k = cause_other(&v->layout, matrix), *of_c = cause_own(c, matrix);
     const unsigned known = v->varied & s->store.varied;
     const unsigned same = tile ? LAYOUT_BLOCK : LAYOUT_BLOCK | LAYOUT_THREAD;
     for (int i = INDEX_THREAD_X; i <= INDEX_BLOCK_Z; i++)

@@ -7,31 +7,23 @@
 
 /* --- which part of an index is which ---------------------------------------------------------- */
 
-/* The rows of A, or the columns of B, are also C's; the other part is along k. */
-static const struct index_formula *own(const struct layout *l, int matrix) {
-    return matrix == MATRIX_A ? &l->row : &l->col;
-}
-static const struct index_formula *other(const struct layout *l, int matrix) {
-    return own(l, !matrix);
-}
-
 static const struct index_formula *along_k(const struct situation *s, int matrix) {
-    return other(&s->use[matrix].layout, matrix);
+    return cause_other(&s->use[matrix].layout, matrix);
 }
 
 /* The rows of A that reach the products, and of C; the columns of B, and of C. */
 static const struct index_formula *used(const struct situation *s, int matrix) {
-    return own(&s->use[matrix].layout, matrix);
+    return cause_own(&s->use[matrix].layout, matrix);
 }
 static const struct index_formula *stored(const struct situation *s, int matrix) {
-    return own(&s->store.layout, matrix);
+    return cause_own(&s->store.layout, matrix);
 }
 
 /* Whether a view uses the same threads, or blocks, for its own part as C does for its rows (0) or
  * its columns (1); as far as both are known. */
 static bool is_as_stored(const struct situation *s, const struct view *v, int matrix, int of,
                          unsigned variables) {
-    return part_same(own(&v->layout, matrix), stored(s, of),
+    return part_same(cause_own(&v->layout, matrix), stored(s, of),
                      variables & v->varied & s->store.varied);
 }
 
@@ -66,7 +58,8 @@ static bool is_transposed(const struct situation *s, int matrix, const struct la
     if (matrix == MATRIX_C)
         return part_same(&l->col, used(s, MATRIX_A), LAYOUT_BLOCK | LAYOUT_THREAD) &&
                part_same(&l->row, used(s, MATRIX_B), LAYOUT_BLOCK | LAYOUT_THREAD);
-    return part_has(other(l, matrix), LAYOUT_BLOCK) && !part_has(own(l, matrix), LAYOUT_BLOCK);
+    return part_has(cause_other(l, matrix), LAYOUT_BLOCK) &&
+           !part_has(cause_own(l, matrix), LAYOUT_BLOCK);
 }
 
 bool cause_row_length(const struct situation *s) {
@@ -196,7 +189,7 @@ static bool is_of_load(const struct situation *s, int matrix, enum threads_as us
     if (made->access == s->use[matrix].access) return use != OTHERWISE;
     if (use == AS_STORED) return made->access && is_diagonal(&made->layout);
     return load == EXCHANGED && tile_store(s, matrix, &tile) &&
-           part_same(own(&tile, matrix), stored(s, matrix), LAYOUT_THREAD);
+           part_same(cause_own(&tile, matrix), stored(s, matrix), LAYOUT_THREAD);
 }
 
 /* The store to a tile, if that is transposed, rows of it by what counts columns, and the product
@@ -209,9 +202,9 @@ static const struct recovered *transposing_store(const struct situation *s, int 
         !recover_row_and_column(trace_shared(s->recovery->trace, use->array), &use->formula, &read))
         return NULL;
     const struct index_formula *to = stored(s, matrix);
-    return !part_same(own(&l, matrix), to, LAYOUT_THREAD) &&
-                   part_same(other(&l, matrix), to, LAYOUT_THREAD) &&
-                   part_same(own(&read, matrix), to, LAYOUT_THREAD)
+    return !part_same(cause_own(&l, matrix), to, LAYOUT_THREAD) &&
+                   part_same(cause_other(&l, matrix), to, LAYOUT_THREAD) &&
+                   part_same(cause_own(&read, matrix), to, LAYOUT_THREAD)
                ? store
                : NULL;
 }
@@ -296,7 +289,7 @@ enum { TELLING_PHASES = 3 };
 /* How far along k what the block's threads load in one phase reaches. */
 static long long loaded_along_k(const struct situation *s, int matrix) {
     const struct view *v = &s->load[matrix];
-    return cause_extent(s, v->access, s->recovery->trace->grid, other(&v->layout, matrix),
+    return cause_extent(s, v->access, s->recovery->trace->grid, cause_other(&v->layout, matrix),
                         LAYOUT_THREAD | LAYOUT_STEP);
 }
 
@@ -311,7 +304,7 @@ static bool says_phase_missing(const struct situation *s, int matrix) {
         cause_at_access(s, CAUSE_PHASE_STEP, load);
         CAUSE_SAY(PHASE_NOT_ALONG_K, NAME(matrix), W(cause_directions[matrix]), ACCESS(load));
         CAUSE_SAY(ASK_ALONG_K);
-    } else if (part_has(other(&v->layout, matrix), LAYOUT_PHASE)) {
+    } else if (part_has(cause_other(&v->layout, matrix), LAYOUT_PHASE)) {
         cause_at_access(s, CAUSE_PHASE_MISSING, use);
         CAUSE_SAY(SAME_PRODUCT, NAME(matrix), ACCESS(use), ACCESS(load), W(load->place.line),
                   W(load->phases), NAME(use->array));
@@ -382,7 +375,7 @@ static bool reaches_all_of_k(const struct situation *s, int matrix) {
         struct index_sample sample;
         if (r->of[i] != v->access - r->access) continue;
         recover_sample(r, i, &sample);
-        const long long at = index_offset(other(&v->layout, matrix), sample.value);
+        const long long at = index_offset(cause_other(&v->layout, matrix), sample.value);
         if (at >= 0 && at < k) count += !seen[at]++;
     }
     free(seen);

@@ -91,6 +91,14 @@ bool cause_is_known(const struct situation *s);
 /* The first load, or store, of an array; null: there is none. */
 const struct recovered *cause_access_of(const struct situation *s, int array, bool write);
 
+/* Of an index: the rows of A, or the columns of B, are also C's; the other part is along k. */
+static inline const struct index_formula *cause_own(const struct layout *l, int matrix) {
+    return matrix == MATRIX_A ? &l->row : &l->col;
+}
+static inline const struct index_formula *cause_other(const struct layout *l, int matrix) {
+    return cause_own(l, !matrix);
+}
+
 /* How many rows or columns a part of an access's index runs through in such a grid, from 0 on, by
  * these variables alone. */
 long long cause_extent(const struct situation *s, const struct recovered *access,
