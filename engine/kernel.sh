@@ -76,9 +76,9 @@ preprocess() ( # file, BASE or OBJECT.o, flags
     exit 1
 )
 
-# Of a file that may lie about where its text comes from: in BASE.i and BASE.device.i it has a name that nobody knew who
-# wrote it, and that name is its last word. What a forged directive calls a header's goes on to the end then: without
-# the name nothing can go back (grader/gate/text.py).
+# For a file that may lie about where its text comes from. In BASE.i and BASE.device.i the file has a name that its
+# author could not know, and its last word is that name. A directive that claims that the rest is a header's cannot
+# return to the file, and so the last word seems to be the header's (grader/gate/text.py).
 preprocess_as() { # name, file, BASE, flags
     own=$1 given=$2 base=$3
     shift 3

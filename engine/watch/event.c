@@ -68,7 +68,7 @@ int event_claim(uint64_t keys[], int count, uint64_t key) {
     return -1;
 }
 
-/* Null: somebody has it, or there is no room. */
+/* Null: the key is taken, or there is no room. */
 static struct kept_event *claim(uint64_t key) {
     const int at = event_claim(kept.key, EVENTS, key);
     return at < 0 ? NULL : &kept.event[at];

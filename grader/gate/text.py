@@ -367,7 +367,7 @@ def code_and_pragmas(tokens: list[Token]) -> tuple[list[Token], list[list[Token]
 
 
 VA_START = [b"__builtin_va_list", b"made", b";", b"__builtin_va_start", b"(", b"made"]
-"""As the emulator's macro of the name has it: of a store by any other the checker is not told."""
+"""What the emulator's macro of this name expands to. The checker does not see what any other use stores."""
 
 
 def check_code(code: list[Token], others: set[bytes]) -> None:
