@@ -156,23 +156,27 @@ __global__ void barriers(int *in, int *out, int looked_at) {
     out[t] = sum + words[looked_at]; // the last read
 }
 
-__device__ void raise(int *p, int by) {
-    int old = *p, expected; // the guess
+template <class T> __device__ void raise(T *p, T by) {
+    T old = *p, expected; // the guess
     do {
         expected = old;
         old = atomicCAS(p, expected, expected + by);
     } while (old != expected);
 }
 
-// What a thread loads is what its compare-and-swap expects, 0 in global memory and 1 in shared memory; or is not: 2 it
-// makes none, 3 it makes it elsewhere, and 4 the first block, and 5 the first thread, makes none.
+// What a thread loads is what its compare-and-swap expects, 0 in global memory, 1 and 6 in shared memory, 7 there, of
+// single bytes before; or is not: 2 it makes none, 3 it makes it elsewhere, and 4 the first block, and 5 the first thread, makes none.
 __global__ void guesses(int *p, int *out, int kind) {
     __shared__ int word;
-    if (threadIdx.x == 0) word = 0;
+    __shared__ unsigned long long wide;
+    if (threadIdx.x == 0) word = 0, wide = 0;
     __syncthreads();
-    if (kind == 0) raise(p, blockIdx.x);
-    if (kind == 1) raise(&word, threadIdx.x);
-    if (kind < 2) return;
+    if (kind == 7 && threadIdx.x < 8) ((volatile char *)&wide)[threadIdx.x] = 1;
+    __syncthreads();
+    if (kind == 0) raise(p, (int)blockIdx.x);
+    if (kind == 1) raise(&word, (int)threadIdx.x);
+    if (kind == 6 || kind == 7) raise(&wide, 1ull + threadIdx.x);
+    if (kind < 2 || kind > 5) return;
     const bool other = (kind == 4 && blockIdx.x > 0) || (kind == 5 && threadIdx.x + blockIdx.x > 0);
     const int sum = other ? atomicAdd(p, 1) : *p; // no guess
     if (kind == 3) atomicCAS(out, sum, 7);
@@ -345,7 +349,7 @@ def test_numbers_of_barriers_begin_again() -> None:
 
 
 def test_what_a_compare_and_swap_expects_may_be_loaded_without_an_atomic_operation() -> None:
-    for kind in (0, 1):
+    for kind in (0, 1, 6, 7):
         for blocks in (1, 100):
             check(GUESSES, kind, blocks, said=NOTHING)
     for kind, blocks in itertools.product((2, 3), (1, 2)):

@@ -12,7 +12,7 @@
 
 extern const struct detector detector_race;
 
-enum { FOLLOWED = 8 /* in an interval */, GUESSES = 4 };
+enum { FOLLOWED = 8 /* in an interval */, GUESSES = 16 /* two of 8 bytes with a cell each */ };
 struct races {          /* of a worker */
     bool between_warps; /* some threads have raced, on shared memory, in this interval */
     int count, guess_count;
@@ -205,9 +205,11 @@ static bool meets_another_warp(const struct watch *w, uintptr_t address, epoch n
     struct shadow_cell *cell[WORD];
     if (w->epochs.has_pairs) return true; /* perhaps */
     if (s->write == EPOCH_IN_CELLS) {     /* volatile accesses, such as a warp's in old code */
-        cells_find(&w->cells, watch_word(w, address), 1u << address % WORD, cell);
-        known[1] = cell[0]->write.when, known[2] = cell[0]->strong_write.when;
-        known[3] = cell[0]->read.when, known[4] = cell[0]->other_read.when;
+        const unsigned cells =
+            cells_find(&w->cells, watch_word(w, address), (1u << WORD) - 1, cell);
+        const struct shadow_cell *c = cell[cells > 1 ? address % WORD : 0];
+        known[1] = c->write.when, known[2] = c->strong_write.when;
+        known[3] = c->read.when, known[4] = c->other_read.when;
     }
     if (!now_writes) known[3] = known[4] = 0;
     for (unsigned i = 0; i < sizeof known / sizeof *known; ++i)
