@@ -459,6 +459,18 @@ __global__ void uses(int *a) { a[threadIdx.x] = forgets(threadIdx.x); }
 
 __global__ void half(int *__restrict__ a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
 
+template <class T> struct pair { T a, b; };
+
+__global__ void pairs(int *a) {
+    __shared__ pair<int> all[64];
+    const int t = threadIdx.x;
+    const pair<int> mine = {t, t};
+    all[t] = mine; // stores a pair
+    all[t] = pair<int>{t, 2};
+    pair<int> next = all[(t + 1) % 64]; // reads a pair
+    a[t] = next.a;
+}
+
 int main(int count, char **words) {
     const int n = 64;
     int *a, *b;
@@ -477,6 +489,7 @@ int main(int count, char **words) {
     else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
     else if (words[1][0] == 'r') uses<<<1, 64>>>(b);
     else if (words[1][0] == 'R') return forgets(5);
+    else if (words[1][0] == 'P') pairs<<<1, 64>>>(b);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
     else if (words[1][0] == 'f') far_index<<<1, 64>>>(a, strtoul(words[2], NULL, 10));
@@ -590,6 +603,14 @@ def test_memory_behind_what_was_set_holds_nothing() -> None:
     (found,) = the_engine().findings(MANY, "half")["findings"]
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
     assert found["element"] == f"a[{64 + found['thread'][0]}]"
+
+
+def test_a_copy_that_the_compiler_has_made_is_where_it_is_called() -> None:
+    """And not at the line of the class."""
+    (found,) = the_engine().findings(MANY, "Pairs")["findings"]
+    assert (found["kind"], found["line"]) == ("shared-race", line_of_many("// reads a pair"))
+    assert found["function"] == "pairs" and found["other"]["line"] == line_of_many("// stores a pair")
+    assert found["detail"][1].startswith("a __syncthreads() is missing after line"), found
 
 
 EXCHANGES = """\

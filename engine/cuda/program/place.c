@@ -95,15 +95,44 @@ static bool is_emulators(const char *function) {
            strncmp(function, "void emulator::", 15) == 0;
 }
 
-/* Pairs of lines, a function and a place, from the innermost on. */
+/* Whether a member of this name, whose argument is an object of its class, copies it: the
+ * constructor of pair<int> is pair. */
+static bool copies(const char *name, size_t length, const char *class) {
+    const size_t bare = strcspn(class, "<& "), before = bare - length;
+    if (length == 9 && strncmp(name, "operator=", length) == 0) return true;
+    return length <= bare && strncmp(class + before, name, length) == 0 &&
+           (!before || class[before - 1] == ':');
+}
+
+/* Whether it is "pair::operator=(pair const&)" or "pair::pair(pair&&)", say. The compiler's own has
+ * the line of the class. */
+static bool is_copy(const char *function) {
+    const char *const end = strrchr(function, '&');
+    if (!end || end == function || strcmp(end, "&)") != 0) return false;
+    for (const char *open = strchr(function, '('); open; open = strchr(open + 1, '(')) {
+        const char *const class = open + 1;
+        const ptrdiff_t length = end - class - (end[-1] == '&' ? 1 : 6); /* without " const" */
+        const char *const name = function + length + 2;
+        if (length > 0 && name < open && strncmp(function, class, (size_t)length) == 0 &&
+            strncmp(name - 2, "::", 2) == 0)
+            return copies(name, (size_t)(open - name), class);
+    }
+    return false;
+}
+
+/* Pairs of lines, a function and a place, from the innermost on. A copy is where it is called. */
 static struct place read_places(FILE *stream) {
     struct place found = {.line = 0}, next = {.line = 0};
     char text[1024], called[sizeof found.called] = "";
+    bool in_copy = false;
     while (read_text(next.function, sizeof next.function, stream)) {
-        next.function[strcspn(next.function, "(\n")] = '\0'; /* the name will do */
+        next.function[strcspn(next.function, "\n")] = '\0';
+        const bool copy = is_copy(next.function);
+        next.function[strcspn(next.function, "(")] = '\0'; /* the name will do */
         if (!read_text(text, sizeof text, stream)) break;
-        if (!found.line && !is_emulators(next.function) && parse_place(text, &next)) {
+        if ((!found.line || in_copy) && !is_emulators(next.function) && parse_place(text, &next)) {
             found = next;
+            in_copy = copy;
             memcpy(found.called, called, sizeof called);
         }
         if (strncmp(next.function, "cuda", 4) == 0)
