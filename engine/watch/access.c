@@ -495,7 +495,7 @@ static long index_value(const struct type_descriptor *type, uintptr_t value) {
 void __ubsan_handle_out_of_bounds(struct out_of_bounds *data, uintptr_t index) {
     struct watch *w = watch_here();
     if (w)
-        HEAR(bad_index, w, data->file, (int)data->line, data->array->name,
+        HEAR(bad_index, w, data->file, (int)data->line, (int)data->column, data->array->name,
              index_value(data->index, index));
 }
 

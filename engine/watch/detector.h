@@ -88,7 +88,8 @@ struct detector {
 
     /* --- what the compiler says --- */
     /* An index is outside of an array of `type` ("float [16]"). */
-    void (*bad_index)(struct watch *w, const char *file, int line, const char *type, long index);
+    void (*bad_index)(struct watch *w, const char *file, int line, int column, const char *type,
+                      long index);
     /* An access while a detector has asked for all of them: SLOW_INDEX. */
     void (*access)(struct watch *w, const struct access *access);
     /* This one leaves an object that the compiler knows: a local or constant array, or a variable

@@ -135,6 +135,60 @@ def test_what_functions_leave_behind(checker: Builder, programs: Path, setup: st
     assert "beyond its last row" not in run.stdout and "No element of C" in run.stdout, run
 
 
+# Statements with a bad index, of a local array that is like a row of a shared one, or of that one.
+INDEXED = [
+    ("local", "a[i] = s[3][i % W];"),
+    ("local", "for (int j = 0; j <= W; ++j) a[j] += s[3][j % W];"),
+    ("local", "s[3][i % W] = s[m][i % W] + b [ i ];"),
+    ("local", "s[i % W][2] = table[i];"),
+    ("local", "q.v[i] = s[3][i % W];"),
+    ("local", "C[1] = s[3][table[i]]; // which may lead anywhere"),
+    ("local", "C[1] = s[3][fixed[i]]; // the same, of a static array"),
+    ("shared", "a[i % W] = s[3][i];"),
+    ("shared", "s[3][i] = a[i % W];"),
+    ("shared", "a[i % W] = to[3][i] + b[m];"),
+    ("shared", "a[(int)s[m][m]] = s[3][i];"),
+    ("shared", "a[i % W] = AT(3, i);"),
+]
+LIKE_A_ROW = """#define HALF 8 // of W
+#define W (2 * HALF) /* a row */
+#define AT(r, c) s[r][c]
+struct row { float v[W]; int n; };
+__global__ void mysgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    __shared__ float s[W][W];
+    float (&to)[W][W] = s, a[W] = {C[1]}, b[W] = {C[2]};
+    const int table[W] = {3, 1, 7, 0, 6, 2, 5, 4, 15, 14, 12, 13, 8, 9, 11, 10}, i = k;
+    static const int fixed[W] = {3, 1, 7, 0, 6, 2, 5, 4, 15, 14, 12, 13, 8, 9, 11, 10};
+    row q = {{C[3]}, m};
+    for (int j = threadIdx.x; j < W * W; j += 2) s[j / W][j % W] = 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        switch (n) {
+            CASES
+        }
+    if (threadIdx.x == 0) C[0] = a[m] + b[m] + q.v[m] + q.n + s[m][m];
+}
+void basicSgemm(int m, int n, int k, const float *A, const float *B, float *C)
+{
+    cudaMemset(C, 0, 4 * m * n);
+    mysgemm<<<1, 2>>>(m, n, k, A, B, C);
+}
+"""
+
+
+@pytest.mark.parametrize("setup", EACH_COMPILER)
+def test_a_local_array_like_a_row_of_a_shared_one(checker: Builder, programs: Path, setup: str) -> None:
+    cases = [f"case {n}: {{ {statement} \n}} break;" for n, (_, statement) in enumerate(INDEXED, 4)]
+    text = LIKE_A_ROW.replace("CASES", "\n".join(cases))
+    program = checker(setup, shared_kernel(programs, "like_a_row.cu", text))
+    for n, (what, statement) in enumerate(INDEXED, 4):
+        finding = run_check(program, "--json", 1, 16, n).finding
+        line = next(i for i, each in enumerate(text.splitlines(), 1) if f"case {n}:" in each)
+        assert (finding["kind"], finding["line"]) == (f"{what}-out-of-bounds", line), (statement, finding)
+        assert ("a local array" in finding["what"]) == (what == "local" and "fixed" not in statement), finding
+
+
 WORDS = 60
 """That there may be from a local array to where the function's caller goes on."""
 

@@ -135,6 +135,12 @@ static long tls_offset_of(struct reader block) {
     return !block.bad && (last == 0x9b || last == 0xe0) ? (long)offset : -1;
 }
 
+/* "addr" alone (2.5.1.1). 0: the expression is another one, such as of a place on a stack. */
+static uintptr_t address_of(struct reader block) {
+    const uint64_t first = read_fixed(&block, 1), address = read_fixed(&block, 8);
+    return first == 0x03 && !block.bad && block.at == block.end ? address : 0;
+}
+
 /* --- entries ---------------------------------------------------------------------------------- */
 
 /* The abbreviation with this code: a reader behind it, and its tag. */
@@ -156,24 +162,29 @@ static struct reader find_abbreviation(struct reader r, uint64_t code, uint64_t 
     return r;
 }
 
+static void take_location(struct dwarf_entry *entry, struct reader block) {
+    entry->tls_offset = tls_offset_of(block);
+    entry->address = address_of(block);
+}
+
 /* By the attributes' numbers (7.5.4). */
 static void take(struct dwarf_entry *entry, uint64_t attribute, const struct value *value) {
     const bool is_size = attribute == 0x0b || attribute == 0x2f || attribute == 0x37;
     if (is_size && !value->is_constant) return;
     switch (attribute) {
-    case 0x02: entry->tls_offset = tls_offset_of(value->block); break; /* location */
-    case 0x03: entry->name = value->text; break;                       /* name */
-    case 0x0b: entry->bytes = value->number; break;                    /* byte_size */
-    case 0x2f: entry->count = value->number + 1; break;                /* upper_bound */
-    case 0x31:                                                         /* abstract_origin, ... */
-    case 0x47: entry->origin = value->number; break;                   /* ... specification */
-    case 0x34: entry->artificial = value->number != 0; break;          /* artificial */
-    case 0x37: entry->count = value->number; break;                    /* count */
-    case 0x3a: entry->file = value->number; break;                     /* decl_file */
-    case 0x3b: entry->line = value->number; break;                     /* decl_line */
-    case 0x3e: entry->encoding = value->number; break;                 /* encoding */
-    case 0x49: entry->type = value->number; break;                     /* type */
-    case 0x6e: entry->linkage_name = value->text; break;               /* linkage_name */
+    case 0x02: take_location(entry, value->block); break;
+    case 0x03: entry->name = value->text; break;              /* name */
+    case 0x0b: entry->bytes = value->number; break;           /* byte_size */
+    case 0x2f: entry->count = value->number + 1; break;       /* upper_bound */
+    case 0x31:                                                /* abstract_origin, ... */
+    case 0x47: entry->origin = value->number; break;          /* ... specification */
+    case 0x34: entry->artificial = value->number != 0; break; /* artificial */
+    case 0x37: entry->count = value->number; break;           /* count */
+    case 0x3a: entry->file = value->number; break;            /* decl_file */
+    case 0x3b: entry->line = value->number; break;            /* decl_line */
+    case 0x3e: entry->encoding = value->number; break;        /* encoding */
+    case 0x49: entry->type = value->number; break;            /* type */
+    case 0x6e: entry->linkage_name = value->text; break;      /* linkage_name */
     }
 }
 

@@ -243,6 +243,27 @@ bool name_of_index(size_t offset, const char *type, long index, struct shared_na
     return false;
 }
 
+/* --- variables that are not shared ------------------------------------------------------------ */
+
+bool name_is_not_shared(const char *name, uintptr_t *address) {
+    bool is = false;
+    *address = 0;
+    names_needed();
+    for (int i = 0; i < name_count; ++i)
+        if (strcmp(names[i].name, name) == 0) return false;
+    for (size_t i = 0; i < entries.count; ++i) {
+        const struct dwarf_entry *e = &entries.list[i], *type;
+        if ((e->tag != DWARF_VARIABLE && e->tag != DWARF_PARAMETER) || !e->name ||
+            strcmp(e->name, name) != 0)
+            continue;
+        type = real_type(e->type);
+        is = type && type->tag != DWARF_POINTER && type->tag != DWARF_REFERENCE;
+        if (!is) return false;
+        if (e->address) *address = e->address - place_link_address(NULL);
+    }
+    return is;
+}
+
 /* --- pointers --------------------------------------------------------------------------------- */
 
 size_t name_points_to(const char *name) {

@@ -185,6 +185,9 @@ size_t name_points_to(const char *name);
 const char *name_of_dynamic(size_t *element);
 /* Whether it has any. */
 bool name_has_dynamic(void);
+/* Whether variables of this name hold what is in them, being no pointer or reference, and none is
+ * shared. Sets the address of one that is not on a stack, or 0. */
+bool name_is_not_shared(const char *name, uintptr_t *address);
 /* Whether some variable's dimensions end as those of `type` ("float [16]"); its name is empty if
  * several do. */
 bool name_any_ends_as(const char *type, struct shared_name *found);
@@ -227,6 +230,7 @@ struct dwarf_entry {
     size_t bytes;                    /* of a type; 0: not known */
     size_t encoding;                 /* of a base type: table 7.11; 0: not known */
     size_t file, line;               /* of the declaration, the file by its number; 0: not known */
+    uintptr_t address;               /* of a variable that is not on a stack, as linked; or 0 */
     bool artificial;                 /* the compiler's, not the source's */
 };
 

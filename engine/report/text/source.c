@@ -37,6 +37,91 @@ bool source_is(const char *file) {
     return expected && length >= expected && strcmp(file + length - expected, name) == 0;
 }
 
+/* --- which array is indexed there --------------------------------------------------------------
+ */
+
+enum { LINE_BYTES = 512 };
+
+/* What a macro without parameters stands for, one of the text's own; null: the word is none. */
+static const char *replacement(const char *word, size_t length, size_t *bytes) {
+    for (const char *at = source_text(); (at = strstr(at, "#define"));) {
+        at += strlen("#define");
+        at += strspn(at, " \t");
+        if (strncmp(at, word, length) != 0 || (at[length] != ' ' && at[length] != '\t')) continue;
+        at += length + strspn(at + length, " \t");
+        *bytes = strcspn(at, "\n");
+        for (size_t i = 0; i < *bytes; ++i) /* a comment */
+            if (at[i] == '/' && (at[i + 1] == '/' || at[i + 1] == '*')) *bytes = i;
+        while (*bytes && strchr(" \t", at[*bytes - 1])) --*bytes;
+        return at;
+    }
+    return NULL;
+}
+
+/* A line as the preprocessor writes it, which is what a compiler counts columns in. */
+static void preprocess(const char *text, size_t length, char line[LINE_BYTES], int depth) {
+    for (const char *at = text, *const end = text + length; at < end;) {
+        const size_t spaces = strspn(at, " \t"), word = strspn(at, characters_of_words);
+        size_t bytes = spaces ? spaces : word ? word : 1;
+        const char *instead = word && depth ? replacement(at, word, &bytes) : NULL;
+        if (instead)
+            preprocess(instead, bytes, line, depth - 1);
+        else
+            append(line, LINE_BYTES, "%.*s", at > text && spaces ? 1 : (int)bytes, at);
+        at += instead ? word : bytes;
+    }
+}
+
+static const char *before_spaces(const char *begin, const char *at) {
+    while (at > begin && strchr(" \t", at[-1])) --at;
+    return at;
+}
+
+/* From behind a ] to the [ that it closes; null: not on this line. */
+static const char *opening(const char *begin, const char *at) {
+    for (int depth = 0; at > begin;) {
+        --at;
+        depth += (*at == ']') - (*at == '[');
+        if (!depth) return at;
+    }
+    return NULL;
+}
+
+/* From behind the last ] to where the variable's name begins; null: there is none. */
+static const char *first_name(const char *begin, const char *at) {
+    for (;;) {
+        while (at && at > begin && at[-1] == ']')
+            if ((at = opening(begin, at))) at = before_spaces(begin, at);
+        const char *const end = at;
+        while (at && at > begin && strchr(characters_of_words, at[-1])) --at;
+        if (at == end) return NULL;
+        const char *const before = before_spaces(begin, at);
+        if (before - begin >= 2 && before[-2] == '-' && before[-1] == '>') return NULL;
+        if (before == begin || before[-1] != '.') return at;
+        at = before_spaces(begin, before - 1);
+    }
+}
+
+bool source_array_at(const char *file, int line, int column, char *name, size_t bytes) {
+    char own[LINE_BYTES] = "";
+    const char *text = source_is(file) ? text_line(source_text(), line) : NULL;
+    if (text) preprocess(text, strcspn(text, "\n"), own, 2);
+    if (column < 1 || strlen(own) < (size_t)column) return false;
+    const char *at = own + column - 1;
+    if (*at == ']')
+        at = first_name(own, at + 1);
+    else if (at > own && strchr(characters_of_words, at[-1]))
+        at = NULL;
+    const size_t length = at ? strspn(at, characters_of_words) : 0;
+    const char *const behind = at ? at + length + strspn(at + length, " \t") : NULL;
+    if (!length || (*behind != '[' && *behind != '.')) return false;
+    snprintf(name, bytes, "%.*s", (int)length, at);
+    return length < bytes;
+}
+
+/* --- whether it has changed --------------------------------------------------------------------
+ */
+
 /* A relative name starts from where make ran, the program's own directory. */
 static FILE *open_source(void) {
     char path[2 * PATH_MAX];

@@ -19,6 +19,11 @@ bool source_may_say(const char *word);
  * directory they are seen from. */
 bool source_is(const char *file);
 
+/* The variable whose array is indexed there, or that of its members: "a" of a[i], a[i][j] and
+ * a.b[i]. The place is as compilers give it: gcc that of the last ], clang where all this begins.
+ * False: not known. */
+bool source_array_at(const char *file, int line, int column, char *name, size_t bytes);
+
 /* Whether the file still holds what the program was built from. GONE: it cannot be read. */
 enum source_state { SOURCE_UNCHANGED, SOURCE_CHANGED, SOURCE_GONE };
 enum source_state source_state(void);

@@ -1,6 +1,7 @@
 /* Accesses to addresses that are not to be accessed, or not so: one section each. */
 #define _GNU_SOURCE
 #include "../../cuda/program/program.h"
+#include "../../report/text/source.h"
 #include "../detector.h"
 #include "../shadow/shadow.h"
 #include "../stack.h"
@@ -142,17 +143,22 @@ static const struct frame *callee_of(const struct access *access) {
     return each->returns_to == access->code ? each : here;
 }
 
-/* On a GPU, a thread that has a pointer to another one's local variable finds something else there.
- * No store there, or to what is no variable, is made: a function would return to anywhere. Below
- * the frames are variables of functions that have returned, and what other threads have left. */
+static bool is_led_astray(const struct watch *w);
+
+/* On a GPU, a thread that has a pointer to another one's local variable finds something else there;
+ * but what a bad index has led there is the bad index's. No store there, or to what is no variable,
+ * is made: a function would return to anywhere. Below the frames are variables of functions that
+ * have returned, and what other threads have left. */
 static void on_stack(struct watch *w, const struct access *access) {
     const struct frame *callee = callee_of(access);
     const bool here = stack_end(w, callee) - access->address - 1 < STACK_BYTES;
-    const enum finding_kind kind = here ? FINDING_LOCAL_OUT_OF_BOUNDS : FINDING_FOREIGN_LOCAL;
+    const bool astray = is_led_astray(w);
+    const enum finding_kind kind =
+        here || astray ? FINDING_LOCAL_OUT_OF_BOUNDS : FINDING_FOREIGN_LOCAL;
     if (here && (access->write ? stack_may_store(w, access->address, access->size, callee)
                                : stack_is_local(w, access->address, callee)))
         return;
-    if (access->write) event_stop(w, kind, access, cudaErrorIllegalAddress);
+    if (access->write || (astray && !here)) event_stop(w, kind, access, cudaErrorIllegalAddress);
     if (event_is_wanted(kind, access->code, NULL)) event_note_here(w, kind, access);
 }
 
@@ -160,8 +166,8 @@ const struct detector detector_stack = {.on_stack = on_stack};
 
 /* --- indices that the compiler's bounds check objects to ---------------------------------------
  *
- * It says the array's type, the index and the line, and not which array: that follows from the
- * access that comes next. */
+ * It says the array's type, the index and the place, and not which array. That it is not shared is
+ * known by its name in the source; which it is else follows from the access that comes next. */
 
 extern const struct detector detector_index;
 
@@ -170,14 +176,21 @@ enum { ACCESSES_OF_A_STATEMENT = 8 }; /* among which the one with the bad index 
 /* Of a worker; pending while the reason SLOW_INDEX is there. */
 struct bad_index {
     unsigned thread;
-    int accesses; /* seen since */
+    bool not_shared;
+    uintptr_t variable; /* then: its address, if it is not local */
+    int accesses;       /* seen since */
     const char *file, *type;
-    int line;
+    int line, column;
     long index;
 };
 
 static struct bad_index *bad_index(const struct watch *w) {
     return detector_state(&detector_index, w);
+}
+
+/* The running thread has used such an index of an array that is not shared, and what that gave. */
+static bool is_led_astray(const struct watch *w) {
+    return bad_index(w)->not_shared && bad_index(w)->thread == running_index.linear;
 }
 
 static bool is_pending(const struct watch *w) { return w->slow & SLOW_INDEX; }
@@ -212,13 +225,32 @@ static void thread_waits(struct watch *w, unsigned thread, bool returned) {
     if (is_pending(w) && bad_index(w)->thread == thread) give_up(w);
 }
 
-static void begins_index(struct watch *w, const char *file, int line, const char *type,
+static void look_up(struct bad_index *bad) {
+    char name[64];
+    bad->not_shared = source_array_at(bad->file, bad->line, bad->column, name, sizeof name) &&
+                      name_is_not_shared(name, &bad->variable);
+}
+
+static void begins_index(struct watch *w, const char *file, int line, int column, const char *type,
                          long index) {
+    struct bad_index *bad = bad_index(w);
     if (event_enough()) return;
     if (is_pending(w)) give_up(w);
-    *bad_index(w) = (struct bad_index){
-        .thread = running_index.linear, .file = file, .line = line, .type = type, .index = index};
-    watch_slowly(w, SLOW_INDEX);
+    /* Once of a place: it may be bad in each turn of a loop. */
+    const bool again = bad->file == file && bad->line == line && bad->column == column;
+    bad->thread = running_index.linear;
+    bad->accesses = 0;
+    bad->file = file;
+    bad->line = line;
+    bad->column = column;
+    bad->type = type;
+    bad->index = index;
+    if (!again) look_up(bad);
+    const struct access of_variable = {.address = bad->variable};
+    if (bad->not_shared)
+        note_index(w, FINDING_LOCAL_OUT_OF_BOUNDS, &of_variable);
+    else
+        watch_slowly(w, SLOW_INDEX);
 }
 
 /* Whether the index, taken back, leads from the access to a __device__ or __constant__ variable. */
