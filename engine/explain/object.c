@@ -56,7 +56,7 @@ void party_find(struct finding *f, const struct event *e) {
                      e->size ? access_of(e->write || e->atomic) : FINDING_NO_ACCESS);
     if (e->place.line) set_place(&f->at, e->place);
     if (e->line) {
-        snprintf(f->at.file, sizeof f->at.file, "%s", place_relative(e->file));
+        snprintf(f->at.file, sizeof f->at.file, "%s", path_from_here(e->file));
         f->at.line = e->line;
     }
     if (e->has_other)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from checked import TILED, Builder, Checked, run_check
-from conftest import REPOSITORY, UNSPACED, Tree, in_terminal, need_nvcc, sample, screen
+from conftest import REPOSITORY, UNSPACED, Tree, finished, in_terminal, need_nvcc, sample, screen
 from corpus import FAULTS, KINDS, SOLUTIONS, Fault, faulty
 from corpus import RIGHT as OTHER_STYLES
 
@@ -306,6 +306,21 @@ def test_make_check_of_another_file(tree: Tree, tmp_path: Path, folder: str) -> 
     made = tree.make("check", f"KERNEL={kernel}", "BACKEND=cpu", check=False)
     assert made.returncode != 0
     assert re.search(rf"^{re.escape(str(kernel))}:\d+: race", made.stdout, re.MULTILINE), made
+    # Where another program has started it in a folder, PWD is that program's.
+    run = finished([tree.path / "sgemm-check"], tree.path, {"PWD": str(tmp_path)})
+    assert run.stdout.startswith(f"{kernel}:") and "a __syncthreads() is missing after line" in run.stdout, run
+
+
+def test_make_check_through_a_symbolic_link(tree: Tree, tmp_path: Path) -> None:
+    """As home directories often are: the file is the one in this folder, whose text is looked at."""
+    link = tmp_path / "link"
+    link.symlink_to(tree.path)
+    tree.write("own.cu", (tree.path / "instructor/faulty/01_first_barrier.cu").read_text())
+    made = finished(["make", "sgemm-check", f"KERNEL={link}/own.cu", "BACKEND=cpu", *UNSPACED], link,
+                    tree.kept_cxx([]) | {"PWD": str(link)})
+    run = finished(["./sgemm-check"], link, {"PWD": str(link)})
+    assert run.stdout.startswith("own.cu:"), (made, run)
+    assert "a __syncthreads() is missing after line" in run.stdout, run
 
 
 def test_a_header_of_the_students(tree: Tree, tmp_path: Path) -> None:

@@ -55,20 +55,6 @@ static bool is_projects(const char *file) {
     return false;
 }
 
-/* Of a file below this folder the rest of its path, else null. */
-static const char *path_below(const char *folder, const char *file) {
-    const size_t length = folder ? strlen(folder) : 0;
-    const bool below = length && strncmp(file, folder, length) == 0 && file[length] == '/';
-    return below ? file + length + 1 : NULL;
-}
-
-const char *place_relative(const char *file) {
-    char here[1024];
-    const char *path = path_below(getcwd(here, sizeof here), file);
-    if (!path) path = path_below(getenv("PWD"), file); /* through a symbolic link */
-    return path ? path : file;
-}
-
 /* "/home/me/lab/kernel.cu:12 (discriminator 3)" -> file, line; relative to where we are. False: it
  * is none of the student's. */
 static bool parse_place(char *text, struct place *place) {
@@ -78,7 +64,7 @@ static bool parse_place(char *text, struct place *place) {
     place->line = atoi(colon + 1);
     if (place->line <= 0 || text[0] == '?' || is_projects(text) || strncmp(text, "/usr/", 5) == 0)
         return false;
-    snprintf(place->file, sizeof place->file, "%s", place_relative(text));
+    snprintf(place->file, sizeof place->file, "%s", path_from_here(text));
     return true;
 }
 

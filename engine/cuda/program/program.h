@@ -38,9 +38,6 @@ struct place place_before(const void *code);
 /* Whether both are in the same line, and it is known. */
 bool place_same_line(const struct place *a, const struct place *b);
 
-/* A file's name as seen from the working directory: the part of `file` that says so. */
-const char *place_relative(const char *file);
-
 /* Whether a code address lies in the program itself (not in a shared library). */
 bool place_in_program(const void *address);
 

@@ -290,7 +290,7 @@ __attribute__((weak)) void __ubsan_handle_missing_return(const struct function_b
     else
         of_host = (struct noted){.report = {.facts = {.code = FAULT_NO_RETURN}}};
     n->report.place.line = (int)at->line;
-    snprintf(n->report.place.file, sizeof n->report.place.file, "%s", place_relative(at->file));
+    snprintf(n->report.place.file, sizeof n->report.place.file, "%s", path_from_here(at->file));
     note_location(n);
     if (kernel) complete_fault();
     report(&n->report, &n->frames, NULL);

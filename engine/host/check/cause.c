@@ -1,7 +1,6 @@
 /* Mistakes that the engine itself proves, in any lab: what make check has beside the rules of
  * lab_rules. */
 #define _GNU_SOURCE
-#include "../../cuda/runtime/runtime.h" /* place_relative() */
 #include "../../explain/explain.h"
 #include "../../report/text/source.h"
 #include "../../report/text/text.h"
@@ -146,7 +145,7 @@ static const char *begin(const struct experiment *e, struct cause *cause, enum c
         if (set >> i & 1)
             append(all, NAMES, "%s%s", list_separator(at++, __builtin_popcountll(set)),
                    variable[i].name);
-    cause_begin(cause, (int)kind, place_relative(first->file), first->line);
+    cause_begin(cause, (int)kind, path_from_here(first->file), first->line);
     return first->name;
 }
 

@@ -28,12 +28,9 @@ const char *source_text(void) { return kernel_source ? behind(source_name()) : N
 bool source_may_say(const char *word) { return !source_text() || strstr(source_text(), word); }
 
 bool source_is(const char *file) {
-    const char *name = source_name();
-    char here[PATH_MAX];
-    if (!name) return false;
-    const size_t folder = *name == '/' && getcwd(here, sizeof here) ? strlen(here) : 0;
-    if (folder && strncmp(name, here, folder) == 0 && name[folder] == '/') name += folder + 1;
-    const size_t length = strlen(file), expected = strlen(name); /* as seen from here */
+    if (!source_name()) return false;
+    const char *name = path_from_here(source_name());
+    const size_t length = strlen(file), expected = strlen(name);
     return expected && length >= expected && strcmp(file + length - expected, name) == 0;
 }
 

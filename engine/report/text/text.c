@@ -2,10 +2,12 @@
 #define _GNU_SOURCE /* fileno */
 #include "text.h"
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,6 +78,28 @@ void append(char *text, size_t size, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text + length, size - length, format, arguments);
     va_end(arguments);
+}
+
+/* Of a file below this folder the rest of its path, else null. */
+static const char *path_below(const char *folder, const char *file) {
+    const size_t length = folder ? strlen(folder) : 0;
+    const bool below = length && strncmp(file, folder, length) == 0 && file[length] == '/';
+    return below ? file + length + 1 : NULL;
+}
+
+/* A program that is started in another folder than the one that starts it has a wrong PWD. */
+static bool is_here(const char *folder) {
+    struct stat there, here;
+    return folder && stat(folder, &there) == 0 && stat(".", &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+const char *path_from_here(const char *file) {
+    char here[PATH_MAX];
+    const char *pwd = getenv("PWD"), *path = NULL;
+    if (*file == '/') path = path_below(getcwd(here, sizeof here), file);
+    if (!path && *file == '/' && is_here(pwd)) path = path_below(pwd, file); /* a symbolic link */
+    return path ? path : file;
 }
 
 const char *text_line(const char *text, int line) {

@@ -51,6 +51,9 @@ static inline const char *list_separator(int i, int count) {
     return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
+/* A file's name as seen from the working directory: the part of `file` that says so. */
+const char *path_from_here(const char *file);
+
 /* Where this line of a text begins, from 1; null: it has none such, or there is no text. */
 const char *text_line(const char *text, int line);
 
