@@ -410,7 +410,8 @@ static void find_missing_barrier(struct diagnosis *d, const struct race *r, bool
 
 /* Of two lines of which one alone accesses the element by an atomic operation, neither need come
  * first. Between them a barrier orders all threads if no branch is around both; and in a loop, if
- * they pass one already on the way back, or on the way there. */
+ * they pass one already on the way back, or on the way there. One that is there in a kernel,
+ * outside of loops, they did not both reach. */
 static void find_barrier_beside_atomic(struct diagnosis *d, const struct race *r) {
     const int first = r->at < r->other ? r->at : r->other;
     const int second = r->at < r->other ? r->other : r->at;
@@ -421,11 +422,13 @@ static void find_barrier_beside_atomic(struct diagnosis *d, const struct race *r
     const struct construct *turns = structure_innermost(s, CONSTRUCT_LOOP, first, second, 0);
     const int after = line_behind(s, first, second), last = line_behind(s, second, first);
     const int before = line_ahead(s, second, first);
-    const bool there = structure_barrier_between(s, after + 1, before - 1);
+    const int there = structure_barrier_between(s, after + 1, before - 1);
     const bool back = turns && (structure_barrier_between(s, last + 1, turns->last) ||
                                 structure_barrier_between(s, turns->first, first - 1));
     if (there && turns && !back)
         set_barrier_at_end(d, s, last, turns);
+    else if (there && !turns && r->in->kernel)
+        SET(BARRIER_PASSED, there);
     else if (!there && (!turns || back))
         set_barrier_between(d, s, after, before);
 }

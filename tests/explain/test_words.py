@@ -549,12 +549,33 @@ __global__ void adds_behind_a_lock(float *C) {
     C[0] += 1; // 38 several
     if (threadIdx.x < 2) atomicExch((int *)C + 255, 0);
 }
+__global__ void barrier_of_some_beside_an_atomic(float *C) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    if (threadIdx.x < 128) __syncthreads(); // 39 barrier
+    C[threadIdx.x] = count;
+}
+__device__ void count_in(int *count, float *C) {
+    atomicAdd(count, 1);
+    __syncthreads();
+    C[threadIdx.x] = *count;
+}
+__global__ void barrier_of_a_call_beside_an_atomic(float *C) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    count_in(&count, C);
+    count_in(&count, C);
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
 SEVERAL = ["more than one thread stores to", "at line {several}", "hint: where two threads read an element and then"]
 AGAIN = ["more than one thread stores to", "at line {several}, in the loop of line {loop}, which has no barrier",
          "hint: does a turn of the loop need what other threads stored"]
+NOT_BOTH_REACH = "there is a __syncthreads() at line {barrier}, but the two threads did not both reach it"
 ONE_LINE = "both are on one line: for a __syncthreads() in between, read into a variable first"
 ONE_WARP = "both are of one warp, whose threads do not run in step; __syncwarp() orders those that reach it"
 SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN], 10: [AT_THE_END], 11: [BETWEEN],
@@ -562,7 +583,7 @@ SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN]
         20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
         28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP], 32: AGAIN, 33: [ONE_LINE], 34: [ONE_LINE],
         35: [BETWEEN], 36: [BETWEEN], 37: SEVERAL,
-        38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"]}
+        38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"], 39: [NOT_BOTH_REACH]}
 GLOBAL = {5, 37, 38}
 """By number; of the others, no place is right."""
 
@@ -589,7 +610,7 @@ void basicSgemm{PARAMETERS} {{
         assert m == 32 or ("is missing" in said) == bool({BETWEEN, AT_THE_END} & {*SAID.get(m, [])}), (name, said)
         assert m < 20 or ("__syncwarp()" in said) == (SAID.get(m) == [ONE_WARP]), (name, said)
         assert ("more than one" in said) == (SEVERAL[0] in SAID.get(m, [])), (name, said)
-        assert "did not both reach" not in said, (name, said)
+        assert ("did not both reach" in said) == (m == 39), (name, said)
         assert ("threadfence" in said) == (m == 38), (name, said)
         assert m != 32 or finding["slots"]["barrier_after"] == marks["after"]
 
