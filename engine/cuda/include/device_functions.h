@@ -100,18 +100,20 @@ EMULATOR_DEVICE auto __shfl_sync(unsigned mask, T value, int source, int width =
 template <class T>
 EMULATOR_DEVICE auto __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), base = lane & ~((unsigned)width - 1);
+    delta %= 32; /* as on a GPU */
     return emulator_shuffle(mask, +value, (lane - delta) & 31, delta > lane - base);
 }
 template <class T>
 EMULATOR_DEVICE auto __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
     unsigned lane = emulator_lane(), left = (unsigned)width - 1 - (lane & ((unsigned)width - 1));
+    delta %= 32;
     return emulator_shuffle(mask, +value, (lane + delta) & 31, delta > left);
 }
 template <class T>
 EMULATOR_DEVICE auto __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
     unsigned lane = emulator_lane(), end = (lane & ~((unsigned)width - 1)) + (unsigned)width;
-    unsigned source = lane ^ (unsigned)lane_mask;
-    return emulator_shuffle(mask, +value, source & 31, source >= end);
+    unsigned source = lane ^ ((unsigned)lane_mask & 31);
+    return emulator_shuffle(mask, +value, source, source >= end);
 }
 
 EMULATOR_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -331,7 +333,8 @@ EMULATOR_DEVICE float __frcp_rn(float x) { return 1.0f / x; }
 EMULATOR_DEVICE float __fsqrt_rn(float x) { return sqrtf(x); }
 EMULATOR_DEVICE float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
 
-/* Conversions saturate and turn NaN into 0, as the GPU's do (C++ leaves both undefined). */
+/* Conversions saturate, and turn a float's NaN into 0 and a double's into INT_MIN, as the GPU's do
+ * (C++ leaves all of that undefined). */
 EMULATOR_DEVICE int emulator_to_int(double x) {
     return x >= 2147483647.0 ? INT_MAX : x <= -2147483648.0 ? INT_MIN : x == x ? (int)x : 0;
 }
@@ -346,8 +349,10 @@ EMULATOR_DEVICE unsigned __float2uint_rn(float x) { return emulator_to_uint(rint
 EMULATOR_DEVICE unsigned __float2uint_rz(float x) { return emulator_to_uint(truncf(x)); }
 EMULATOR_DEVICE unsigned __float2uint_ru(float x) { return emulator_to_uint(ceilf(x)); }
 EMULATOR_DEVICE unsigned __float2uint_rd(float x) { return emulator_to_uint(floorf(x)); }
-EMULATOR_DEVICE int __double2int_rn(double x) { return emulator_to_int(rint(x)); }
-EMULATOR_DEVICE int __double2int_rz(double x) { return emulator_to_int(trunc(x)); }
+EMULATOR_DEVICE int __double2int_rn(double x) {
+    return x == x ? emulator_to_int(rint(x)) : INT_MIN;
+}
+EMULATOR_DEVICE int __double2int_rz(double x) { return x == x ? emulator_to_int(x) : INT_MIN; }
 EMULATOR_DEVICE float __int2float_rn(int x) { return (float)x; }
 EMULATOR_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
 EMULATOR_DEVICE float __double2float_rn(double x) { return (float)x; }

@@ -26,7 +26,9 @@ __global__ void integers(int *out, int seven, float big) {
           __float2int_rd(-2.25f), __float2int_rn(big), __float_as_int(1.0f),
           (int)__int_as_float(0x40400000), __popcll(0xFF00FF00FFULL), __clzll(1),
           (int)__int2float_rn(seven), (int)__float2uint_rn(-big), (int)__umul64hi(~0ULL, 8),
-          (int)__mul64hi(-(1LL << 62), 8));
+          (int)__mul64hi(-(1LL << 62), 8), __float2int_rn(__int_as_float(0x7FC00000 + seven)),
+          __double2int_rn(__int_as_float(0x7FC00000 + seven)),
+          __double2int_rz(__int_as_float(0x7FC00000 + seven)));
 }
 
 __global__ void doubles(double *out, double two) {
@@ -60,7 +62,7 @@ static void functions() {
     for (size_t n = 0; n < sizeof true_values / sizeof *true_values; ++n)
         CHECK(fabs(near[n] - true_values[n]) < 2e-6);
     EXPECT_EACH(i, -21, 21, 1, 3, 29, 32, 4, 224, 7, 2, -2, 3, -3, 2147483647, 0x3F800000, 3, 24,
-                63, 7, 0, 7, -2);
+                63, 7, 0, 7, -2, 0, INT_MIN, INT_MIN);
     EXPECT_EACH(d, 2, 1024, 7, 3, 2, 2, 0.5);
 
     /* (1+e)(1-e) - 1 = -e^2, which a separate product rounds away. */

@@ -5,7 +5,7 @@
 #define ALL 0xFFFFFFFFu
 
 __global__ void shuffles(int *out, int width) {
-    int i = threadIdx.x, value = i * 10, *mine = out + i * 8;
+    int i = threadIdx.x, value = i * 10, *mine = out + i * 11;
     mine[0] = __shfl_sync(ALL, value, 3, width);
     mine[1] = __shfl_sync(ALL, value, i + 5, width); /* wraps round inside the width */
     mine[2] = __shfl_up_sync(ALL, value, 2, width);
@@ -14,6 +14,9 @@ __global__ void shuffles(int *out, int width) {
     mine[5] = __shfl_sync(ALL, value, -1, width);
     mine[6] = __shfl_up_sync(ALL, value, 0, width);
     mine[7] = __shfl_down_sync(ALL, value, 31, width);
+    mine[8] = __shfl_up_sync(ALL, value, 32 + 2, width); /* five bits count */
+    mine[9] = __shfl_down_sync(ALL, value, 32 + 3, width);
+    mine[10] = __shfl_xor_sync(ALL, value, 32 + 5, width);
 }
 
 template <class T> __global__ void reversed(T *out, T step) {
@@ -48,13 +51,13 @@ template <class T> static void check_type(T step) {
 }
 
 int main() {
-    int *out = visible<int>(64 * 8);
+    int *out = visible<int>(64 * 11);
     const int widths[] = {32, 16, 8, 1};
     for (int w : widths) {
         RUN(shuffles<<<1, 64>>>(out, w));
         for (int i = 0; i < 64; ++i) {
             int lane = i % w, base = i - lane;
-            const int *mine = out + i * 8;
+            const int *mine = out + i * 11;
             EXPECT_EACH(mine, (base + 3 % w) * 10, (base + (i % 32 + 5) % w) * 10,
                         (lane < 2 ? i : i - 2) * 10, (lane + 3 >= w ? i : i + 3) * 10);
             /* A lane beyond the own segment's end gives the own value; one before it is read. */
@@ -63,6 +66,7 @@ int main() {
             EXPECT(mine[5], (base + w - 1) * 10);
             EXPECT(mine[6], i * 10);
             EXPECT(mine[7], (w == 32 && lane == 0 ? i + 31 : i) * 10);
+            EXPECT_EACH(mine + 8, mine[2], mine[3], mine[4]);
         }
     }
     RUN(small<<<1, 32>>>(out));
