@@ -91,8 +91,9 @@ build/cuda/%.o: %.cu build/cuda/settings                    ; $(step) cu $@ $<
 # The lab: its data and truth; and what explains its mistakes.
 $(LAB)/truth    := $(filter-out $(LAB)/mistakes/,$(sort $(dir $(wildcard $(LAB)/*.c $(LAB)/*/*.c))))
 $(LAB)/mistakes := $(or $(wildcard $(LAB)/mistakes/),engine/host/no_mistakes/)
-alone           += $(wildcard $(LAB)/*.c)
-build/c/$(LAB)/truth/cold.o build/c/$(LAB)/mistakes/cold.o: $($(LAB)/truth) $($(LAB)/mistakes)
+alone           += $(LAB)/lab.c# a submission's process has it, but none of the truth
+fast            += $(filter-out $(alone),$(wildcard $(LAB)/*.c))
+$(patsubst %,build/c/$(LAB)/%.o,truth/cold truth/fast mistakes/cold): $($(LAB)/truth) $($(LAB)/mistakes)
 build/lab.name: FORCE build/c/settings                      ; $(step) keep $@ $(LAB)
 build/liblab.a: build/c/support.o build/c/$($(LAB)/mistakes)lessons.o $(call objects_of,$(LAB)/truth) build/lab.name
 build/libcheck.a: $(call objects_of,$(LAB)/mistakes) build/lab.name
@@ -112,8 +113,8 @@ $(if $(filter check walk,$(goals)),build/check/kernel.o): | build/cpu/kernel.o
 build/check/insert: build/c/engine/watch/locals/insert.o    ; $(step) tool $@ $<
 build/check/writers_command: FORCE build/c/settings  ; $(step) keep $@ $(step) writers build/check/writers $(writers)
 build/check/locals_command: FORCE build/c/settings   ; $(step) keep $@ $(step) locals build/check/locals $(locals)
-$(asks): build/check/%.o: build/check/% engine/embedded.S build/c/settings ; $(step) embed $@ $<
-build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh engine/embedded.S build/c/settings
+$(asks): build/check/%.o: build/check/% build/c/settings ; $(step) embed $@ $<
+build/check/walk_page.o: $(wildcard engine/show/page/view/*) engine/show/page/page.sh build/c/settings
 	$(step) page $@
 
 include $(filter-out Makefile,$(makefiles))

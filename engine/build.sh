@@ -44,7 +44,6 @@ ready) # build/BACKEND/PROGRAM -> PROGRAM
 c) # what compiles longer than it runs is not optimized
     case $1 in
     */kernel_begin.c | */kernel_end.c) level=-g0 ;; # the first debug information is to be kernel.cu's
-    */detectors/unannounced.c) level=$FAST ;; # each access tells it, in an audit
     support.c | engine/* | */lessons.c) level=-O0 ;;
     *) level=$FAST ;;
     esac
@@ -53,6 +52,7 @@ c) # what compiles longer than it runs is not optimized
 texts) # files as one text
     case $out in
     */cold.o) level=-O0 ;;
+    */warm.o) level=$WARM ;;
     # Its fast paths end in slow ones, and nobody looks up a caller there.
     */engine/fast.o) level="$FAST ${FAST:+-foptimize-sibling-calls}" ;;
     *) level=$FAST ;;
@@ -67,8 +67,7 @@ cu) # a file of this project
     build/cuda | build/cuda/*) run "$NVCC" $CUDA_FLAGS -I. $dependencies -c "$1" -o "$out" && exit ;;
     esac
     case $1 in
-    engine/* | grader/*) level="-O0 -g0 -DEMULATOR_HOST_API" ;; # it runs once around a kernel
-    main.cu | "${LAB:-lab}"/*) level="-O0 -g0" ;;
+    main.cu | engine/* | grader/* | "${LAB:-lab}"/*) level="-O0 -g0 -DEMULATOR_HOST_API" ;; # it runs once around a kernel
     *) level= ;;
     esac
     if grep -qE '<<<[^.]|__(global|device|host|shared|constant|managed)__' "$1"; then

@@ -3,23 +3,26 @@ step = sh engine/build.sh
 .SUFFIXES .DELETE_ON_ERROR:
 .PHONY: program embed FORCE
 -include $(if $(filter %clean,$(MAKECMDGOALS)),,$(shell find build/c build/cpu build/cuda -name '*.d' 2>/dev/null))
-report  := engine/report/ $(wildcard engine/report/*/)# a library: two texts, cold.c (-O0), and fast.c for hot code
+report  := engine/report/ $(wildcard engine/report/*/)# a library: texts, cold.c (-O0), and for hot code warm.c and fast.c
 runtime := engine/cuda/runtime/ engine/cuda/program/
 engine  := engine/explain/ engine/watch/ $(wildcard engine/watch/*/)
-fast    := $(patsubst %,engine/%.c,host/data explain/index/% $(addprefix cuda/runtime/,allocations block launch memory worker) \
-           $(addprefix watch/,access block detector detectors event observe shadow/% record/%))
-alone   := %/extents.c engine/watch/fence.c engine/watch/detectors/%.c# others define the same; or not all programs need it
+fast    := $(patsubst %,engine/%.c,host/data cuda/runtime/block cuda/runtime/worker \
+           $(addprefix watch/,access block detector event observe shadow/% record/counts record/reuse))
+warm    := $(patsubst %,engine/%.c,explain/index/% watch/record/phases watch/record/trace watch/detectors/%)
+alone   := %/extents.c engine/watch/fence.c# what not all programs are linked with
 files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/writers_program.c,$(wildcard $($1:=*.c)))
-cold    = $(filter-out $(fast) $(alone),$(files))
-objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) $(and $(cold),build/c/$1/cold.o) \
-             $(and $(filter $(fast),$(files)),build/c/$1/fast.o)
+texts   = cold warm fast
+text_of = $(if $(filter cold,$2),$(filter-out $(fast) $(warm) $(alone),$(files)),$(filter $($2),$(files)))
+objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) \
+             $(foreach text,$(texts),$(and $(call text_of,$1,$(text)),build/c/$1/$(text).o))
 build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
 build/cpu/settings build/cuda/settings: build/c/settings
 build/check/settings: build/cpu/settings
 build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
-$(foreach 1,report runtime engine host check,$(eval build/lib$1.a: $(objects_of)) $(eval build/c/$1/cold.o build/c/$1/fast.o: $($1)))
-build/c/%/cold.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(call cold,$*)
-build/c/%/fast.o: build/c/settings engine/engine.mk ; $(step) texts $@ $(filter $(fast),$(call files,$*))
+$(foreach 1,report runtime engine host check,$(eval build/lib$1.a: $(objects_of)) \
+    $(eval $(texts:%=build/c/$1/%.o): $($1)))
+$(foreach text,$(texts),$(eval build/c/%/$(text).o: build/c/settings engine/engine.mk ; \
+    $$(step) texts $$@ $$(call text_of,$$*,$(text))))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
 build/cpu/spaces: build/c/engine/cuda/spaces.o build/libruntime.a build/libreport.a ; $(step) link $@ $^
@@ -28,7 +31,7 @@ build/%/prelude: build/cpu/rewrite build/%/settings $(wildcard engine/cuda/inclu
 build/%/kernel.ii build/%/kernel.source: FORCE build/%/prelude ; $(step) text build/$*/kernel.ii
 build/cpu/kernel.spaces: build/cpu/kernel.ii build/cpu/spaces ; $(step) spaces $@
 build/cpu/kernel.o build/check/kernel.o: build/%/kernel.o: build/cpu/kernel.ii build/%/prelude ; $(step) kernel $@ $<
-build/%/source.o: build/%/kernel.source engine/embedded.S build/c/settings ; $(step) carried $@ $<
+build/%/source.o: build/%/kernel.source build/c/settings ; $(step) carried $@ $<
 build/%/guarded.o build/%/guards.o: build/%/kernel.o      ; $(step) guarded build/$*/guarded.o $<
 watched = $(addprefix build/,c/engine/cuda/program/kernel_begin.o check/guarded.o c/engine/cuda/program/kernel_end.o \
             check/guards.o cpu/source.o libengine.a libreport.a libruntime.a)

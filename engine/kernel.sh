@@ -257,8 +257,10 @@ carry() { # file: what a program carries along: the lab, if it is not the usual 
     { printf '%s\0%s\0' "$lab" "$KERNEL" && cat "$KERNEL"; } | replace "$1"
 }
 
-embed() { # symbol, file, object, which holds the file's bytes
-    run $CC "-DPROGRAM=$1" "-DFILE=\"$2\"" -c "$engine/embedded.S" -o "$3"
+# An object that holds the file's bytes between the symbols NAME and NAME_end, and a null byte behind them.
+embed() { # name, file, object
+    printf '%s\n' '.section .rodata' ".global $1, $1_end" "$1:" ".incbin \"$2\"" "$1_end:" '.byte 0' \
+        '.section .note.GNU-stack, "", %progbits' | run $CC -x assembler -c - -o "$3"
 }
 
 linked() { # objects and options, and archives, which need each other, in a group

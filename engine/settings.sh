@@ -57,14 +57,15 @@ case $out in
     gcc)
         fast="-O1 -finline-small-functions -fstrict-aliasing -ftree-vrp -freorder-blocks -fexpensive-optimizations"
         fast="$fast -fcode-hoisting -ftree-pre -falign-functions=32 -falign-loops -falign-jumps -falign-labels"
+        warm=-Og
         ;;
-    clang) fast=-O2 ;;
+    clang) fast=-O2 warm=-O1 ;;
     esac
-    [ ! "${C_FLAGS+given}" ] || fast=
+    [ ! "${C_FLAGS+given}" ] || fast= warm=
     # A store to where a function returns to is found by frame pointers; and a call that fails is to be still on the
     # stack when the runtime looks up its caller.
     flags="${C_FLAGS--std=c11 -O2 -pipe -Wall -Wextra -Wno-missing-field-initializers -pthread}"
-    setting CC "$CC" AR "$AR" FAST "$fast" C_FLAGS "$flags -fno-omit-frame-pointer -fno-optimize-sibling-calls"
+    setting CC "$CC" AR "$AR" FAST "$fast" WARM "$warm" C_FLAGS "$flags -fno-omit-frame-pointer -fno-optimize-sibling-calls"
     ;;
 */cpu/*)
     check CXX "$CXX" c++

@@ -32,7 +32,7 @@ parts-beside-pip:
 worker_parts = grader/worker/compile.sh build/cpu/rewrite build/cpu/spaces build/check/insert build/lab.sh \
     build/lab.json $(filter %_begin.o %_end.o,$(watched)) build/cpu/grader/worker/worker.o \
     $(patsubst %.c,build/c/%.o,$(wildcard grader/worker/*.c)) $(explains)
-engine_parts = engine/kernel.sh engine/say.sh engine/embedded.S engine/cuda/include engine/report/cuda_errors.def \
+engine_parts = engine/kernel.sh engine/say.sh engine/cuda/include engine/report/cuda_errors.def \
     engine/watch/guard/host_call.S engine/watch/locals/local.h build/cpu/prelude.marked $(preludes)
 preludes     = build/cpu/prelude build/check/prelude
 # The one header of this project that a submission may include, and what it includes.

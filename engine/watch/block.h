@@ -221,4 +221,7 @@ void access_slowly(const struct access *access);
  * made, other threads may have run in between. */
 void access_announce(const void *p, size_t size);
 
+/* To the recorders, if the block is recorded: an access to global or shared memory. */
+void access_record(struct watch *w, const struct access *access);
+
 #endif

@@ -42,14 +42,14 @@ void launches_kernel_name(const void *kernel, char *name, size_t bytes) {
 }
 
 /* Null: it was not kept. */
-static const struct noted *kept(uint64_t number) {
+static const struct noted *kept_launch(uint64_t number) {
     const uint64_t count = launches_noted();
     if (!number || number > count) return NULL;
     return number <= LAUNCHES_FIRST || number + LAUNCHES_LAST > count ? slot(number) : NULL;
 }
 
 bool launches_find(uint64_t number, struct finding_launch *launch) {
-    const struct noted *n = kept(number);
+    const struct noted *n = kept_launch(number);
     if (!n) return false;
     const struct launch *l = &n->launch;
     *launch = (struct finding_launch){
@@ -62,6 +62,6 @@ bool launches_find(uint64_t number, struct finding_launch *launch) {
 }
 
 struct place launches_place(uint64_t number) {
-    const struct noted *n = kept(number);
+    const struct noted *n = kept_launch(number);
     return n ? place_find(n->frames, n->frame_count) : (struct place){.line = 0};
 }

@@ -196,7 +196,7 @@ static bool is_wanted(uint64_t tag) {
            tag == DWARF_POINTER || tag == DWARF_BASE || tag == DWARF_PARAMETER;
 }
 
-static bool keep(struct dwarf_entries *entries, const struct dwarf_entry *entry) {
+static bool keep_entry(struct dwarf_entries *entries, const struct dwarf_entry *entry) {
     if (entries->count == entries->room) {
         size_t room = entries->room ? 2 * entries->room : 1024;
         struct dwarf_entry *larger = realloc(entries->list, room * sizeof *larger);
@@ -227,7 +227,7 @@ static void read_entries(struct unit *u, struct reader abbreviations,
         }
         if (form.bad || r->bad) return;
         entry.tag = (enum dwarf_tag)tag;
-        if (is_wanted(tag) && !keep(entries, &entry)) return;
+        if (is_wanted(tag) && !keep_entry(entries, &entry)) return;
     }
 }
 

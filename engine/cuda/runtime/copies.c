@@ -95,7 +95,7 @@ static bool lies_in(const struct range *range, const char *address) {
 }
 
 /* What CUDA's header checks, and the hardware; with the errors that an H200 gives. */
-static void check(const char *to, const char *from, size_t bytes, size_t zeros) {
+static void refuse_copy(const char *to, const char *from, size_t bytes, size_t zeros) {
     const struct worker_memory *memory = &this_worker->memory;
     if ((bytes != 4 && bytes != 8 && bytes != LARGEST) || zeros > bytes)
         fault_raise(cudaErrorLaunchFailure, FAULT_COPY_SIZE);
@@ -120,7 +120,7 @@ static void fetch(struct copy *copy) {
 
 void emulator_copy_async(void *to, const void *from, size_t bytes, size_t zeros) {
     struct queue *queue = queue_of(copies_here());
-    check(to, from, bytes, zeros);
+    refuse_copy(to, from, bytes, zeros);
     const struct async_copy request = {.to = to,
                                        .from = from,
                                        .bytes = (unsigned)bytes,

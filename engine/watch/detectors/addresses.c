@@ -216,11 +216,11 @@ static void give_up(struct watch *w) {
     note_index(w, shared ? FINDING_SHARED_OUT_OF_BOUNDS : FINDING_LOCAL_OUT_OF_BOUNDS, NULL);
 }
 
-static void interval_ends(struct watch *w) {
+static void index_interval_ends(struct watch *w) {
     if (is_pending(w)) give_up(w);
 }
 
-static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+static void index_thread_waits(struct watch *w, unsigned thread, bool returned) {
     (void)returned;
     if (is_pending(w) && bad_index(w)->thread == thread) give_up(w);
 }
@@ -295,8 +295,8 @@ static void outside_object(struct watch *w, const struct access *access, const c
 }
 
 const struct detector detector_index = {.worker_bytes = sizeof(struct bad_index),
-                                        .thread_waits = thread_waits,
-                                        .interval_ends = interval_ends,
+                                        .thread_waits = index_thread_waits,
+                                        .interval_ends = index_interval_ends,
                                         .bad_index = begins_index,
                                         .access = access_follows,
                                         .outside_object = outside_object};

@@ -22,7 +22,7 @@ static void keep_failure(const struct event *event) {
     failure.launch = launches_noted();
 }
 
-static void launch_refused(const struct launch *launch) {
+static void calls_launch_refused(const struct launch *launch) {
     keep_failure(&(struct event){.kind = FINDING_BAD_LAUNCH,
                                  .grid_size = launch->grid,
                                  .block_size = launch->block,
@@ -31,7 +31,7 @@ static void launch_refused(const struct launch *launch) {
 }
 
 /* What its caller will use, and free. */
-static void freed(const struct region *r) {
+static void calls_freed(const struct region *r) {
     if (!r->array || r->in_wrapper) return;
     event_note(&(struct event){.kind = FINDING_FREED_MEMORY,
                                .frees = true,
@@ -61,17 +61,17 @@ static void run_ended(void) {
     if (failure.kind && (!is_forgotten() || comes_of_failure(event_first()))) event_note(&failure);
 }
 
-static void left(enum finding_kind kind, struct event *event) {
+static void left_behind(enum finding_kind kind, struct event *event) {
     if (kind == FINDING_FAILED_CALL && is_forgotten()) *event = failure;
     if (kind == FINDING_NO_LAUNCH && !launches_noted()) event->kind = kind;
 }
 
-const struct detector detector_calls = {.launch_refused = launch_refused,
-                                        .freed = freed,
+const struct detector detector_calls = {.launch_refused = calls_launch_refused,
+                                        .freed = calls_freed,
                                         .call_failed = call_failed,
                                         .error_asked = error_asked,
                                         .run_ended = run_ended,
-                                        .left = left};
+                                        .left = left_behind};
 
 /* --- a kernel calls what only host code may: guard/ has found it, and ends the launch --------- */
 

@@ -92,7 +92,7 @@ static void note_guesses(struct watch *w) {
     w->guesses = false;
 }
 
-static void thread_waits(struct watch *w, unsigned thread, bool returned) {
+static void race_thread_waits(struct watch *w, unsigned thread, bool returned) {
     (void)thread, (void)returned;
     if (w->guesses) note_guesses(w);
 }
@@ -117,7 +117,7 @@ static void decide_late(const struct event *event, const struct stamp *read) {
     __atomic_store_n(&late.race[at].complete, true, __ATOMIC_RELEASE);
 }
 
-static void launch_ended(const struct launch *launch) {
+static void race_launch_ended(const struct launch *launch) {
     (void)launch;
     for (struct late_race *race = late.race; race < late.race + LATE; ++race) {
         uintptr_t begin;
@@ -283,9 +283,9 @@ static void global_conflict(struct watch *w, const struct access *access,
 }
 
 const struct detector detector_race = {.worker_bytes = sizeof(struct races),
-                                       .thread_waits = thread_waits,
+                                       .thread_waits = race_thread_waits,
                                        .interval_ends = races_end,
-                                       .launch_ended = launch_ended,
+                                       .launch_ended = race_launch_ended,
                                        .compared = compared,
                                        .shared_conflict = shared_conflict,
                                        .global_conflict = global_conflict,
@@ -317,7 +317,7 @@ static void note_skipped(const struct watch *w, const struct event *event) {
 
 /* diagnosis.c decides which of the two barriers is to blame. A race in this interval may come of
  * it. */
-static void barrier_opens(struct watch *w) {
+static void divergence_barrier_opens(struct watch *w) {
     const struct waiting *at = &w->arrived[0], *other = &w->arrived[1];
     if (w->ended || (!other->code && w->returned == w->returned_at_barrier)) return;
     const struct access access = {.code = at->code};
@@ -341,7 +341,7 @@ static void barrier_opens(struct watch *w) {
         event_note(&event);
 }
 
-const struct detector detector_divergence = {.barrier_opens = barrier_opens};
+const struct detector detector_divergence = {.barrier_opens = divergence_barrier_opens};
 
 /* --- unwritten elements of a shared array, as rows and columns -------------------------------- */
 
@@ -481,7 +481,7 @@ static void meets_others(struct watch *w, uintptr_t address, epoch now, bool now
     }
 }
 
-static void interval_ends(struct watch *w) {
+static void unwritten_interval_ends(struct watch *w) {
     struct unwritten *u = unwritten_of(w);
     for (int i = 0; i < u->count; ++i)
         if (u->read[i].own || shared_is_unwritten(w, u->read[i].word))
@@ -496,7 +496,7 @@ static void read_global(struct watch *w, const struct access *access) {
 
 const struct detector detector_uninitialized = {.worker_bytes = sizeof(struct unwritten),
                                                 .block_begins = forget_reads,
-                                                .interval_ends = interval_ends,
+                                                .interval_ends = unwritten_interval_ends,
                                                 .shared_unwritten = read_shared,
                                                 .shared_written = write_shared,
                                                 .shared_conflict = meets_others,

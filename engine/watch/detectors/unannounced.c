@@ -56,12 +56,12 @@ struct announced {
 };
 
 /* Asked of the handlers, who alone know what is hidden. */
-enum request { NONE, BLOCK_BEGINS, WINDOW_BEGINS, BLOCK_ENDS };
+enum audit_request { NONE, BLOCK_BEGINS, WINDOW_BEGINS, BLOCK_ENDS };
 
 /* Of a worker, which runs one block at a time. */
 struct audit {
     bool begun; /* a block, so far */
-    enum request asked;
+    enum audit_request asked;
     uint64_t key;       /* of its block, drawn */
     uint64_t announced; /* so far, in all of its blocks */
     const void *unseen; /* the first access that no announcement explains; null: none */
@@ -109,13 +109,13 @@ static void protect_all(int protection) {
     }
 }
 
-static void launch_begins(const struct launch *launch) {
+static void audit_launch_begins(const struct launch *launch) {
     (void)launch;
     launches++;
 }
 
 /* A worker that was stopped in its kernel has left it closed. */
-static void launch_ended(const struct launch *launch) {
+static void audit_launch_ended(const struct launch *launch) {
     (void)launch;
     protect_all(PROT_READ | PROT_WRITE);
 }
@@ -123,13 +123,13 @@ static void launch_ended(const struct launch *launch) {
 /* --- a block ---------------------------------------------------------------------------------- */
 
 /* Has this worker's handler do something. */
-static void ask(struct audit *audit, enum request request) {
+static void ask(struct audit *audit, enum audit_request request) {
     audit->asked = request;
     __asm__ volatile("int3" : : : "memory");
 }
 
 /* Decides whether the block's accesses have to be announced: SLOW_AUDIT. */
-static void block_begins(struct watch *w) {
+static void audit_block_begins(struct watch *w) {
     struct audit *audit = audit_of(w);
     if (impossible) return;
     audit->begun = true;
@@ -140,7 +140,7 @@ static void block_begins(struct watch *w) {
     ask(audit, BLOCK_BEGINS);
 }
 
-static void block_ended(struct watch *w) {
+static void audit_block_ended(struct watch *w) {
     struct audit *audit = audit_of(w);
     if (!audit->begun || !(w->slow & SLOW_AUDIT)) return;
     ask(audit, BLOCK_ENDS);
@@ -238,7 +238,7 @@ static void begin_block(struct watch *w, struct own *own) {
 /* Whatever it can do: the worker goes on. */
 static void serve(struct watch *w, struct own *own) {
     struct audit *audit = audit_of(w);
-    const enum request asked = audit->asked;
+    const enum audit_request asked = audit->asked;
     audit->asked = NONE;
     if (!own) return;
     switch (asked) {
@@ -281,7 +281,7 @@ static bool is_open_without_audit(uintptr_t address) {
 
 /* The runtime and the checker, which look at values, too, are linked behind kernel.cu; libraries
  * are called by them, or through a guard (kernel.sh). */
-static bool is_of_kernel(uintptr_t code) {
+static bool is_before_runtime(uintptr_t code) {
     extern void kernel_text_ends(void) __attribute__((weak));
     extern const char __executable_start[], etext[];
     const uintptr_t end = kernel_text_ends ? (uintptr_t)kernel_text_ends : (uintptr_t)etext;
@@ -289,7 +289,7 @@ static bool is_of_kernel(uintptr_t code) {
 }
 
 /* The trap flag does nothing here: in some emulations of x86. */
-static void give_up(struct own *own) {
+static void trap_does_nothing(struct own *own) {
     impossible = true;
     own->opened = 0;
     end_window(own);
@@ -304,9 +304,9 @@ static bool let_through(struct audit *audit, struct own *own, uintptr_t address,
      * the block that has the window may wait for this one. */
     for (int i = 0; i < PAUSES && !own->has_window && !own->opened && is_closed(own->shared); ++i)
         nanosleep(&pause, NULL);
-    if (own->opened == OPEN) give_up(own);
+    if (own->opened == OPEN) trap_does_nothing(own);
     const uintptr_t code = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], page = page_of(address);
-    if (watch_here()->slow & SLOW_AUDIT && !impossible && is_of_kernel(code) &&
+    if (watch_here()->slow & SLOW_AUDIT && !impossible && is_before_runtime(code) &&
         !was_announced(audit, address) && !audit->unseen) {
         audit->unseen = (const void *)code;
         audit->unseen_address = address;
@@ -368,10 +368,10 @@ static void observes(struct observer *o) {
 
 const struct detector detector_unannounced = {.worker_bytes = sizeof(struct audit),
                                               .observes = observes,
-                                              .launch_begins = launch_begins,
-                                              .launch_ended = launch_ended,
-                                              .block_begins = block_begins,
-                                              .block_ended = block_ended,
+                                              .launch_begins = audit_launch_begins,
+                                              .launch_ended = audit_launch_ended,
+                                              .block_begins = audit_block_begins,
+                                              .block_ended = audit_block_ended,
                                               .announced = announced};
 
 #else /* no way to let one instruction through */

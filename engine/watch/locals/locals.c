@@ -88,13 +88,13 @@ static void collect(const struct emulator_local *l, unsigned thread) {
         if (now[i] != c->before[i]) c->after[i] = now[i];
 }
 
-static void block_begins(struct watch *w) {
+static void locals_block_begins(struct watch *w) {
     (void)w;
     memset(innermost, 0, sizeof innermost);
     for (int i = 0; i < LOCALS; i++) copies[i].begun = false;
 }
 
-static void barrier_opens(struct watch *w) {
+static void locals_barrier_opens(struct watch *w) {
     const unsigned threads = w->launch->block_threads;
     for (unsigned t = 0; t < threads; t++)
         for (const struct emulator_local *l = innermost[t]; l; l = l->outer) collect(l, t);
@@ -145,8 +145,8 @@ void emulator_local_ends(struct emulator_local *l) {
 }
 
 void locals_watch(struct locals *seen, const struct locals_change *change, void *zeros) {
-    static const struct detector keeping = {.block_begins = block_begins,
-                                            .barrier_opens = barrier_opens};
+    static const struct detector keeping = {.block_begins = locals_block_begins,
+                                            .barrier_opens = locals_barrier_opens};
     this_run.seen = seen;
     this_run.change = *change;
     this_run.zeros = zeros;
