@@ -247,18 +247,29 @@ EMULATOR_ATOMIC_LOOP(atomicAdd, double, emulator_u64, old + value)
 EMULATOR_ATOMIC_EXCHANGE(float, unsigned)
 EMULATOR_ATOMIC_CAS(unsigned short)
 
-/* Host code's and other GPUs', too: all are one system here. */
+/* Host code's and other GPUs', too, or only the block's: all are one system here. */
 #define atomicAdd_system atomicAdd
+#define atomicAdd_block atomicAdd
 #define atomicSub_system atomicSub
+#define atomicSub_block atomicSub
 #define atomicExch_system atomicExch
+#define atomicExch_block atomicExch
 #define atomicMin_system atomicMin
+#define atomicMin_block atomicMin
 #define atomicMax_system atomicMax
+#define atomicMax_block atomicMax
 #define atomicInc_system atomicInc
+#define atomicInc_block atomicInc
 #define atomicDec_system atomicDec
+#define atomicDec_block atomicDec
 #define atomicCAS_system atomicCAS
+#define atomicCAS_block atomicCAS
 #define atomicAnd_system atomicAnd
+#define atomicAnd_block atomicAnd
 #define atomicOr_system atomicOr
+#define atomicOr_block atomicOr
 #define atomicXor_system atomicXor
+#define atomicXor_block atomicXor
 
 /* --- mathematical functions -------------------------------------------------------------------
  *
@@ -300,6 +311,33 @@ static inline __host__ __device__ double max(double a, float b) { return fmax(a,
 
 static inline __host__ __device__ float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline __host__ __device__ double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline __host__ __device__ float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+static inline __host__ __device__ double rcbrt(double x) { return 1.0 / cbrt(x); }
+static inline __host__ __device__ float fdividef(float x, float y) { return x / y; }
+/* Of multiples of pi, which make zeros and ones exact. */
+static inline __host__ __device__ double sinpi(double x) {
+    const double turn = remainder(x, 2.0);
+    return sin(M_PI * (fabs(turn) > 0.5 ? copysign(1.0, turn) - turn : turn));
+}
+static inline __host__ __device__ double cospi(double x) {
+    return sin(M_PI * (0.5 - fabs(remainder(x, 2.0))));
+}
+static inline __host__ __device__ float sinpif(float x) { return (float)sinpi(x); }
+static inline __host__ __device__ float cospif(float x) { return (float)cospi(x); }
+static inline __host__ __device__ double norm3d(double x, double y, double z) {
+    return hypot(hypot(x, y), z);
+}
+static inline __host__ __device__ double norm4d(double x, double y, double z, double w) {
+    return hypot(hypot(x, y), hypot(z, w));
+}
+static inline __host__ __device__ float norm3df(float x, float y, float z) {
+    return (float)norm3d(x, y, z);
+}
+static inline __host__ __device__ float norm4df(float x, float y, float z, float w) {
+    return (float)norm4d(x, y, z, w);
+}
+static inline __host__ __device__ double normcdf(double x) { return erfc(-x * M_SQRT1_2) / 2; }
+static inline __host__ __device__ float normcdff(float x) { return (float)normcdf(x); }
 EMULATOR_DEVICE float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x; }
 /* These are macros because glibc's <math.h> has declared functions of the same names. */
 #define __expf(x) expf(x)
@@ -328,6 +366,10 @@ EMULATOR_ROUNDED(__fadd_rn, float, +)
 EMULATOR_ROUNDED(__fsub_rn, float, -)
 EMULATOR_ROUNDED(__dmul_rn, double, *)
 EMULATOR_ROUNDED(__dadd_rn, double, +)
+EMULATOR_ROUNDED(__dsub_rn, double, -)
+EMULATOR_DEVICE double __ddiv_rn(double x, double y) { return x / y; }
+EMULATOR_DEVICE double __drcp_rn(double x) { return 1.0 / x; }
+EMULATOR_DEVICE double __dsqrt_rn(double x) { return sqrt(x); }
 EMULATOR_DEVICE float __fdiv_rn(float x, float y) { return x / y; }
 EMULATOR_DEVICE float __frcp_rn(float x) { return 1.0f / x; }
 EMULATOR_DEVICE float __fsqrt_rn(float x) { return sqrtf(x); }
@@ -400,5 +442,55 @@ EMULATOR_DEVICE unsigned __brev(unsigned x) {
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0F0F0F0Fu) | (x & 0x0F0F0F0Fu) << 4;
     return __builtin_bswap32(x);
+}
+EMULATOR_DEVICE unsigned long long __brevll(unsigned long long x) {
+    return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+
+/* Bytes 0 to 3 are x's and 4 to 7 y's; each of the four lowest digits of `select` picks one. */
+EMULATOR_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned select) {
+    const emulator_u64 bytes = (emulator_u64)y << 32 | x;
+    unsigned result = 0;
+    for (int i = 0; i < 4; ++i)
+        result |= (unsigned)(bytes >> (select >> 4 * i & 7) * 8 & 0xFF) << 8 * i;
+    return result;
+}
+/* Of the 64 bits high:low, shifted by at most 31 (modulo 32), or 32 (clamped), one half. */
+EMULATOR_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? (unsigned)((((emulator_u64)high << 32 | low) << shift) >> 32) : low;
+}
+EMULATOR_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? (unsigned)(((emulator_u64)high << 32 | low) >> shift) : high;
+}
+EMULATOR_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+    return __funnelshift_lc(low, high, shift % 32);
+}
+EMULATOR_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return __funnelshift_rc(low, high, shift % 32);
+}
+EMULATOR_DEVICE int __hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
+EMULATOR_DEVICE int __rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
+EMULATOR_DEVICE unsigned __uhadd(unsigned x, unsigned y) {
+    return (unsigned)(((emulator_u64)x + y) >> 1);
+}
+EMULATOR_DEVICE unsigned __urhadd(unsigned x, unsigned y) {
+    return (unsigned)(((emulator_u64)x + y + 1) >> 1);
+}
+EMULATOR_DEVICE unsigned __sad(int x, int y, unsigned z) {
+    return z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x);
+}
+EMULATOR_DEVICE unsigned __usad(unsigned x, unsigned y, unsigned z) {
+    return z + (x > y ? x - y : y - x);
+}
+/* z and the products of four bytes each. */
+EMULATOR_DEVICE int __dp4a(int x, int y, int z) {
+    unsigned sum = (unsigned)z;
+    for (int i = 0; i < 32; i += 8)
+        sum += (unsigned)((signed char)(x >> i) * (signed char)(y >> i));
+    return (int)sum;
+}
+EMULATOR_DEVICE unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
+    for (int i = 0; i < 32; i += 8) z += (x >> i & 0xFF) * (y >> i & 0xFF);
+    return z;
 }
 #endif

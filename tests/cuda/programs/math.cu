@@ -31,6 +31,27 @@ __global__ void integers(int *out, int seven, float big) {
           __double2int_rz(__int_as_float(0x7FC00000 + seven)));
 }
 
+__global__ void bits(unsigned *out, unsigned x, unsigned y) {
+    store(out, (unsigned)(__brevll(x) >> 32), (unsigned)__brevll(1), __byte_perm(x, y, 0x7531),
+          __byte_perm(x, y, 0xFFFF8064), __funnelshift_l(x, y, 36), __funnelshift_r(x, y, 36),
+          __funnelshift_l(x, y, 32), __funnelshift_r(x, y, 32), __funnelshift_lc(x, y, 36),
+          __funnelshift_rc(x, y, 36), __uhadd(x, ~0u), __urhadd(x, ~0u), (unsigned)__hadd(-3, -4),
+          (unsigned)__rhadd(-3, -4), __sad(INT_MIN, INT_MAX, 2), __usad(3, y, 1), __dp4a(x, y, 5u),
+          (unsigned)__dp4a((int)x, (int)y, -5));
+}
+
+__global__ void more_floats(float *out, float one) {
+    store(out, sinpif(one), cospif(one), sinpif(one / 2), cospif(1.5f * one), sinpif(one / 6),
+          rcbrtf(8 * one), norm3df(2, 3, 6 * one), norm4df(1e30f, 1e30f, 1e30f, one * 1e30f),
+          normcdff(one - 1), fdividef(one, 4));
+}
+
+__global__ void more_doubles(double *out, double one) {
+    store(out, sinpi(-2.5 * one), cospi(one), rcbrt(8 * one), norm3d(1, 2, 2 * one),
+          norm4d(1, 1, 1, one), normcdf(one - 1), __dsub_rn(one, 3), __ddiv_rn(one, 8),
+          __drcp_rn(4 * one), __dsqrt_rn(9 * one));
+}
+
 __global__ void doubles(double *out, double two) {
     store(out, sqrt(two * two), pow(two, 10.0), fma(two, 3.0, 1.0), ceil(two + 0.1),
           __longlong_as_double(__double_as_longlong(two)), fabs(-two), rsqrt(two * two));
@@ -64,6 +85,20 @@ static void functions() {
     EXPECT_EACH(i, -21, 21, 1, 3, 29, 32, 4, 224, 7, 2, -2, 3, -3, 2147483647, 0x3F800000, 3, 24,
                 63, 7, 0, 7, -2, 0, INT_MIN, INT_MIN);
     EXPECT_EACH(d, 2, 1024, 7, 3, 2, 2, 0.5);
+
+    unsigned *u = visible<unsigned>(32);
+    bits<<<1, 1>>>(u, 0x89ABCDEFu, 0x01234567u);
+    more_floats<<<1, 1>>>(near, 1);
+    RUN(more_doubles<<<1, 1>>>(d, 1));
+    EXPECT_EACH(u, 0xF7B3D591u, 0, 0x014589CDu, 0xEFEF2367u, 0x12345678u, 0x789ABCDEu, 0x01234567u,
+                0x89ABCDEFu, 0x89ABCDEFu, 0x01234567u, 0xC4D5E6F7u, 0xC4D5E6F7u, (unsigned)-4,
+                (unsigned)-3, 1u, 0x01234565u,
+                0x89 * 1u + 0xAB * 0x23 + 0xCD * 0x45 + 0xEF * 0x67 + 5,
+                (unsigned)(-119 - 85 * 0x23 - 51 * 0x45 - 17 * 0x67 - 5));
+    const double values[] = {0, -1, 1, 0, 0.5, 0.5, 7, 2e30, 0.5, 0.25};
+    for (size_t n = 0; n < sizeof values / sizeof *values; ++n)
+        CHECK(fabs(near[n] - values[n]) <= 1e-6 * fabs(values[n]));
+    EXPECT_EACH(d, -1, -1, 0.5, 3, 2, 0.5, -2, 0.125, 0.25, 3);
 
     /* (1+e)(1-e) - 1 = -e^2, which a separate product rounds away. */
     const float e = ldexpf(1, -13);
