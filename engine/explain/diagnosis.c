@@ -253,11 +253,26 @@ static int line_in_race(const struct race *r, const struct diagnosis *d, const v
     return line ? structure_line_in(r->s, r->in, line) : 0;
 }
 
+/* Whether threads pass a barrier on the way back from a turn's second line to its first one alone:
+ * then accesses that none orders are of one turn. */
+static bool is_parted_from_next_turn(const struct structure *s, const struct construct *turns,
+                                     int first, int second) {
+    bool back = false;
+    for (int i = 0; i < s->barriers; ++i) {
+        const int barrier = s->barrier[i];
+        if (barrier < turns->first || turns->last < barrier) continue;
+        if (first <= barrier && barrier <= second) return false;
+        back |= is_passed_once(s, barrier, turns->first);
+    }
+    return back;
+}
+
 /* Whether all threads that come to both lines come to the store first: in a kernel, and in no loop
- * that is around both. */
+ * that is around both, or in one turn of it. */
 static bool is_stored_first(const struct race *r) {
-    return r->other < r->at && !structure_innermost(r->s, CONSTRUCT_LOOP, r->at, r->other, 0) &&
-           r->in->kernel;
+    const struct construct *turns = structure_innermost(r->s, CONSTRUCT_LOOP, r->at, r->other, 0);
+    return r->other < r->at && r->in->kernel &&
+           (!turns || is_parted_from_next_turn(r->s, turns, r->other, r->at));
 }
 
 /* Whether the value is overwritten that is being read; else it is read too early, or that is not

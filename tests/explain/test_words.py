@@ -569,6 +569,21 @@ __global__ void barrier_of_a_call_beside_an_atomic(float *C) {
     count_in(&count, C);
     count_in(&count, C);
 }
+__global__ void folds_in_turns(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    for (int p = 0; p < 3; ++p) {
+        s[t] = p;
+        __syncthreads();
+        if (t >= 192) s[t - 128] += s[t]; // 41 after
+        for (int h = 64; h > 0; h /= 2) { // 41 before
+            if (t < h) s[t] += s[t + h];
+            __syncthreads();
+        }
+        C[t] += s[0];
+        __syncthreads();
+    }
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
@@ -583,7 +598,8 @@ SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN]
         20: [ONE_WARP], 21: [ONE_WARP], 22: [ONE_WARP], 26: [BETWEEN, "stores at"], 27: [AT_THE_END, "overwrites at"],
         28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP], 32: AGAIN, 33: [ONE_LINE], 34: [ONE_LINE],
         35: [BETWEEN], 36: [BETWEEN], 37: SEVERAL,
-        38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"], 39: [NOT_BOTH_REACH]}
+        38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"], 39: [NOT_BOTH_REACH],
+        41: [BETWEEN, "stores at"]}
 GLOBAL = {5, 37, 38}
 """By number; of the others, no place is right."""
 
