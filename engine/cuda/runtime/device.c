@@ -184,7 +184,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return check_stream(str
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return check_stream(stream); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
-    (void)flags;
+    enum { FLAGS = 1 }; /* cudaEventWaitExternal */
+    if (flags > FLAGS) return error_set(cudaErrorInvalidValue);
     return check_event(event) == cudaSuccess ? check_stream(stream)
                                              : cudaErrorInvalidResourceHandle;
 }
@@ -244,7 +245,8 @@ cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t wid
 /* --- events ----------------------------------------------------------------------------------- */
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
-    if (!event) return error_set(cudaErrorInvalidValue);
+    enum { FLAGS = cudaEventBlockingSync | cudaEventDisableTiming | 4 /* cudaEventInterprocess */ };
+    if (!event || flags > FLAGS) return error_set(cudaErrorInvalidValue);
     *event = handle_new(sizeof **event, false);
     if (!*event) return error_set(cudaErrorMemoryAllocation);
     (*event)->timing = !(flags & cudaEventDisableTiming);

@@ -27,6 +27,7 @@ static void order() {
     add<<<1, N, 0, one>>>(d, 10);
     OK(cudaEventRecord(ready, one));
     OK(cudaStreamWaitEvent(two, ready, 0));
+    FAILS(cudaStreamWaitEvent(two, ready, 5), cudaErrorInvalidValue);
     twice<<<1, N, 0, two>>>(d);
     OK(cudaMemcpyAsync(h, d, BYTES, cudaMemcpyDeviceToHost, two));
     OK(cudaStreamSynchronize(two));
@@ -64,6 +65,7 @@ static void times() {
 
     EXPECT(cudaEventElapsedTime(&ms, start, never), cudaErrorInvalidResourceHandle);
     FAILS(cudaEventElapsedTime(NULL, start, stop), cudaErrorInvalidValue);
+    FAILS(cudaEventCreateWithFlags(&untimed, 99), cudaErrorInvalidValue);
     OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
     OK(cudaEventRecord(untimed));
     OK(cudaEventSynchronize(untimed));
