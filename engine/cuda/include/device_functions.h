@@ -133,8 +133,9 @@ EMULATOR_DEVICE int __all_sync(unsigned mask, int predicate) {
  * count together, though both branches call it. */
 #define __activemask() emulator_warp_active(__COUNTER__)
 
-template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T small) {
-    auto value = +small;
+/* The lanes with this thread's value, of those that take part. */
+template <class T>
+EMULATOR_DEVICE unsigned emulator_match(unsigned mask, T value, unsigned *lanes) {
     static_assert(sizeof value == 4 || sizeof value == 8, "matches compare 4 or 8 bytes");
     emulator_u64 bits = 0;
     memcpy(&bits, &value, sizeof value);
@@ -142,7 +143,17 @@ template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T sm
     unsigned same = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
         same |= (unsigned)(warp->lanes >> lane & 1 && warp->value[lane] == bits) << lane;
+    *lanes = warp->lanes;
     return same;
+}
+template <class T> EMULATOR_DEVICE unsigned __match_any_sync(unsigned mask, T value) {
+    unsigned lanes;
+    return emulator_match(mask, +value, &lanes);
+}
+template <class T> EMULATOR_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *all) {
+    unsigned lanes, same = emulator_match(mask, +value, &lanes);
+    *all = same == lanes;
+    return *all ? lanes : 0;
 }
 
 #define EMULATOR_REDUCE(name, type, combine)                                                       \

@@ -1,6 +1,6 @@
-/* __ballot_sync, __any_sync, __all_sync; __match_any_sync: which lanes hold the same value;
- * __reduce_*_sync (compute capability 8.0 and later); and __activemask, with warp operations of
- * that mask, which no other lane holds up. */
+/* __ballot_sync, __any_sync, __all_sync; __match_any_sync and __match_all_sync: which lanes hold
+ * the same value; __reduce_*_sync (compute capability 8.0 and later); and __activemask, with warp
+ * operations of that mask, which no other lane holds up. */
 #include "check.h"
 
 #define ALL 0xFFFFFFFFu
@@ -26,6 +26,10 @@ __global__ void matches(unsigned *out, float negative_zero) {
     /* Bits are compared, not numbers. */
     out[lane + 96] = __match_any_sync(ALL, lane == 3 ? negative_zero : 0.0f);
     if (lane < 10) out[lane + 128] = __match_any_sync(0x3FFu, (int)(lane > 6));
+    int all = 5, none = 5;
+    out[lane + 160] = __match_all_sync(ALL, 1LL << 40, &all) + __match_all_sync(ALL, lane, &none);
+    out[lane + 192] = all != 0 && none == 0;
+    if (lane > 2) out[lane + 224] = __match_all_sync(ALL - 7, lane < 3 ? 2.5f : 1.5f, &all);
 }
 
 __global__ void reductions(unsigned *u, int *s) {
@@ -140,6 +144,9 @@ int main() {
         EXPECT(out[i + 64], i < 8 ? 0xFFu : 0xFFFFFF00u);
         EXPECT(out[i + 96], i == 3 ? 8u : 0xFFFFFFF7u);
         if (i < 10) EXPECT(out[i + 128], i > 6 ? 0x380u : 0x7Fu);
+        EXPECT(out[i + 160], ALL);
+        EXPECT(out[i + 192], 1u);
+        if (i > 2) EXPECT(out[i + 224], ALL - 7);
     }
     int *s = visible<int>(32 * 3);
     RUN(reductions<<<1, 32>>>(out, s));
