@@ -483,8 +483,9 @@ static void refuse_toolkit(const struct source *s) {
     }
 }
 
-/* The beginnings of the names of those functions of CUDA 13's runtime API that the emulator lacks.
- * A test holds them against its headers and, where it is installed, the toolkit's. */
+/* The beginnings of the names of those functions of CUDA 13's runtime API that the emulator lacks,
+ * and of device functions: SIMD within a word, directed rounding, inverse error functions. A test
+ * holds them against its headers and, where it is installed, the toolkit's. */
 static const char LACKED[] =
     "make_cuda cudaArrayGet cudaChooseDevice cudaCreateChannel cudaCreateSurface "
     "cudaCreateTexture cudaCtx cudaDestroyExternal cudaDestroySurface cudaDestroyTexture "
@@ -509,7 +510,21 @@ static const char LACKED[] =
     "cudaPointerGet cudaSetDeviceFlags cudaSetValid cudaSignalExternal cudaStreamAdd "
     "cudaStreamAttach cudaStreamBegin cudaStreamCopy cudaStreamCreateWithPriority "
     "cudaStreamEnd cudaStreamGet cudaStreamIsCapturing cudaStreamSetAttribute cudaStreamUpdate "
-    "cudaThreadExchange cudaUserObject cudaWaitExternal";
+    "cudaThreadExchange cudaUserObject cudaWaitExternal "
+    /* of device functions */
+    "__vabs __vadd __vavg __vcmp __vhadd __vmax __vmin __vneg __vsad __vset __vsub __dp2a "
+    "__fmaf_ieee __double2ll __double2ull __double2uint __double2hiint __double2loint "
+    "__hiloint2double __float2ll __float2ull cyl_bessel erfcinv erfcx erfinv normcdfinv "
+    "__fadd_rd __fadd_ru __fadd_rz __fsub_rd __fsub_ru __fsub_rz __fmul_rd __fmul_ru __fmul_rz "
+    "__fdiv_rd __fdiv_ru __fdiv_rz __frcp_rd __frcp_ru __frcp_rz __fsqrt_rd __fsqrt_ru "
+    "__fsqrt_rz __fmaf_rd __fmaf_ru __fmaf_rz __dadd_rd __dadd_ru __dadd_rz __dsub_rd __dsub_ru "
+    "__dsub_rz __dmul_rd __dmul_ru __dmul_rz __ddiv_rd __ddiv_ru __ddiv_rz __drcp_rd __drcp_ru "
+    "__drcp_rz __dsqrt_rd __dsqrt_ru __dsqrt_rz __fma_rd __fma_ru __fma_rz __double2float_rd "
+    "__double2float_ru __double2float_rz __double2int_rd __double2int_ru "
+    "__int2float_rd __int2float_ru __int2float_rz __uint2float_rd __uint2float_ru "
+    "__uint2float_rz __ll2float_rd __ll2float_ru __ll2float_rz __ll2double_rd __ll2double_ru "
+    "__ll2double_rz __ull2float_rd __ull2float_ru __ull2float_rz __ull2double_rd "
+    "__ull2double_ru __ull2double_rz";
 
 /* A call of one of them. Not in a file that declares such functions itself, for which *declared is
  * set: what that one means the linker finds out. */

@@ -227,7 +227,7 @@ def test_gpu_only_is_refused(rewrite: Path) -> None:
     for text, what in GPU_ONLY.items():
         result = run(rewrite, f"{LINEMARKER}void f() {{\n{text} }}\n")
         assert result == (1, b"", f"kernel.cu:2: {what} {ON_A_GPU}\n"), text
-    for name in ("make_cudaExtent", "cudaMalloc3D", "cudaMemPrefetchBatchAsync", "cudaGraphLauch"):
+    for name in ("make_cudaExtent", "cudaMalloc3D", "cudaMemPrefetchBatchAsync", "cudaGraphLauch", "__vadd4", "__fadd_rd"):
         result = run(rewrite, f"{LINEMARKER}void f() {{ int {name}; }}\nvoid g() {{ {name}(1); }}\n")
         said = f"the CPU backend has no {name}(); if CUDA has it, build with BACKEND=cuda"
         assert result == (1, b"", f"kernel.cu:2: {said}\n")
@@ -236,7 +236,7 @@ def test_gpu_only_is_refused(rewrite: Path) -> None:
 def test_they_are_all_that_the_emulator_lacks() -> None:
     """Of the toolkit's runtime API, where that is installed."""
     headers = "".join(path.read_text() for path in (SOURCE.parent / "include").glob("*.h"))
-    ours = {*re.findall(r"\bcuda[A-Z]\w+(?=\()", headers)}
+    ours = {*re.findall(r"\b(?:cuda[A-Z]|__)\w+(?=[(,])", headers)}
     assert not [name for name in ours if name.startswith(LACKED)]
     api = TOOLKIT and TOOLKIT / "cuda_runtime_api.h"
     if not api or "CUDART_VERSION  13" not in api.read_text():
@@ -244,6 +244,10 @@ def test_they_are_all_that_the_emulator_lacks() -> None:
     theirs = {*re.findall(r"CUDARTAPI\s+(cuda[A-Z]\w+)\s*\(", api.read_text())}
     assert not {name for name in theirs - ours
                 if not name.startswith(LACKED) and not re.search(r"_v\d$|_pts[zd]$", name)}
+    device = "".join((TOOLKIT / "crt" / f"device{kind}_functions.h").read_text() for kind in ("", "_double"))
+    intrinsics = {*re.findall(r"\b(__(?:v[a-z]+[24]|\w+_r[nuzd]))\s*\(", device)}
+    assert len(intrinsics) > 150
+    assert not {name for name in intrinsics - ours if not name.startswith(LACKED)}
 
 
 @EACH_CXX

@@ -320,6 +320,11 @@ static inline __host__ __device__ double max(float a, double b) { return fmax(a,
 static inline __host__ __device__ double min(double a, float b) { return fmin(a, b); }
 static inline __host__ __device__ double max(double a, float b) { return fmax(a, b); }
 
+static inline __host__ __device__ unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+static inline __host__ __device__ unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+static inline __host__ __device__ long long llmin(long long a, long long b) { return min(a, b); }
+static inline __host__ __device__ long long llmax(long long a, long long b) { return max(a, b); }
+
 static inline __host__ __device__ float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline __host__ __device__ double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline __host__ __device__ float rcbrtf(float x) { return 1.0f / cbrtf(x); }
@@ -337,6 +342,15 @@ static inline __host__ __device__ float sinpif(float x) { return (float)sinpi(x)
 static inline __host__ __device__ float cospif(float x) { return (float)cospi(x); }
 static inline __host__ __device__ double norm3d(double x, double y, double z) {
     return hypot(hypot(x, y), z);
+}
+static inline __host__ __device__ double rnorm3d(double x, double y, double z) {
+    return 1.0 / norm3d(x, y, z);
+}
+static inline __host__ __device__ float rnorm3df(float x, float y, float z) {
+    return (float)rnorm3d(x, y, z);
+}
+static inline __host__ __device__ float rhypotf(float x, float y) {
+    return (float)(1.0 / hypot((double)x, (double)y));
 }
 static inline __host__ __device__ double norm4d(double x, double y, double z, double w) {
     return hypot(hypot(x, y), hypot(z, w));
@@ -360,6 +374,7 @@ EMULATOR_DEVICE float __saturatef(float x) { return !(x > 0.0f) ? 0.0f : x > 1.0
 #define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 #define __cosf(x) cosf(x)
 #define __tanf(x) tanf(x)
+#define __tanhf(x) tanhf(x)
 #define __powf(x, y) powf((x), (y))
 EMULATOR_DEVICE float __fdividef(float x, float y) { return x / y; }
 
@@ -409,6 +424,12 @@ EMULATOR_DEVICE int __double2int_rz(double x) { return x == x ? emulator_to_int(
 EMULATOR_DEVICE float __int2float_rn(int x) { return (float)x; }
 EMULATOR_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
 EMULATOR_DEVICE float __double2float_rn(double x) { return (float)x; }
+EMULATOR_DEVICE float __ll2float_rn(long long x) { return (float)x; }
+EMULATOR_DEVICE float __ull2float_rn(unsigned long long x) { return (float)x; }
+EMULATOR_DEVICE double __int2double_rn(int x) { return x; }
+EMULATOR_DEVICE double __uint2double_rn(unsigned x) { return x; }
+EMULATOR_DEVICE double __ll2double_rn(long long x) { return (double)x; }
+EMULATOR_DEVICE double __ull2double_rn(unsigned long long x) { return (double)x; }
 
 template <class To, class From> EMULATOR_DEVICE To emulator_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "reinterpreted values have one size");

@@ -36,20 +36,23 @@ __global__ void bits(unsigned *out, unsigned x, unsigned y) {
           __byte_perm(x, y, 0xFFFF8064), __funnelshift_l(x, y, 36), __funnelshift_r(x, y, 36),
           __funnelshift_l(x, y, 32), __funnelshift_r(x, y, 32), __funnelshift_lc(x, y, 36),
           __funnelshift_rc(x, y, 36), __uhadd(x, ~0u), __urhadd(x, ~0u), (unsigned)__hadd(-3, -4),
-          (unsigned)__rhadd(-3, -4), __sad(INT_MIN, INT_MAX, 2), __usad(3, y, 1), __dp4a(x, y, 5u),
+          (unsigned)__rhadd(-3, -4), umin(x, 9), umax(x, 9), (unsigned)llmin(-1, x),
+          (unsigned)llmax(3, -1LL), __sad(INT_MIN, INT_MAX, 2), __usad(3, y, 1), __dp4a(x, y, 5u),
           (unsigned)__dp4a((int)x, (int)y, -5));
 }
 
 __global__ void more_floats(float *out, float one) {
     store(out, sinpif(one), cospif(one), sinpif(one / 2), cospif(1.5f * one), sinpif(one / 6),
           rcbrtf(8 * one), norm3df(2, 3, 6 * one), norm4df(1e30f, 1e30f, 1e30f, one * 1e30f),
-          normcdff(one - 1), fdividef(one, 4));
+          normcdff(one - 1), fdividef(one, 4), rnorm3df(2, 3, 6 * one), rhypotf(3, 4 * one),
+          __ll2float_rn(1LL << 40), __ull2float_rn(3));
 }
 
 __global__ void more_doubles(double *out, double one) {
     store(out, sinpi(-2.5 * one), cospi(one), rcbrt(8 * one), norm3d(1, 2, 2 * one),
           norm4d(1, 1, 1, one), normcdf(one - 1), __dsub_rn(one, 3), __ddiv_rn(one, 8),
-          __drcp_rn(4 * one), __dsqrt_rn(9 * one));
+          __drcp_rn(4 * one), __dsqrt_rn(9 * one), rnorm3d(2, 3, 6), __int2double_rn(-2),
+          __uint2double_rn(~0u), __ll2double_rn(-7), __ull2double_rn(7));
 }
 
 __global__ void doubles(double *out, double two) {
@@ -92,13 +95,13 @@ static void functions() {
     RUN(more_doubles<<<1, 1>>>(d, 1));
     EXPECT_EACH(u, 0xF7B3D591u, 0, 0x014589CDu, 0xEFEF2367u, 0x12345678u, 0x789ABCDEu, 0x01234567u,
                 0x89ABCDEFu, 0x89ABCDEFu, 0x01234567u, 0xC4D5E6F7u, 0xC4D5E6F7u, (unsigned)-4,
-                (unsigned)-3, 1u, 0x01234565u,
+                (unsigned)-3, 9u, 0x89ABCDEFu, ~0u, 3u, 1u, 0x01234565u,
                 0x89 * 1u + 0xAB * 0x23 + 0xCD * 0x45 + 0xEF * 0x67 + 5,
                 (unsigned)(-119 - 85 * 0x23 - 51 * 0x45 - 17 * 0x67 - 5));
-    const double values[] = {0, -1, 1, 0, 0.5, 0.5, 7, 2e30, 0.5, 0.25};
+    const double values[] = {0, -1, 1, 0, 0.5, 0.5, 7, 2e30, 0.5, 0.25, 1.0 / 7, 0.2, 0x1p40, 3};
     for (size_t n = 0; n < sizeof values / sizeof *values; ++n)
         CHECK(fabs(near[n] - values[n]) <= 1e-6 * fabs(values[n]));
-    EXPECT_EACH(d, -1, -1, 0.5, 3, 2, 0.5, -2, 0.125, 0.25, 3);
+    EXPECT_EACH(d, -1, -1, 0.5, 3, 2, 0.5, -2, 0.125, 0.25, 3, 1.0 / 7, -2, 4294967295.0, -7, 7);
 
     /* (1+e)(1-e) - 1 = -e^2, which a separate product rounds away. */
     const float e = ldexpf(1, -13);
