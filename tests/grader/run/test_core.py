@@ -26,8 +26,8 @@ from grader_fake import problem as problem_of
 
 from grader import process
 from grader.build.parts import SOURCES, Parts, gpu_architecture, parts_key, reason_of, settings_for, trusted_parts
-from grader.build.submission import (BUILDS, EXAMINE_LIMITS, Programs, Unplaced, build_submission, examine, first_error,
-                                     work_directory)
+from grader.build.submission import (BUILDS, COMPILE_LIMITS, EXAMINE_LIMITS, Programs, Unplaced, build_submission,
+                                     compile_in_sandbox, examine, first_error, work_directory)
 from grader.cases.model import Case
 from grader.errors import MachineFault, NotBuilt, Refused
 from grader.jail.sandbox import Command, Ran, Sandbox, choose_sandbox
@@ -117,6 +117,23 @@ def test_parts_are_built_once_for_each_state_of_their_sources(parts: Parts, monk
     assert parts.compiler.split()[0] in ("gcc", "clang")
     monkeypatch.setattr("grader.build.parts.SOURCES", (*SOURCES, "kernel.cu"))
     assert parts_key() != key
+
+
+def test_preludes_are_precompiled_at_the_second_use(parts: Parts, core: Core, work: Path) -> None:
+    if "gcc" not in parts.compiler:
+        pytest.skip(f"{parts.compiler} does not precompile")
+    shutil.copytree(trusted_parts().directory, work / "parts")
+    for name in ("cpu/prelude", "cpu/prelude.marked", "check/prelude"):
+        (work / "parts/build" / name).write_text("This is not C++.\n")
+    (work / "submission").mkdir()
+    (work / "submission/kernel.cu").write_bytes(TILED)
+    compile_in_sandbox(work / "parts", "objects", work / "submission", core.box, COMPILE_LIMITS, "own")
+
+
+def test_what_another_grader_is_precompiling_is_not_copied(parts: Parts, core: Core, tmp_path: Path) -> None:
+    shutil.copytree(parts.directory, tmp_path / "parts")
+    (tmp_path / "parts/build/cpu/prelude.gch.new").symlink_to("gone")  # between the listing and the copy
+    build_submission(replace(parts, directory=tmp_path / "parts"), TILED, core.box, core.folder("work"))
 
 
 def test_compilers_that_are_set_up_otherwise(parts: Parts, tmp_path: Path) -> None:
