@@ -9,6 +9,10 @@ DEV float by_macro(float x) { return x; }
 HD constexpr float by_both(float x) { return x + 1; }
 float __device__ behind_the_type(float x) { return x; }
 static float inline __device__ in_between(float x) { return x; }
+__device__ float in_registers(register float x) {
+    register float sums[2][2] = {0.0f};
+    return sums[1][1] + x;
+}
 template <typename... T> __device__ auto sum_of(T... x) { return (x + ...); }
 
 namespace {
@@ -61,11 +65,11 @@ template <> struct Unrolled<0> {
     static __device__ float run(const float *) { return 0; }
 };
 
-KERNEL(by_kernel_macro)(float *p) { p[0] += by_macro(1) + HIDDEN + hidden(1) + hidden_data[1]; }
-__global__ void
-__launch_bounds__(128, 2)
-spread(float *__restrict__ p, const Vec v, Mode mode = Mode::SUM)
-{
+KERNEL(by_kernel_macro)(float *p) {
+    p[0] += by_macro(1) + in_registers(1) + HIDDEN + hidden(1) + hidden_data[1];
+}
+__global__ void __launch_bounds__(128, 2)
+    spread(float *__restrict__ p, const Vec v, Mode mode = Mode::SUM) {
     static constexpr int table[3] = {1, 2, 3};
     constexpr auto square = [](int x) { return x * x; };
     __shared__ Bits bits[32];
