@@ -180,6 +180,35 @@ struct race {
     int at, other;
 };
 
+/* Where the last name in front of `end` begins, which becomes where that ends: without what a
+ * template is made for. */
+static size_t last_name(const char *text, size_t *end) {
+    int depth = 0;
+    size_t begin;
+    while (*end && (depth || text[*end - 1] == '>')) {
+        --*end;
+        depth += (text[*end] == '>') - (text[*end] == '<');
+    }
+    for (begin = *end; begin && strchr(characters_of_words, text[begin - 1]);) --begin;
+    return begin;
+}
+
+/* Whether the function of this line is called where its name is: it is the one in which an access
+ * was, of several on the line, and no constructor ("pair::pair") or operator. */
+static bool is_called_by_name(const struct structure *s, int line, const char *function) {
+    const struct construct *c = structure_around(s, CONSTRUCT_FUNCTION, line);
+    size_t end = strlen(function), begin = last_name(function, &end);
+    const size_t length = end - begin;
+    if (!c || !length || length != (size_t)c->name_length ||
+        strncmp(c->name, function + begin, length) != 0)
+        return false;
+    if (begin < 2 || strncmp(function + begin - 2, "::", 2) != 0)
+        return !strstr(function, "operator ");
+    end = begin - 2;
+    const size_t class = last_name(function, &end);
+    return end - class != length || strncmp(function + class, function + begin, length) != 0;
+}
+
 /* Whether a barrier in the function itself, which is called, may order the threads. */
 static bool is_called_with_barrier(const struct structure *s, const struct construct *in,
                                    int line) {
@@ -227,7 +256,9 @@ static struct race race_in(const struct structure *s, const struct construct *in
                            const struct diagnosis *d) {
     const int at = d->f->at.line, other = d->f->other.line;
     const struct race race = {s, in, line_beside(s, in, at, other), line_beside(s, in, other, at)};
-    const bool known = race.at && race.other && (race.at != race.other || at == other) &&
+    const bool called = (race.at == at || is_called_by_name(s, at, d->f->at.function)) &&
+                        (race.other == other || is_called_by_name(s, other, d->f->other.function));
+    const bool known = called && race.at && race.other && (race.at != race.other || at == other) &&
                        !is_called_with_barrier(s, in, at) && !is_called_with_barrier(s, in, other);
     return known ? race : (struct race){.s = NULL};
 }
@@ -250,7 +281,8 @@ static struct race race_of(const struct diagnosis *d) {
 /* 0: not known, or in another function that is not called once. */
 static int line_in_race(const struct race *r, const struct diagnosis *d, const void *code) {
     const int line = line_of_code(code, &d->f->at);
-    return line ? structure_line_in(r->s, r->in, line) : 0;
+    const int in = line ? structure_line_in(r->s, r->in, line) : 0;
+    return in == line || is_called_by_name(r->s, line, place_before(code).function) ? in : 0;
 }
 
 /* Whether threads pass a barrier on the way back from a turn's second line to its first one alone:

@@ -584,6 +584,28 @@ __global__ void folds_in_turns(float *C) {
         __syncthreads();
     }
 }
+struct cell {
+    float v;
+    cell() = default;
+    __device__ cell(float x) { v = x; } __device__ operator float() { return v; }
+};
+__device__ void put(float *to, float x) { *to = x; } __device__ float get(const float *from) { return *from; }
+__global__ void converts_at_the_line_of_a_constructor(float *C) {
+    __shared__ cell s[256];
+    for (int i = 0; i < 2; ++i) {
+        s[threadIdx.x] = C[threadIdx.x];
+        __syncthreads();
+        C[threadIdx.x] += s[255 - threadIdx.x];
+    }
+}
+__global__ void stores_and_reads_at_one_line(float *C) {
+    __shared__ float s[256];
+    for (int i = 0; i < 2; ++i) {
+        put(s + threadIdx.x, C[threadIdx.x]);
+        __syncthreads();
+        C[threadIdx.x] += get(s + 255 - threadIdx.x);
+    }
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
