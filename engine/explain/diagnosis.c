@@ -506,7 +506,7 @@ static void find_shared_race(struct diagnosis *d) {
         find_barrier_beside_atomic(d, &race);
     } else if (!e->write && stores_again(d, &d->f->other)) {
         find_turns(d, &race);
-    } else if (e->reader_in_warp && !e->reader_at) {
+    } else if (e->reader_in_warp && !e->reader_at && !(race.s && is_stored_first(&race))) {
         return; /* the value may be overwritten, or read too early */
     } else if (!e->write) {
         const bool overwritten = is_overwritten(&race, d);

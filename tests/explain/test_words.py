@@ -606,6 +606,13 @@ __global__ void stores_and_reads_at_one_line(float *C) {
         C[threadIdx.x] += get(s + 255 - threadIdx.x);
     }
 }
+__global__ void behind_a_warp_operation(float *C) {
+    __shared__ float s[256];
+    const int t = threadIdx.x;
+    const float sum = __shfl_xor_sync(0xffffffff, C[t], 1);
+    s[t] = sum; // 44 after
+    C[t] = s[255 - t]; // 44 before
+}
 """
 BETWEEN = "a __syncthreads() is missing after line {after}, before line {before}"
 AT_THE_END = "a __syncthreads() is missing at the end of the loop of line {loop}, after line {after}"
@@ -621,7 +628,7 @@ SAID = {1: SEVERAL, 2: SEVERAL, 3: SEVERAL, 4: SEVERAL, 5: SEVERAL, 9: [BETWEEN]
         28: [BETWEEN, "stores at"], 29: [ONE_WARP], 30: [ONE_WARP], 32: AGAIN, 33: [ONE_LINE], 34: [ONE_LINE],
         35: [BETWEEN], 36: [BETWEEN], 37: SEVERAL,
         38: [*SEVERAL, "; where a lock lets in one at a time, a __threadfence() belongs"], 39: [NOT_BOTH_REACH],
-        41: [BETWEEN, "stores at"]}
+        41: [BETWEEN, "stores at"], 44: [BETWEEN, "stores at"]}
 GLOBAL = {5, 37, 38}
 """By number; of the others, no place is right."""
 
