@@ -459,6 +459,12 @@ __global__ void uses(int *a) { a[threadIdx.x] = forgets(threadIdx.x); }
 
 __global__ void half(int *__restrict__ a) { a[threadIdx.x] = a[64 + threadIdx.x]; }
 
+__global__ void hands_on(int *a) {
+    const int t = threadIdx.x;
+    a[t] = t; // to be read
+    a[t + 64] = a[63 - t];
+}
+
 template <class T> struct pair { T a, b; };
 
 __global__ void pairs(int *a) {
@@ -489,6 +495,7 @@ int main(int count, char **words) {
     else if (words[1][0] == 'w') two_masks<<<1, 64>>>(b);
     else if (words[1][0] == 'r') uses<<<1, 64>>>(b);
     else if (words[1][0] == 'R') return forgets(5);
+    else if (words[1][0] == 'H') hands_on<<<1, 64>>>(a);
     else if (words[1][0] == 'P') pairs<<<1, 64>>>(b);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
@@ -603,6 +610,13 @@ def test_memory_behind_what_was_set_holds_nothing() -> None:
     (found,) = the_engine().findings(MANY, "half")["findings"]
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
     assert found["element"] == f"a[{64 + found['thread'][0]}]"
+
+
+def test_a_barrier_may_be_missing_between_threads_that_hand_on_an_element_in_global_memory() -> None:
+    (found,) = the_engine().findings(MANY, "Hand on")["findings"]
+    assert (found["kind"], found["line"]) == ("global-race", line_of_many("// to be read"))
+    assert found["hint"].startswith("which thread does a[") and found["hint"].endswith(
+        " belong to? if one thread is to read what another one stores, a __syncthreads() belongs in between")
 
 
 def test_a_copy_that_the_compiler_has_made_is_where_it_is_called() -> None:
