@@ -193,10 +193,13 @@ static size_t last_name(const char *text, size_t *end) {
     return begin;
 }
 
-/* Whether the function of this line is called where its name is: it is the one in which an access
- * was, of several on the line, and no constructor ("pair::pair") or operator. */
-static bool is_called_by_name(const struct structure *s, int line, const char *function) {
+/* Whether the function of this line is called where its name is: it is a lambda of the one it is
+ * called in, or the one in which an access was, of several on the line, and no constructor
+ * ("pair::pair") or operator. */
+static bool is_called_by_name(const struct structure *s, const struct construct *in, int line,
+                              const char *function) {
     const struct construct *c = structure_around(s, CONSTRUCT_FUNCTION, line);
+    if (c && in->first <= c->first && c->last <= in->last) return true;
     size_t end = strlen(function), begin = last_name(function, &end);
     const size_t length = end - begin;
     if (!c || !length || length != (size_t)c->name_length ||
@@ -256,8 +259,9 @@ static struct race race_in(const struct structure *s, const struct construct *in
                            const struct diagnosis *d) {
     const int at = d->f->at.line, other = d->f->other.line;
     const struct race race = {s, in, line_beside(s, in, at, other), line_beside(s, in, other, at)};
-    const bool called = (race.at == at || is_called_by_name(s, at, d->f->at.function)) &&
-                        (race.other == other || is_called_by_name(s, other, d->f->other.function));
+    const bool called =
+        (race.at == at || is_called_by_name(s, in, at, d->f->at.function)) &&
+        (race.other == other || is_called_by_name(s, in, other, d->f->other.function));
     const bool known = called && race.at && race.other && (race.at != race.other || at == other) &&
                        !is_called_with_barrier(s, in, at) && !is_called_with_barrier(s, in, other);
     return known ? race : (struct race){.s = NULL};
@@ -282,7 +286,7 @@ static struct race race_of(const struct diagnosis *d) {
 static int line_in_race(const struct race *r, const struct diagnosis *d, const void *code) {
     const int line = line_of_code(code, &d->f->at);
     const int in = line ? structure_line_in(r->s, r->in, line) : 0;
-    return in == line || is_called_by_name(r->s, line, place_before(code).function) ? in : 0;
+    return in == line || is_called_by_name(r->s, r->in, line, place_before(code).function) ? in : 0;
 }
 
 /* Whether threads pass a barrier on the way back from a turn's second line to its first one alone:
