@@ -1,6 +1,7 @@
 /* From an address to a line of source: by addr2line, which every gcc installation brings along
  * (binutils). */
 #define _GNU_SOURCE
+#include "../../report/text/text.h"
 #include "program.h"
 #include <fcntl.h>
 #include <spawn.h>
