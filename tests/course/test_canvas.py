@@ -36,7 +36,7 @@ def test_names(tmp_path: Path, name: str, squeezed: str, user: str, late: bool) 
     [found] = download(tmp_path, name)
     assert found.claims == (Claim(name=squeezed, canvas_id=user),)
     assert found.late is late and found.submitted is None and alone(found) == KERNEL
-    assert found.source.startswith("submissions.zip: ")
+    assert found.source == f"submissions.zip: {name}"
 
 
 def test_anonymous_ones_have_a_code(tmp_path: Path) -> None:
@@ -52,6 +52,7 @@ def test_several_files_are_one_submission(tmp_path: Path) -> None:
         "lovelaceada_7_102_helper.cu", "hopperbob_8_103_kernel.cu", "hopperbob_8_104_kernel-1.cu",
         "eve_9_text.html")
     assert {name for name, _ in ada.files} == {"report.pdf", "kernel.cu", "helper.cu"}
+    assert ada.source == "submissions.zip: user 7"
     assert [name for name, _ in bob.files] == ["hopperbob_8_103_kernel.cu", "hopperbob_8_104_kernel-1.cu"]
     assert bob.claims == (Claim(name="hopperbob", canvas_id="8"),)
     assert eve.problem == "no file was handed in" and eve.claims[0].canvas_id == "9"

@@ -289,8 +289,9 @@ def test_results_of_another_submission_are_not_replaced(tmp_path: Path) -> None:
     assert second.directory.name.startswith("alice-") and len(second.directory.name) == 14
     assert [Store(tmp_path, each).directory for each in (one, other)] == [first.directory, second.directory]
     assert Store(tmp_path, other, named=True).directory == first.directory
-    (tmp_path / "alice" / RESULT).write_text("no JSON")
-    assert Store(tmp_path, one).directory != first.directory
+    for unreadable in ("no JSON", "{}", "[]"):
+        (tmp_path / "alice" / RESULT).write_text(unreadable)
+        assert Store(tmp_path, one).directory != first.directory
 
 
 def test_a_result_on_other_cases_is_kept(tmp_path: Path) -> None:

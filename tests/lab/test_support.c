@@ -31,6 +31,15 @@ TEST(a_telling_shape_has_blocks_phases_and_edges) {
     }
 }
 
+TEST(lists_of_shapes_end) {
+    struct shape shape;
+    for (int number = 0; number < 20; number++) {
+        CHECK(truth_shape(SHAPE_CHECK, number, 0, &shape) == (number < 9));
+        CHECK(truth_shape(SHAPE_COUNT, number, 0, &shape) == (number < 1));
+        CHECK(truth_shape(SHAPE_WHOLE, number, 0, &shape) == (number < 1));
+    }
+}
+
 TEST(some_shape_has_several_phases_of_any_tile) {
     for (int tile = 2; tile <= 128; tile++) {
         struct shape shape;

@@ -14,6 +14,13 @@ static bool is_returned_with(size_t word) {
     return of_frame || (SAVED && (word == POINTER || word == TRUE_ADDRESS));
 }
 
+TEST(what_the_checker_calls_with_is_no_local_variable) {
+    struct watch w = {.memory.stacks.begin = (char *)stack};
+    const struct frame *callee = (const struct frame *)&stack[FRAME];
+    for (uintptr_t at = (uintptr_t)stack; at < (uintptr_t)(stack + WORDS); ++at)
+        CHECK(stack_is_local(&w, at, callee) == (at >= (uintptr_t)(callee + 1)));
+}
+
 TEST(no_byte_of_what_a_function_returns_with_may_change) {
     const struct frame *frame = (const struct frame *)&stack[FRAME];
     const uintptr_t begin = (uintptr_t)stack, end = begin + sizeof stack;
