@@ -53,6 +53,12 @@ def test_without_a_result(tmp_path: Path) -> None:
         assert standing_of(ADA, [replace(attempt, record=None, fault=fault)], asked, None).state == state
 
 
+def test_points_of_an_earlier_run_are_noted(tmp_path: Path) -> None:
+    [attempt] = attempts((-3, 10))
+    noted = standing_of(ADA, [replace(attempt, old=True)], settings(tmp_path, ""), None)
+    assert noted.notes == ("points from an earlier run",) and noted.needs_human
+
+
 @pytest.mark.parametrize("rule, made, number", [
     ("best", [(-3, 10), (-2, 30), (-1, 30)], 2), ("best", [(-3, 10), (-2, None)], 1),
     ("best", [(-3, 30), (5, 35)], 1), ("last", [(-3, 30), (5, 10)], 2),

@@ -498,6 +498,10 @@ int main(int count, char **words) {
     else if (words[1][0] == 'H') hands_on<<<1, 64>>>(a);
     else if (words[1][0] == 'P') pairs<<<1, 64>>>(b);
     else if (words[1][0] == 'h') half<<<1, 64>>>(a);
+    else if (words[1][0] == 'S') {
+        cudaMemset2D(a + n, n, 0, n, 4);
+        half<<<1, 64>>>(a);
+    }
     else if (words[1][0] == 't') two_mistakes<<<1, 64>>>(a);
     else if (words[1][0] == 'f') far_index<<<1, 64>>>(a, strtoul(words[2], NULL, 10));
     else up_sweep<<<1, 64>>>(b, words[1][0] == 'a');
@@ -610,6 +614,10 @@ def test_memory_behind_what_was_set_holds_nothing() -> None:
     (found,) = the_engine().findings(MANY, "half")["findings"]
     assert (found["kind"], found["line"]) == ("uninitialized-global", line_of_many("void half"))
     assert found["element"] == f"a[{64 + found['thread'][0]}]"
+
+
+def test_each_row_of_memory_that_was_set_holds_a_value() -> None:
+    assert the_engine().findings(MANY, "Set by rows")["findings"] == []
 
 
 def test_a_barrier_may_be_missing_between_threads_that_hand_on_an_element_in_global_memory() -> None:

@@ -138,6 +138,9 @@ static void refused_extents() {
     OK(cudaMemset2D(d, STRIDE, 1, STRIDE, FEW)); /* to the very end */
     OK(cudaMemcpy2D(d, STRIDE, d, STRIDE, 16, FEW, cudaMemcpyDeviceToDevice));
     OK(cudaMemset2D(d, STRIDE, 0, 0, half)); /* nothing at all */
+#ifdef CUDA_EMULATOR
+    OK(cudaMemset2D(d, half, 1, BYTES, 1)); /* of one row, no pitch is too large */
+#endif
     expect_untouched();
 
     void *none = nullptr;

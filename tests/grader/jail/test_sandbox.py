@@ -292,6 +292,10 @@ LIMIT_TESTS: dict[str, tuple[str, dict[str, float], Callable[[Ran], bool]]] = {
     "the most memory in use": (
         "memset(malloc(100 << 20), 1, 100 << 20);", {},
         lambda ran: ran.status == 0 and 100 << 20 <= ran.peak_bytes < 200 << 20),
+    "the most memory in use at once, long before the end": (
+        "for (int i = 0; i < 2; i++) if (!fork()) { memset(malloc(50 << 20), 1, 50 << 20); usleep(300000); return 0; }"
+        "wait(0); wait(0); usleep(300000);", {},
+        lambda ran: ran.status == 0 and 100 << 20 <= ran.peak_bytes < 200 << 20),
     "stack": ("return ((int (*)(void *))main)(alloca(1 << 16));", {},
               lambda ran: ran.status == -11),
 }

@@ -84,6 +84,18 @@ __global__ void own_copies(PARAMETERS, float *own)
     for (int p = 0; p < k; ++p) sum += own[p] * own[k + p];
     C[i * n + j] = sum;
 }
+__global__ void with_bytes(PARAMETERS)
+{
+    __shared__ unsigned char s[T * T];
+    int t = threadIdx.y * T + threadIdx.x;
+    int i = blockIdx.y * T + threadIdx.y, j = blockIdx.x * T + threadIdx.x;
+    s[t] = t;
+    __syncthreads();
+    if (i >= m || j >= n) return;
+    float sum = s[t ^ 128] - (t ^ 128);
+    for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[p * n + j];
+    C[i * n + j] = sum;
+}
 __global__ void eight_by_eight(PARAMETERS, int dummy)
 {
     __shared__ float s[64];
@@ -112,6 +124,7 @@ void basicSgemm(PARAMETERS)
     float *a, *b, *s;
     cudaMalloc(&a, 4 * m * k); cudaMalloc(&b, 4 * k * n); cudaMalloc(&s, 4 * m * n);
     if (k == 112) LAUNCH(tiled, A, B, C);
+    if (k == 113) LAUNCH(with_bytes, A, B, C);
 """
 
 # What the wrapper does; the loads that count, for each term and besides; whether they are shared as tiles are.
@@ -227,6 +240,10 @@ def test_registers_read_less_of_shared_memory(kernel: str, least: float, most: f
     programs = built((REPOSITORY / f"instructor/solutions/{kernel}.cu").read_bytes(), tmp_path)
     counted = loads_of(programs, problem(128, 64, 128, seed=3, time_limit=5.0))
     assert least <= counted.exchanged / (2 * 128 * 64 * 128) <= most
+
+
+def test_a_byte_that_another_thread_has_stored_counts_as_an_element(wrappers: Programs) -> None:
+    assert loads_of(wrappers, problem(M, 113, N, seed=3, time_limit=5.0)).exchanged == M * N
 
 
 def test_what_is_shared_is_counted_after_a_mistake_too(wrappers: Programs) -> None:

@@ -16,10 +16,11 @@ from grader_fake import case, measured, outcome, problem, shape, suite
 from grades import make_record
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from grader.cases.model import Case
 from grader.clock.measure import Said
-from grader.record.model import Build, Finding, Loads, Record, Refusal, Submission, Test
+from grader.record.model import Build, Finding, Loads, Mark, Record, Refusal, Submission, Test
 from grader.record.student import student_view
 from grader.run.outcome import Outcome
 from grader.text import harmless
@@ -344,6 +345,17 @@ def test_what_a_student_sees_of_hidden_marks() -> None:
 def test_sums_are_those_of_decimal_numbers() -> None:
     tests = [no_points(case(points=0.1), "refused", "x") for _ in range(10)]
     assert totals(tests) == (0, 1)
+
+
+def test_points_beyond_what_there_is_are_refused() -> None:
+    """A mark for a repair alone may be above its points."""
+    one = case(criteria=FULL)
+    [kept] = marks_of(suite(one, points={"tiled": 1.0}), {one.key: judge_case(one, *runs("right"))})
+    for score in (-0.01, 1.01):
+        for item in (kept, make_record([])):
+            with pytest.raises(ValidationError, match=f"{score:g} of 1 points"):
+                type(item).model_validate(item.model_dump() | {"score": score, "max_score": 1.0})
+    assert Mark.model_validate(kept.model_dump() | {"criterion": "repair", "score": 2.0}).score == 2
 
 
 def test_all_points_for_speed_are_those_of_the_suite() -> None:
