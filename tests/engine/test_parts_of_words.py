@@ -40,8 +40,9 @@ RACES = [
     "byte[t] = 1; __syncwarp(t ? 14 : 1); x = byte[3 - t];",
 ]
 UNINITIALIZED = "x = byte[8 + t];"
-# What clang calls where a type is packed: of each, the last byte meets another thread, and the next one does not.
-CALLS = [(f"__tsan_unaligned_{way}{size}", size) for size in (2, 4, 8, 16)
+# What compilers call, and clang where a type is packed: of each, the last byte meets another thread, and the next one
+# does not.
+CALLS = [(f"__tsan_{packed}{way}{size}", size) for packed in ("", "unaligned_") for size in (2, 4, 8, 16)
          for way in ("read", "write", "volatile_read", "volatile_write")]
 RACES += [f"words[t] = 0; | if (t == 0) {call}(byte); if (t == 3) "
           + (f"x = byte[{size - 1}];" if "write" in call else f"byte[{size - 1}] = 1;") for call, size in CALLS]
@@ -50,7 +51,7 @@ CASES = [*RIGHT, *RACES, UNINITIALIZED]
 
 PROGRAM = "#include <stdlib.h>\n" + "".join(f'extern "C" void {call}(void *);\n' for call, _ in CALLS) + """
 __global__ void kernel(int which, int *out) {
-    __shared__ int words[5];
+    __shared__ alignas(16) int words[5];
     int &word = words[0];
     unsigned char *byte = (unsigned char *)words;
     unsigned short *half = (unsigned short *)words;
