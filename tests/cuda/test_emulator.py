@@ -139,6 +139,12 @@ def test_faults(request: pytest.FixtureRequest, setup: str) -> None:
         assert all(map(re.fullmatch, expected, lines)), (name, said)
 
 
+@pytest.mark.slow
+def test_an_emulation_that_accepts_every_advice_has_guard_pages(fresh_tree: Tree) -> None:
+    make(fresh_tree, "aarch64", "tests/cuda/faults.cu", *UNSPACED)
+    assert "stack overflow: a thread's local variables need more than" in run(fresh_tree, "aarch64", "stack_overflow")[2]
+
+
 # A header that is missing, with CUDA installed or not; and some that are there, and their use. The line
 # is the one that is named.
 REFUSED = {

@@ -14,10 +14,13 @@
 #include "../../report/element_type.h"
 #include "runtime.h"
 #include <assert.h>
+#include <errno.h>
 #include <link.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -121,17 +124,32 @@ struct worker *worker_create(void) {
 
 static void thread_main(void);
 
+/* Has the kernel stop whoever touches the page, without splitting a mapping, in a third of the time
+ * (Linux 6.13). An emulation of a CPU may take the advice and do nothing, so it is tried once. */
+static bool guard(char *page, size_t bytes) {
+    enum { UNKNOWN, WORKS, DOES_NOTHING };
+    static int found = UNKNOWN;
+    if (madvise(page, bytes, GUARD_INSTALL) != 0) return false;
+    int is = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (is == UNKNOWN) {
+        const bool stopped =
+            syscall(SYS_clock_gettime, CLOCK_MONOTONIC, page) != 0 && errno == EFAULT;
+        is = stopped ? WORKS : DOES_NOTHING;
+        __atomic_store_n(&found, is, __ATOMIC_RELAXED);
+    }
+    return is == WORKS;
+}
+
 /* An idle stack, or the next one, with a guard page below it: a thread whose local arrays do not
- * fit is stopped before it writes to its neighbor's. Linux 6.13 makes one without splitting a
- * mapping, in a third of the time. (Where the system's limit on the number of mappings is
- * reached, the page stays open; that costs the check, nothing else.) */
+ * fit is stopped before it writes to its neighbor's. (Where the system's limit on the number of
+ * mappings is reached, the page stays open; that costs the check, nothing else.) */
 static struct stack *stack_take(struct block *block) {
     if (block->idle_count) return block->idle[--block->idle_count];
     const unsigned slot = block->stack_count++;
     struct stack *stack = &block->stacks[slot];
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *low = block->worker.memory.stacks.begin + (size_t)slot * STACK_BYTES;
-    if (madvise(low, page, GUARD_INSTALL) != 0) (void)mprotect(low, page, PROT_NONE);
+    if (!guard(low, page)) (void)mprotect(low, page, PROT_NONE);
     stack->bottom = low + page;
     stack->bytes = STACK_BYTES - page - slot * STACK_STAGGER % page;
     fiber_create(&stack->idle, stack->bottom, stack->bytes, thread_main);
