@@ -300,6 +300,7 @@ WRONG_RUNS: list[tuple[str, str, dict[str, Any]]] = [
     ("LAUNCH; exit(0);", "checked", {"ended": "exited", "finding": None}),
     ("LAUNCH_OF(races); *(volatile int *)64 = 2;", "checked", {"finding.kind": "global-race"}),
     ("LAUNCH; *(volatile int *)64 = 3;", "checked", {"finding.kind": "host-fault", "finding.line": "here"}),
+    ("LAUNCH; C[0] = 4;", "checked", {"finding.kind": "device-pointer-on-host", "finding.line": "here"}),
 ]
 SCRATCH = ("float *a; cudaMalloc(&a, 4 * m * k);"
            "cudaMemcpy(a, A, 4 * m * k, cudaMemcpyDeviceToDevice);"
