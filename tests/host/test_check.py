@@ -439,6 +439,24 @@ def test_a_mistake_that_only_the_second_call_shows(checker: Builder, store: str,
     assert run_check(program, 34).status == 0
 
 
+# ---- vectors -------------------------------------------------------------------------------------
+
+LAST_FOUR = f"""__global__ void mysgemm{PROTOTYPE} {{
+    const int last = k / 4 * 4, first = blockIdx.x == 40 ? last : last - 4;
+    const float4 a = *(const float4 *)&A[first];
+    C[blockIdx.x] = a.x + a.y;
+}}
+void basicSgemm{PROTOTYPE} {{ mysgemm<<<n, 1>>>(m, n, k, A, B, C); }}
+"""
+
+
+def test_a_vector_that_begins_in_an_array_and_ends_beyond_it(checker: Builder) -> None:
+    """In a block that is one of many, so that hardly ever all of its accesses are looked at for another reason."""
+    (checker("gcc -O1", TILED).parent / "vector.cu").write_text(LAST_FOUR)
+    finding = run_check(checker("gcc -O1", "vector.cu"), "--json", 1, 34, 80).finding
+    assert (finding["kind"], finding["element"]) == ("out-of-bounds", "A[0][32]")
+
+
 # ---- on a terminal -------------------------------------------------------------------------------
 
 
