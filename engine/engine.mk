@@ -14,15 +14,13 @@ files   = $(filter-out %_begin.c %_end.c %/insert.c %/lab_json.c %/lessons.c %/w
 texts   = cold warm fast
 text_of = $(if $(filter cold,$2),$(filter-out $(fast) $(warm) $(alone),$(files)),$(filter $($2),$(files)))
 objects_of = $(patsubst %.c,build/c/%.o,$(filter $(alone),$(files))) \
-             $(foreach text,$(texts),$(and $(call text_of,$1,$(text)),build/c/$1/$(text).o))
+             $(foreach t,$(texts),$(and $(call text_of,$1,$t),build/c/$1/$t.o))
 build/%/settings: FORCE                   ; sh engine/settings.sh $@ $(products)
 build/cpu/settings build/cuda/settings: build/c/settings
 build/check/settings: build/cpu/settings
 build/c/%.o: %.c build/c/settings         ; $(step) c $@ $<
-$(foreach 1,report runtime engine host check,$(eval build/lib$1.a: $(objects_of)) \
-    $(eval $(texts:%=build/c/$1/%.o): $($1)))
-$(foreach text,$(texts),$(eval build/c/%/$(text).o: build/c/settings engine/engine.mk ; \
-    $$(step) texts $$@ $$(call text_of,$$*,$(text))))
+$(foreach 1,report runtime engine host check,$(eval build/lib$1.a: $(objects_of))$(eval $(texts:%=build/c/$1/%.o): $($1)))
+$(foreach t,$(texts),$(eval build/c/%/$t.o: build/c/settings engine/engine.mk ; $$(step) texts $$@ $$(call text_of,$$*,$t)))
 build/lib%.a:                             ; $(step) archive $@ $^
 build/cpu/rewrite: build/c/engine/cuda/rewrite.o ; $(step) tool $@ $<
 build/cpu/spaces: build/c/engine/cuda/spaces.o build/libruntime.a build/libreport.a ; $(step) link $@ $^
