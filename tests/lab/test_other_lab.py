@@ -101,7 +101,7 @@ const struct lab_truth lab_truth = {.fill = fill, .reference = reference};
 """,
     "call.cu": """#include "engine/lab.h"
 void choose(int n, const double *x, const unsigned char *flags, int *cube);
-LAB_CALL(choose, (int)p[0], (const double *)a[0], (const unsigned char *)a[1], (int *)a[2])
+LAB_CALL(choose, max((int)p[0], 1), (const double *)a[0], (const unsigned char *)a[1], (int *)a[2])
 """,
     "kernel.cu": """__global__ void choose(int n, const double *x, const unsigned char *flags, int *cube, int far) {
     __shared__ double x_s[15];
@@ -122,7 +122,7 @@ void choose(int n, const double *x, const unsigned char *flags, int *cube) {
 
 
 def test_arrays_of_other_types_and_dimensions(tree: Tree) -> None:
-    """They are counted, shown and named by their type and extents."""
+    """They are counted, shown and named by their type and extents. The call needs no #include for CUDA's max()."""
     for name, text in TYPED.items():
         tree.write(f"labs/typed/{name}", text)
     tree.make("LAB=labs/typed", "typed-check", "BACKEND=cpu", *UNSPACED)
