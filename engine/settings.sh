@@ -65,7 +65,8 @@ case $out in
     # A store to where a function returns to is found by frame pointers; and a call that fails is to be still on the
     # stack when the runtime looks up its caller.
     flags="${C_FLAGS--std=c11 -O2 -pipe -Wall -Wextra -Wno-missing-field-initializers -pthread}"
-    setting CC "$CC" AR "$AR" FAST "$fast" WARM "$warm" C_FLAGS "$flags -fno-omit-frame-pointer -fno-optimize-sibling-calls"
+    flags="$flags -fno-omit-frame-pointer -fno-optimize-sibling-calls"
+    setting CC "$CC" AR "$AR" FAST "$fast" WARM "$warm" C_FLAGS "$flags"
     ;;
 */cpu/*)
     check CXX "$CXX" c++

@@ -243,12 +243,13 @@ def precompile(made: Path) -> None:
     """Has gcc keep what it makes of the preludes and read that instead, in the sandbox, where nothing can
     be kept: a tenth of a grade's time. It takes what it saves in four, so it is done at the second use, once.
     Without it, if the cache cannot be written to, grades are only slower."""
-    with suppress(OSError), TemporaryFolder("precompiled-") as work:
+    with suppress(OSError):
         (made / "precompiled").touch(exist_ok=False)
-        for name in ("kernel.cu", "plain.o", "kernel.marked.o", "checked.o"):  # as of a second compilation
-            (Path(work) / name).touch()
-        completed(["/bin/sh", str(made / "build" / "grader" / "compile.sh"), "objects", "none"], cwd=work,
-                  env=environment())
+        with TemporaryFolder("precompiled-") as work:
+            for name in ("kernel.cu", "plain.o", "kernel.marked.o", "checked.o"):  # as of a second compilation
+                (Path(work) / name).touch()
+            completed(["/bin/sh", str(made / "build" / "grader" / "compile.sh"), "objects", "none"], cwd=work,
+                      env=environment())
 
 
 def environment() -> dict[str, str]:

@@ -182,8 +182,8 @@ size_t name_points_to(const char *name);
 const char *name_of_dynamic(size_t *element);
 /* Whether it has any. */
 bool name_has_dynamic(void);
-/* Whether variables of this name hold what is in them, being no pointer or reference, and none is
- * shared. Sets the address of one that is not on a stack, or 0. */
+/* Whether there are variables of this name, and none of them is shared, a pointer or a reference.
+ * Sets the address of one that is not on a stack, or 0. */
 bool name_is_not_shared(const char *name, uintptr_t *address);
 /* Whether some variable's dimensions end as those of `type` ("float [16]"); its name is empty if
  * several do. */

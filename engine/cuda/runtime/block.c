@@ -29,8 +29,6 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { GUARD_INSTALL = 102 /* MADV_GUARD_INSTALL, for which C libraries have no name yet */ };
-
 enum {
     /* How much the tops of neighboring stacks differ within their pages: an odd number of cache
      * lines, so that they spread over all sets of the L1 cache; and more than a kernel's frame. */
@@ -124,9 +122,11 @@ struct worker *worker_create(void) {
 
 static void thread_main(void);
 
-/* Has the kernel stop whoever touches the page, without splitting a mapping, in a third of the time
- * (Linux 6.13). An emulation of a CPU may take the advice and do nothing, so it is tried once. */
+/* Makes a guard page in a third of the time of mprotect(), which splits a mapping (Linux 6.13, and
+ * C libraries have no name for it yet). An emulator of a CPU may accept the advice and do nothing,
+ * so the first page is tested. */
 static bool guard(char *page, size_t bytes) {
+    enum { GUARD_INSTALL = 102 };
     enum { UNKNOWN, WORKS, DOES_NOTHING };
     static int found = UNKNOWN;
     if (madvise(page, bytes, GUARD_INSTALL) != 0) return false;

@@ -34,12 +34,11 @@ bool source_is(const char *file) {
     return expected && length >= expected && strcmp(file + length - expected, name) == 0;
 }
 
-/* --- which array is indexed there --------------------------------------------------------------
- */
+/* --- which array is indexed there ------------------------------------------------------------- */
 
 enum { LINE_BYTES = 512 };
 
-/* What a macro without parameters stands for, one of the text's own; null: the word is none. */
+/* The replacement of an object-like macro of the file's own; null: the word names none. */
 static const char *replacement(const char *word, size_t length, size_t *bytes) {
     for (const char *at = source_text(); (at = strstr(at, "#define"));) {
         at += strlen("#define");
@@ -116,8 +115,7 @@ bool source_array_at(const char *file, int line, int column, char *name, size_t 
     return length < bytes;
 }
 
-/* --- whether it has changed --------------------------------------------------------------------
- */
+/* --- whether it has changed ------------------------------------------------------------------- */
 
 /* A relative name starts from where make ran, the program's own directory. */
 static FILE *open_source(void) {
